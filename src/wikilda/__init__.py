@@ -1,0 +1,3 @@
+"""Entity linking with an LDA whose topics are wiki articles."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,81 @@
+"""The command line: one module a command, imported only when it is called."""
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from wikilda import __version__
+from wikilda.errors import WikildaError, disk_full
+
+COMMANDS = {
+    "demo": "Build the sample wiki and show what it holds.",
+    "download": "Fetch a dump of a Wikimedia wiki.",
+    "build": "Turn a wiki dump, or plain tables, into knowledge.",
+    "show": "Look a title or a mention up in knowledge.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Knows its commands by name; imports `wikilda.cli.NAME` to run NAME."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"wikilda.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version")
+def cli() -> None:
+    """Entity linking with an LDA whose topics are wiki articles."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; errors that a user can mend are one message and exit code 1."""
+    sys.exit(guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False)))
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Run and return the exit code, turning what a user can mend into words on standard error."""
+    try:
+        code = run()
+    except click.exceptions.Abort:
+        return _say("interrupted", 130)
+    except KeyboardInterrupt:
+        return _say("interrupted", 130)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except WikildaError as error:
+        return _say(str(error), 1)
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing more can be said, and Python must not try to flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        worded = disk_full(error, _place(error))
+        if worded is None:
+            return _say(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 1)
+        return _say(str(worded), 1)
+    return code if isinstance(code, int) else 0
+
+
+def _place(error: OSError) -> Any:
+    return error.filename or "output"
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"wikilda: {message}", err=True)
+    return code

@@ -1,0 +1,241 @@
+"""First half of a build: one piece of a dump → tables on disk, each piece on its own.
+
+A piece leaves a folder with `pages`, `marks`, `names` (titles as mentions), `links`, `strings` (how mentions
+are spelled), `words`, `vocabulary` as Parquet, and its tokens as an array. Pages are numbered by piece and place,
+titles and mentions are 64-bit hashes.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wikilda.knowledge.sentence import first_sentence
+from wikilda.knowledge.settings import BuildSettings
+from wikilda.knowledge.symbols import (
+    Hashes,
+    count_words,
+    normalized,
+    target_hashes,
+    text_lengths,
+)
+from wikilda.text.tokens import Bytes, Offsets
+from wikilda.wiki.dump import Piece, read_piece
+from wikilda.wiki.languages import REDIRECT_WORDS, language
+from wikilda.wiki.pages import BadPage, RawPage, pages_in
+from wikilda.wiki.site import MAIN, TEMPLATE, Site
+from wikilda.wiki.titles import LONGEST_TITLE, clean_title, title_key
+from wikilda.wiki.wikitext import Dialect, Scanned, dialect_of, mark_key, scan
+from wikilda.wiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START, TEMPLATE_MARK
+
+PAGES_A_PIECE = 1 << 24
+_SENTENCE_BYTES = 3000
+_EXAMPLES = 20
+_PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
+
+
+@dataclass
+class Report:
+    """What was met in a piece: counts, and examples of what was wrong."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+    def count(self, what: str, amount: int = 1) -> None:
+        """Count something."""
+        self.counts[what] = self.counts.get(what, 0) + amount
+
+    def complain(self, what: str, example: str) -> None:
+        """Count something wrong and keep an example of it."""
+        self.count(what)
+        if len(self.examples) < _EXAMPLES:
+            self.examples.append(example)
+
+    def add(self, other: "Report") -> None:
+        """Take another report into this one."""
+        for what, amount in other.counts.items():
+            self.count(what, amount)
+        self.examples = (self.examples + other.examples)[:_EXAMPLES]
+
+
+class Folder:
+    """A piece's folder: written beside, then renamed, so that what is there is whole."""
+
+    def __init__(self, chunks: Path, number: int) -> None:
+        self.number, self.path = number, chunks / f"{number:06d}"
+        self._beside = chunks / f"{number:06d}.partial"
+
+    def __enter__(self) -> "Folder":
+        shutil.rmtree(self._beside, ignore_errors=True)
+        self._beside.mkdir(parents=True)
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self._beside.rename(self.path)
+        else:
+            shutil.rmtree(self._beside, ignore_errors=True)
+
+    def write(self, name: str, columns: dict[str, object]) -> None:
+        """Write one table."""
+        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", compression="lz4")
+
+    def write_texts(self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True) -> None:
+        """Write what the texts of pages hold: length, first sentence, words and their spelling, tokens."""
+        first = _sentences(text, bounds, lead) if sentences else [""] * len(pages)
+        columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
+        self.write("texts", columns)
+        words = count_words(text, bounds)
+        columns = {"word": words.vocabulary[words.row_word], "page": pages[words.row_page], "count": words.row_count}
+        self.write("words", columns)
+        spelling, _, _ = normalized(text, *words.spelling)
+        self.write("vocabulary", {"word": words.vocabulary, "string": spelling})
+        np.save(self._beside / "tokens.npy", words.tokens)
+
+    def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[object]) -> None:
+        """Write how mentions are spelled, each once."""
+        every = np.concatenate(hashes)
+        _, first = np.unique(every, return_index=True)
+        together = pa.chunked_array([each.cast(pa.string()) for each in strings], pa.string())
+        columns = {"mention": every[first], "string": together.take(pa.array(first))}
+        self.write("strings", columns | {"length": np.concatenate(lengths)[first]})  # type: ignore[call-overload]
+
+    def write_report(self, report: Report) -> None:
+        """Write what was met."""
+        (self._beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}))
+
+
+class Extractor:
+    """Turns pieces of one dump into folders; made once in each process."""
+
+    def __init__(self, chunks: Path, site: Site, settings: BuildSettings) -> None:
+        self.chunks, self.settings, self.site = chunks, settings, site
+        words = language(site.language)
+        self.dialect: Dialect = dialect_of(site, words)
+        redirects = "|".join(map(re.escape, settings.redirect_words or (*words.redirect, *REDIRECT_WORDS)))
+        self._redirect = re.compile(rf"^\s*#\s*(?:{redirects})\s*:?\s*\[\[([^\]|]+)", re.IGNORECASE)
+
+    def extract(self, number: int, piece: Piece) -> None:
+        """Write the folder of one piece."""
+        report = Report()
+        pages = list(self._readable(read_piece(piece), piece, report))
+        with Folder(self.chunks, number) as folder:
+            self._write(folder, pages, report)
+            folder.write_report(report)
+
+    def _readable(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage]:
+        for page in pages_in(xml):
+            report.count("pages")
+            if isinstance(page, BadPage):
+                where = f"{piece.path}: page {page.title!r} near byte {piece.start}"
+                report.complain("unreadable pages", f"{where}: {page.reason}")
+            elif len(page.title.encode()) > LONGEST_TITLE or not page.title.strip():
+                report.complain("bad titles", f"{piece.path}: title {page.title[:60]!r}… is empty or longer than {LONGEST_TITLE} bytes")
+            else:
+                if page.repaired:
+                    report.complain("pages with bad UTF-8", f"{piece.path}: page {page.title!r}: invalid UTF-8 replaced")
+                yield self._seen(page, report)
+
+    def _seen(self, page: RawPage, report: Report) -> RawPage:
+        """Find redirects that only their text shows."""
+        if not page.redirect and page.text.lstrip()[:1] == b"#":
+            found = self._redirect.match(page.text[:1000].decode("utf-8", "replace"))
+            if found:
+                page = page._replace(redirect=found.group(1))
+        if page.namespace == MAIN:
+            report.count("redirects" if page.redirect else "articles")
+        if page.namespace == MAIN and not page.redirect and not page.text.strip():
+            report.complain("pages without text", f"page {page.title!r} has no text")
+        return page
+
+    def _write(self, folder: Folder, pages: list[RawPage], report: Report) -> None:
+        articles = [p for p in pages if p.namespace == MAIN and not p.redirect and p.wikitext]
+        redirects = [p for p in pages if p.namespace == MAIN and p.redirect]
+        templates = [p for p in pages if p.namespace == TEMPLATE]
+        scanned = self._scan(articles)
+        first = folder.number * PAGES_A_PIECE
+        keys = [title_key(clean_title(p.title, self.dialect)) for p in articles + redirects]
+        targets = [title_key(clean_title(p.redirect, self.dialect)) for p in redirects]
+        number = np.arange(first, first + len(keys), dtype=np.uint64)
+        folder.write("pages", {
+            "page": number,
+            "id": np.array([p.id for p in articles + redirects], np.int64),
+            "title": pa.array([p.title for p in articles + redirects], pa.string()),
+            "key": np.array(keys, np.uint64),
+            "redirect": np.array([0] * len(articles) + targets, np.uint64),
+        })  # fmt: skip
+        self._write_marks(folder, first, scanned, templates)
+        self._write_mentions(folder, number, articles + redirects, np.array(keys, np.uint64), scanned, report)
+        folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
+
+    def _scan(self, pages: list[RawPage]) -> Scanned:
+        return scan(*joined([page.text for page in pages]), self.dialect)
+
+    def _write_marks(self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage]) -> None:
+        owner = np.repeat(np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds))
+        folder.write("marks", {"page": owner, "kind": scanned.marks[0], "name": scanned.marks[1]})
+        inner = self._scan(templates)
+        names = np.array([mark_key(_after_colon(page.title)) for page in templates], np.uint64)
+        uses = {"template": np.repeat(names, np.diff(inner.mark_bounds)), "kind": inner.marks[0], "name": inner.marks[1]}
+        aliases = [(mark_key(_after_colon(p.title)), mark_key(_after_colon(p.redirect))) for p in templates if p.redirect]
+        alias = np.array(aliases, np.uint64).reshape(-1, 2)
+        folder.write("templates", {
+            "template": np.append(uses["template"], alias[:, 0]),
+            "kind": np.append(uses["kind"], np.full(len(alias), TEMPLATE_MARK, np.uint64)),
+            "name": np.append(uses["name"], alias[:, 1]),
+        })  # fmt: skip
+
+    def _write_mentions(
+        self, folder: Folder, number: Hashes, pages: list[RawPage], keys: Hashes, scanned: Scanned, report: Report
+    ) -> None:
+        """Titles, with and without a trailing parenthesis, and the anchors of links."""
+        text, starts, ends, owner = _names([page.title for page in pages])
+        strings, hashes, lengths = normalized(text, starts, ends)
+        ones = np.ones(len(owner), np.uint32)
+        folder.write("names", {"page": number[owner], "target": keys[owner], "mention": hashes, "count": ones})
+        links = scanned.links
+        aside = links[IN_ASIDE] != 0
+        anchors = [normalized(part, *links[ANCHOR_START : ANCHOR_END + 1, chosen])
+                   for part, chosen in ((scanned.text, ~aside), (scanned.aside, aside))]  # fmt: skip
+        mention = np.empty(len(aside), np.uint64)
+        mention[~aside], mention[aside] = anchors[0][1], anchors[1][1]
+        source = np.repeat(number[: len(scanned.link_bounds) - 1], np.diff(scanned.link_bounds))
+        target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
+        folder.write("links", {"source": source, "target": target, "mention": mention, "aside": aside})
+        spelled = [(strings, hashes, lengths), *anchors]
+        folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
+        report.count("links", len(aside))
+
+
+def _sentences(text: Bytes, bounds: Offsets, lead: Offsets) -> list[str]:
+    ends = np.minimum(bounds[1:], lead + _SENTENCE_BYTES)
+    parts = (text[start:end].tobytes() for start, end in zip(lead, ends, strict=True))
+    return [first_sentence(part.decode("utf-8", "ignore")) for part in parts]
+
+
+def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
+    """Titles and, where they end with a parenthesis, titles without it: as spans of one buffer."""
+    named = [(title, owner) for owner, title in enumerate(titles)]
+    for owner, title in enumerate(titles):
+        if title.endswith((")", "）")) and (short := _PARENTHESIS.match(title)):
+            named.append((short.group(1), owner))
+    text, bounds = joined([name.encode("utf-8", "replace") for name, _ in named])
+    owners = np.array([owner for _, owner in named], np.int64)
+    return np.frombuffer(text, np.uint8), bounds[:-1], bounds[1:], owners
+
+
+def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
+    """Parts one after the other, and their bounds."""
+    bounds = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) for part in parts], out=bounds[1:])
+    return b"".join(parts), bounds
+
+
+def _after_colon(title: str) -> str:
+    return title.partition(":")[2] or title

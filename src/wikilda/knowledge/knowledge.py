@@ -1,0 +1,167 @@
+"""Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.hashtable import HashTable
+from wikilda.knowledge.build import FORMAT, KIND
+from wikilda.knowledge.graph import Graph
+from wikilda.store import Artifact
+from wikilda.strings import StringTable
+from wikilda.text import mention_key
+from wikilda.wiki.site import Site
+
+
+class Table(NamedTuple):
+    """A sparse table of symbols: the topics of symbol v, sorted, and their counts, from offsets[v] on."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+
+    def row(self, symbol: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """The topics of a symbol and their counts."""
+        span = slice(self.offsets[symbol], self.offsets[symbol + 1])
+        return self.topics[span], self.counts[span]
+
+
+class Knowledge:
+    """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Knowledge":
+        """Open a directory that `wikilda build` has written."""
+        return cls(Artifact.open(Path(path), KIND, FORMAT))
+
+    @property
+    def identity(self) -> str:
+        """What this knowledge is; a model made from it refers to it by this."""
+        return self.artifact.identity
+
+    @cached_property
+    def site(self) -> Site:
+        """The wiki that it came from."""
+        known: dict[str, Any] = {name: value for name, value in self.artifact.manifest["site"].items() if value is not None}
+        return Site(**known)
+
+    @cached_property
+    def titles(self) -> StringTable:
+        """Titles by topic, sorted."""
+        return self.artifact.strings("topics/titles")
+
+    @cached_property
+    def sentences(self) -> StringTable:
+        """First sentences by topic."""
+        return self.artifact.strings("topics/sentences")
+
+    @cached_property
+    def page_ids(self) -> NDArray[np.int64]:
+        """The wiki's own page numbers by topic."""
+        return self.artifact.array("topics/page_ids")
+
+    @cached_property
+    def wikidata(self) -> NDArray[np.int64]:
+        """Wikidata's item numbers by topic, 0 where none is known."""
+        return self.artifact.array("topics/wikidata")
+
+    @cached_property
+    def mention_strings(self) -> StringTable:
+        """Mention strings, sorted."""
+        return self.artifact.strings("mentions/strings")
+
+    @cached_property
+    def mentions(self) -> Table:
+        """Count(v, k) of mentions."""
+        return self._table("mentions")
+
+    @cached_property
+    def mention_trie(self) -> HashTable:
+        """Hashes of token sequences → mention, or −1 for the beginning of one."""
+        return self._hashes("mentions/trie")
+
+    @cached_property
+    def linked(self) -> NDArray[np.uint32]:
+        """How often each mention is a link in running text."""
+        return self.artifact.array("mentions/linked")
+
+    @cached_property
+    def occurrences(self) -> NDArray[np.uint32]:
+        """How often each mention occurs in text, as a link or not."""
+        return self.artifact.array("mentions/occurrences")
+
+    @cached_property
+    def word_strings(self) -> StringTable:
+        """Words, sorted."""
+        return self.artifact.strings("words/strings")
+
+    @cached_property
+    def words(self) -> Table:
+        """Count(v, k) of words, the best topics of each."""
+        return self._table("words")
+
+    @cached_property
+    def word_totals(self) -> NDArray[np.int64]:
+        """Count(v) of words, over all topics."""
+        return self.artifact.array("words/totals")
+
+    @cached_property
+    def word_frequencies(self) -> NDArray[np.uint32]:
+        """In how many topics each word occurs."""
+        return self.artifact.array("words/frequencies")
+
+    @cached_property
+    def word_table(self) -> HashTable:
+        """Hashes of words → word."""
+        return self._hashes("words/table")
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The links between topics."""
+        parts = [self.artifact.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
+        return Graph(*parts)
+
+    def find_topic(self, title: str) -> int:
+        """The topic of a title, through a redirect if need be; −1 if there is none."""
+        title = " ".join(title.replace("_", " ").split())
+        for spelled in dict.fromkeys((title, title[:1].upper() + title[1:])):
+            topic = self.titles.find(spelled)
+            if topic >= 0:
+                return topic
+            redirect = self._redirect_titles.find(spelled)
+            if redirect >= 0:
+                return int(self._redirect_topics[redirect])
+        return -1
+
+    def find_mention(self, text: str) -> int:
+        """The mention that a string is, however it is written; −1 if there is none."""
+        return self.mention_strings.find(mention_key(text)[0])
+
+    def link_probability(self, mention: int) -> float:
+        """How often a mention is a link among how often it occurs; 0 for one that never does."""
+        occurs = int(self.occurrences[mention])
+        return int(self.linked[mention]) / occurs if occurs else 0.0
+
+    def url(self, topic: int) -> str:
+        """Where the article is."""
+        return self.site.url(self.titles[topic])
+
+    @cached_property
+    def _redirect_titles(self) -> StringTable:
+        return self.artifact.strings("redirects/titles")
+
+    @cached_property
+    def _redirect_topics(self) -> NDArray[np.uint32]:
+        return self.artifact.array("redirects/topics")
+
+    def _table(self, name: str) -> Table:
+        return Table(*(self.artifact.array(f"{name}/{part}") for part in ("offsets", "topics", "counts")))
+
+    def _hashes(self, name: str) -> HashTable:
+        return HashTable(self.artifact.array(f"{name}_keys"), self.artifact.array(f"{name}_values"))

@@ -1,0 +1,1 @@
+"""The sample wiki and texts that ship with the package."""

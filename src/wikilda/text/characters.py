@@ -1,0 +1,81 @@
+"""What each Unicode character is to us, as tables that kernels can index by code point."""
+
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SPACE, WORD_PART, LONE, PUNCTUATION, MARK = 0, 1, 2, 3, 4
+
+# Assigned characters end here but for variation selectors and private use; the tables stop with them.
+TABLE_SIZE = 0x32400
+
+# Scripts written without spaces between words: every character is a token of its own.
+_LONE_RANGES = [
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x2E80, 0x2FDF),  # CJK radicals
+    (0x3005, 0x3007),
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),
+    (0x20000, 0x323AF),
+]
+_JOINERS = [0x200C, 0x200D]  # stand inside words in Persian and Indic scripts
+
+
+class Characters(NamedTuple):
+    """Tables by code point: the kind of a character, its lower case, its upper case."""
+
+    kind: NDArray[np.uint8]
+    lower: NDArray[np.uint32]
+    upper: NDArray[np.uint32]
+
+
+def lower(text: str) -> str:
+    """Lower case, one character for one character, so that offsets stay what they were.
+
+    Python's own rule differs in two places: İ becomes two characters, and Σ depends on its neighbours.
+    """
+    return text.replace("İ", "i").replace("Σ", "σ").lower()
+
+
+@cache
+def characters() -> Characters:
+    """The tables; made once a process."""
+    everything = "".join(map(chr, range(TABLE_SIZE)))
+    lowered = np.frombuffer(lower(everything).encode("utf-32-le", "surrogatepass"), np.uint32)
+    upper = np.arange(TABLE_SIZE, dtype=np.uint32)
+    for point in np.flatnonzero([c != u for c, u in zip(everything, map(str.upper, everything), strict=True)]):
+        raised = everything[point].upper()
+        if len(raised) == 1:
+            upper[point] = ord(raised)
+    return Characters(_kinds(everything), lowered.copy(), upper)
+
+
+def _kinds(everything: str) -> NDArray[np.uint8]:
+    categories = np.array([_KIND[c] for c in map(unicodedata.category, everything)], np.uint8)
+    for first, last in _LONE_RANGES:
+        part = categories[first : last + 1]
+        part[part == WORD_PART] = LONE
+    categories[_JOINERS] = MARK
+    return categories
+
+
+def _kind_of(category: str) -> int:
+    if category[0] == "M":
+        return MARK
+    if category[0] in "LN":
+        return WORD_PART
+    return SPACE if category[0] in "ZC" else PUNCTUATION
+
+
+_KIND = {
+    category: _kind_of(category)
+    for categories in ("Lu Ll Lt Lm Lo", "Mn Mc Me", "Nd Nl No", "Pc Pd Ps Pe Pi Pf Po", "Sm Sc Sk So", "Zs Zl Zp")
+    for category in categories.split()
+} | dict.fromkeys(["Cc", "Cf", "Cs", "Co", "Cn"], SPACE)

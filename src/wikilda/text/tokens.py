@@ -1,0 +1,222 @@
+"""Tokens and their 64-bit hashes, computed on UTF-8 bytes.
+
+A token is a run of letters, digits and marks, or one character of a script without spaces, or one mark of
+punctuation. Its hash is that of its lower-cased characters; the two lowest bits are flags. A mention is a
+sequence of tokens: its hash is chained over them and tells `u.s.` from `u. s.`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.jit import njit
+from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
+
+AFTER_SPACE = np.uint64(1)
+WORD = np.uint64(2)
+FLAGS = np.uint64(3)
+BREAK = np.uint64(0)  # no token: the end of a paragraph, which no mention crosses
+
+_SEED = np.uint64(0xCBF29CE484222325)
+_PRIME = np.uint64(0x100000001B3)
+_MIX1 = np.uint64(0xFF51AFD7ED558CCD)
+_MIX2 = np.uint64(0xC4CEB9FE1A85EC53)
+_SHIFT = np.uint64(33)
+_ONE = np.uint64(1)
+_NEWLINE = 10
+
+NAME_SPACE = 32
+
+Bytes = NDArray[np.uint8]
+Hashes = NDArray[np.uint64]
+Offsets = NDArray[np.int64]
+
+
+@njit
+def mix(value: np.uint64) -> np.uint64:
+    """Scramble 64 bits so that each depends on all (the finaliser of MurmurHash3)."""
+    value ^= value >> _SHIFT
+    value *= _MIX1
+    value ^= value >> _SHIFT
+    value *= _MIX2
+    value ^= value >> _SHIFT
+    return value
+
+
+@njit
+def decode(text: Bytes, at: int) -> tuple[int, int]:
+    """The code point at a position of valid UTF-8, and its length in bytes."""
+    first = np.int64(text[at])
+    if first < 0x80:
+        return first, 1
+    if first < 0xE0:
+        return ((first & 0x1F) << 6) | (np.int64(text[at + 1]) & 0x3F), 2
+    if first < 0xF0:
+        return ((first & 0x0F) << 12) | ((np.int64(text[at + 1]) & 0x3F) << 6) | (np.int64(text[at + 2]) & 0x3F), 3
+    point = ((first & 0x07) << 18) | ((np.int64(text[at + 1]) & 0x3F) << 12)
+    return point | ((np.int64(text[at + 2]) & 0x3F) << 6) | (np.int64(text[at + 3]) & 0x3F), 4
+
+
+@njit
+def encode(point: int, out: Bytes, at: int) -> int:
+    """Write a code point as UTF-8; returns the position after it."""
+    if point < 0x80:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | (point >> 6)
+        out[at + 1] = 0x80 | (point & 0x3F)
+        return at + 2
+    if point < 0x10000:
+        out[at] = 0xE0 | (point >> 12)
+        out[at + 1] = 0x80 | ((point >> 6) & 0x3F)
+        out[at + 2] = 0x80 | (point & 0x3F)
+        return at + 3
+    out[at] = 0xF0 | (point >> 18)
+    out[at + 1] = 0x80 | ((point >> 12) & 0x3F)
+    out[at + 2] = 0x80 | ((point >> 6) & 0x3F)
+    out[at + 3] = 0x80 | (point & 0x3F)
+    return at + 4
+
+
+@njit
+def add_point(value: np.uint64, point: int) -> np.uint64:
+    """Take one more character into a hash."""
+    return (value ^ np.uint64(point)) * _PRIME
+
+
+@njit
+def kind_of(point: int, table: Characters) -> int:
+    """The kind of a character; those past the table are variation selectors and private use."""
+    return np.int64(table.kind[point]) if point < TABLE_SIZE else MARK
+
+
+@njit
+def lower_of(point: int, table: Characters) -> int:
+    """The lower case of a character."""
+    return np.int64(table.lower[point]) if point < TABLE_SIZE else point
+
+
+@njit
+def tokenize(
+    text: Bytes, start: int, end: int, table: Characters, hashes: Hashes, starts: Offsets, ends: Offsets
+) -> int:
+    """Cut `text[start:end]` into tokens; returns how many. The arrays must hold `end - start` of them.
+
+    A line break that ends a paragraph stands among them as BREAK.
+    """
+    count = 0
+    at = start
+    after_space = False
+    while at < end:
+        point, size = decode(text, at)
+        kind = kind_of(point, table)
+        if kind == SPACE:
+            after_space = True
+            if point == _NEWLINE and count > 0 and hashes[count - 1] != BREAK:
+                hashes[count] = BREAK
+                starts[count] = ends[count] = at
+                count += 1
+            at += size
+            continue
+        starts[count] = at
+        at, value = _take_token(text, at, end, table)
+        if after_space:
+            value |= AFTER_SPACE
+        hashes[count] = value
+        ends[count] = at
+        count += 1
+        after_space = False
+    return count
+
+
+@njit
+def _take_token(text: Bytes, at: int, end: int, table: Characters) -> tuple[int, np.uint64]:
+    point, size = decode(text, at)
+    first = kind_of(point, table)
+    value = add_point(_SEED, lower_of(point, table))
+    at += size
+    while at < end:
+        point, size = decode(text, at)
+        kind = kind_of(point, table)
+        if kind != MARK and (kind != WORD_PART or (first != WORD_PART and first != MARK)):
+            break
+        value = add_point(value, lower_of(point, table))
+        at += size
+    value = mix(value) & ~FLAGS
+    if value == BREAK:
+        value = FLAGS + _ONE
+    return at, value if first == PUNCTUATION else value | WORD
+
+
+@njit
+def chain(sequence: np.uint64, token: np.uint64) -> np.uint64:
+    """The hash of a token sequence with one more token; a sequence begins with BREAK."""
+    if sequence == BREAK:
+        return mix(token | FLAGS)
+    return mix((sequence * _PRIME) ^ (token | WORD))
+
+
+@njit
+def normalize(text: Bytes, start: int, end: int, table: Characters, out: Bytes, at: int) -> int:
+    """Write text in lower case with single spaces and none at its ends; returns the position after it."""
+    begin = at
+    pending = False
+    while start < end:
+        point, size = decode(text, start)
+        start += size
+        if kind_of(point, table) == SPACE:
+            pending = at > begin
+            continue
+        if pending:
+            out[at] = NAME_SPACE
+            at += 1
+            pending = False
+        at = encode(lower_of(point, table), out, at)
+    return at
+
+
+@njit
+def sequence_hash(text: Bytes, start: int, end: int, table: Characters) -> tuple[np.uint64, int]:
+    """The hash of a mention, and its number of tokens."""
+    sequence = BREAK
+    count = 0
+    after_space = False
+    while start < end:
+        point, size = decode(text, start)
+        if kind_of(point, table) == SPACE:
+            after_space = True
+            start += size
+            continue
+        start, token = _take_token(text, start, end, table)
+        sequence = chain(sequence, token | AFTER_SPACE if after_space else token)
+        count += 1
+        after_space = False
+    return sequence, count
+
+
+def as_bytes(text: str) -> Bytes:
+    """The UTF-8 bytes of a string, as kernels take them; lone surrogates become question marks."""
+    return np.frombuffer(text.encode("utf-8", "replace") or b"", np.uint8)
+
+
+def mention_key(text: str) -> tuple[str, int]:
+    """A mention as the dictionary spells it, and its hash."""
+    source, table = as_bytes(text), characters()
+    out = np.empty(2 * len(source) + 4, np.uint8)
+    size = normalize(source, 0, len(source), table, out, 0)
+    key, _ = sequence_hash(out, 0, size, table)
+    return out[:size].tobytes().decode(), int(key)
+
+
+def token_hashes(text: str) -> Hashes:
+    """The tokens of a text as hashes with their flags."""
+    source = as_bytes(text)
+    hashes = np.empty(len(source) + 1, np.uint64)
+    places = np.empty((2, len(source) + 1), np.int64)
+    return hashes[: tokenize(source, 0, len(source), characters(), hashes, places[0], places[1])].copy()
+
+
+def word_hash(word: str) -> int:
+    """The hash under which a content word is counted."""
+    hashes = token_hashes(word)
+    return int(hashes[0] & ~FLAGS) if len(hashes) == 1 else 0

@@ -1,0 +1,1 @@
+"""MediaWiki: dumps, pages, wikitext, titles."""

@@ -1,0 +1,120 @@
+"""Pages from the XML of a dump: title, namespace, redirect, wikitext."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+_PAGE, _PAGE_END = b"<page>", b"</page>"
+_HEAD = re.compile(
+    rb"<page>\s*<title>([^<]*)</title>\s*(?:<ns>(-?\d+)</ns>\s*)?<id>(\d+)</id>\s*(?:<redirect title=\"([^\"<]*)\"\s*/>\s*)?"
+    rb"(?:<restrictions>[^<]*</restrictions>\s*)?<revision>"
+)
+_TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
+_NUMERIC = re.compile(rb"&#(x[0-9a-fA-F]{1,6}|[0-9]{1,7});")
+_MODEL = re.compile(rb"<model>([^<]*)</model>")
+
+
+class RawPage(NamedTuple):
+    """A page as the dump has it; `redirect` is empty when it is not one, `text` is valid UTF-8."""
+
+    title: str
+    namespace: int
+    id: int
+    redirect: str
+    text: bytes
+    wikitext: bool
+    repaired: bool
+
+
+class BadPage(NamedTuple):
+    """A page that cannot be read: where it begins in the XML, what it may be called, and why."""
+
+    at: int
+    title: str
+    reason: str
+
+
+def pages_in(xml: bytes) -> Iterator[RawPage | BadPage]:
+    """All pages of a stretch of XML, one after the other; a bad one does not stop the rest."""
+    at = xml.find(_PAGE)
+    while at >= 0:
+        following = xml.find(_PAGE, at + 6)
+        end = xml.find(_PAGE_END, at, following if following >= 0 else len(xml))
+        if end < 0:
+            yield BadPage(at, _guess_title(xml[at : at + 2000]), "has no </page>")
+        else:
+            yield _read_page(xml[at : end + len(_PAGE_END)], at)
+        at = following
+
+
+def _read_page(page: bytes, at: int) -> RawPage | BadPage:
+    head = _HEAD.match(page)
+    begin = page.rfind(b"<text")
+    opening = _TEXT.match(page, begin) if begin >= 0 else None
+    if head is None or opening is None:
+        return _read_carefully(page, at)
+    title, namespace, number, redirect = head.groups()
+    text, repaired = b"", False
+    if not opening.group(1):
+        finish = page.find(b"</text>", opening.end())
+        if finish < 0:
+            return _read_carefully(page, at)
+        text, repaired = _valid(_unescaped(page[opening.end() : finish]))
+    model = _MODEL.search(page, head.end(), begin)
+    return RawPage(
+        _words(title), int(namespace or 0), int(number), _words(redirect or b""), text,
+        model is None or model.group(1) == b"wikitext", repaired,
+    )  # fmt: skip
+
+
+def _read_carefully(page: bytes, at: int) -> RawPage | BadPage:
+    """A page in an unusual order goes through a real XML parser, which also tells what is wrong with it."""
+    text, repaired = _valid(page)
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        return BadPage(at, _guess_title(page), str(error))
+    revisions = root.findall("revision")
+    title, number = root.findtext("title"), root.findtext("id")
+    if not title or not (number or "").strip().isdigit():
+        return BadPage(at, title or "", "has no title or no id")
+    redirect = root.find("redirect")
+    body = revisions[-1] if revisions else None
+    content = (body.findtext("text") if body is not None else None) or ""
+    model = (body.findtext("model") if body is not None else None) or "wikitext"
+    namespace = (root.findtext("ns") or "0").strip()
+    if not namespace.lstrip("-").isdigit():
+        return BadPage(at, title, f"has namespace {namespace[:20]!r}")
+    target = redirect.get("title", "") if redirect is not None else ""
+    return RawPage(title, int(namespace), int(number or 0), target, content.encode(), model == "wikitext", repaired)
+
+
+def _guess_title(page: bytes) -> str:
+    found = re.search(rb"<title>([^<]{0,200})", page)
+    return found.group(1).decode("utf-8", "replace") if found else ""
+
+
+def _words(raw: bytes) -> str:
+    return unescape(raw.decode("utf-8", "replace"))
+
+
+def _unescaped(raw: bytes) -> bytes:
+    if b"&" not in raw:
+        return raw
+    raw = raw.replace(b"&lt;", b"<").replace(b"&gt;", b">").replace(b"&quot;", b'"').replace(b"&apos;", b"'")
+    if b"&#" in raw:
+        raw = _NUMERIC.sub(lambda found: unescape(found.group().decode()).encode("utf-8", "replace"), raw)
+    return raw.replace(b"&amp;", b"&")
+
+
+def _valid(raw: bytes) -> tuple[bytes, bool]:
+    """Bytes as valid UTF-8, and whether something had to be replaced."""
+    if raw.isascii():
+        return raw, False
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode(), True
+    return raw, False

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 
 EMPTY = np.uint64(0)
 _HALF = np.uint64(32)
@@ -24,7 +24,7 @@ def capacity_for(entries: int) -> int:
     return int(entries / _LOAD) + 8
 
 
-@njit
+@inner
 def find_slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
     """The slot that holds a key, or the empty one where it belongs."""
     at = ((key >> _HALF) * np.uint64(len(keys))) >> _HALF

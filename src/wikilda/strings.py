@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 
 
 class StringTable(Sequence[str]):
@@ -20,7 +20,7 @@ class StringTable(Sequence[str]):
         encoded = [string.encode() for string in strings]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum([len(each) for each in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+        return cls(np.frombuffer(b"".join(encoded), np.uint8).copy(), offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -50,7 +50,7 @@ class StringTable(Sequence[str]):
 
 
 def _bytes(string: str) -> NDArray[np.uint8]:
-    return np.frombuffer(string.encode("utf-8", "replace"), np.uint8)
+    return np.frombuffer(string.encode("utf-8", "replace"), np.uint8).copy()
 
 
 @njit
@@ -65,7 +65,7 @@ def _bisect(data: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray
     return low
 
 
-@njit
+@inner
 def _less(data: NDArray[np.uint8], start: int, end: int, wanted: NDArray[np.uint8]) -> bool:
     for at in range(min(end - start, len(wanted))):
         if data[start + at] != wanted[at]:

@@ -25,7 +25,7 @@ from wikilda.knowledge.symbols import (
     target_hashes,
     text_lengths,
 )
-from wikilda.text.tokens import Bytes, Offsets
+from wikilda.text.tokens import Bytes, Offsets, byte_array
 from wikilda.wiki.dump import Piece, read_piece
 from wikilda.wiki.languages import REDIRECT_WORDS, language
 from wikilda.wiki.pages import BadPage, RawPage, pages_in
@@ -227,7 +227,7 @@ def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
             named.append((short.group(1), owner))
     text, bounds = joined([name.encode("utf-8", "replace") for name, _ in named])
     owners = np.array([owner for _, owner in named], np.int64)
-    return np.frombuffer(text, np.uint8), bounds[:-1], bounds[1:], owners
+    return byte_array(text), bounds[:-1], bounds[1:], owners
 
 
 def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:

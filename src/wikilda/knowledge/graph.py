@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 
 Topics = NDArray[np.uint32]
 Offsets = NDArray[np.int64]
@@ -35,7 +35,7 @@ def similarity(graph: Graph, first: int, second: int) -> float:
     return similarity_from(len(a), len(b), count_common(a, b), len(graph.in_offsets) - 1)
 
 
-@njit
+@inner
 def similarity_from(first: int, second: int, common: int, topics: int) -> float:
     """The measure from the sizes of two sets, of their intersection, and of the whole."""
     if common == 0:
@@ -63,7 +63,7 @@ def count_common(a: Topics, b: Topics) -> int:
     return common
 
 
-@njit
+@inner
 def _gallop(short: Topics, long: Topics) -> int:
     common = low = 0
     for wanted in short:

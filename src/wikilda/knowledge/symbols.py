@@ -6,9 +6,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 from wikilda.text.characters import Characters, characters
-from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, normalize, sequence_hash, tokenize
+from wikilda.text.tokens import (
+    BREAK,
+    FLAGS,
+    WORD,
+    Bytes,
+    Hashes,
+    Offsets,
+    byte_array,
+    normalize,
+    sequence_hash,
+    tokenize,
+)
 from wikilda.wiki.titles import hash_title, normalize_title
 from wikilda.wiki.wikitext.dialect import Dialect
 
@@ -47,14 +58,12 @@ def _count_words(
     spelling = np.empty((2, 1 << 13), np.int64)
     last_page = np.empty(1 << 13, np.int64)
     row_of = np.empty(1 << 13, np.int64)
-    words = row_count = token_count = 0
+    words = row_count = token_count = np.int64(0)
     for page in range(len(bounds) - 1):
         count = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
-        tokens[token_count : token_count + count] = hashes[:count]
-        token_count += count
-        tokens[token_count] = BREAK
-        token_count += 1
         for at in range(count):
+            tokens[token_count] = hashes[at]
+            token_count += 1
             if not hashes[at] & WORD:
                 continue
             key = hashes[at] & ~FLAGS
@@ -74,10 +83,12 @@ def _count_words(
                 rows[0, row_count], rows[1, row_count], rows[2, row_count] = word, page, 0
                 row_count += 1
             rows[2, row_of[word]] += 1
+        tokens[token_count] = BREAK
+        token_count += 1
     return row_count, token_count, keys[:words].copy(), spelling[:, :words].copy()
 
 
-@njit
+@inner
 def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
     """Where a key is, or would be, in an open-addressed table of indices into `keys`."""
     mask = np.uint64(len(slots) - 1)
@@ -87,7 +98,7 @@ def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
     return np.int64(at)
 
 
-@njit
+@inner
 def _grow(
     keys: Hashes, spelling: Offsets, last_page: Offsets, row_of: Offsets
 ) -> tuple[NDArray[np.int32], Hashes, Offsets, Offsets, Offsets]:
@@ -96,10 +107,10 @@ def _grow(
     new_spelling = np.empty((2, 2 * size), np.int64)
     new_page = np.empty(2 * size, np.int64)
     new_row = np.empty(2 * size, np.int64)
-    new_keys[:size], new_page[:size], new_row[:size] = keys, last_page, row_of
-    new_spelling[:, :size] = spelling
     slots = np.full(4 * size, -1, np.int32)
     for word in range(size):
+        new_keys[word], new_page[word], new_row[word] = keys[word], last_page[word], row_of[word]
+        new_spelling[0, word], new_spelling[1, word] = spelling[0, word], spelling[1, word]
         slots[_slot(slots, new_keys, keys[word])] = word
     return slots, new_keys, new_spelling, new_page, new_row
 
@@ -126,7 +137,7 @@ def _normalized(
         lengths[span] = count_characters(out, begin, end)
 
 
-@njit
+@inner
 def count_characters(text: Bytes, start: int, end: int) -> int:
     """How many characters UTF-8 bytes hold."""
     count = 0
@@ -159,8 +170,8 @@ def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialec
     scratch = np.empty(2 * max(1, (ends - starts).max()) + 8 if len(starts) else 8, np.uint8)
     hashes = np.empty(len(starts), np.uint64)
     for link in range(len(starts)):
-        size = normalize_title(source, starts[link], ends[link], dialect, scratch, 0)
-        hashes[link] = hash_title(scratch, 0, size)
+        size = normalize_title(source, starts[link], ends[link], dialect, scratch, np.int64(0))
+        hashes[link] = hash_title(scratch, np.int64(0), size)
     return hashes
 
 
@@ -179,7 +190,7 @@ def column_buffer(strings: pa.ChunkedArray | pa.Array) -> tuple[Bytes, Offsets]:
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
     offsets = np.frombuffer(whole.buffers()[1], np.int64, len(whole) + 1, whole.offset * 8).copy()
     data = whole.buffers()[2]
-    return np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8), offsets
+    return byte_array(data) if data is not None else np.empty(0, np.uint8), offsets
 
 
 def title_hashes(titles: pa.ChunkedArray | pa.Array) -> Hashes:

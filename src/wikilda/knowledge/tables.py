@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from wikilda.errors import InputError
 from wikilda.knowledge.extract import Folder, Report, joined
 from wikilda.knowledge.symbols import column_buffer, normalized, title_hashes, word_hashes
-from wikilda.text.tokens import Offsets
+from wikilda.text.tokens import Offsets, byte_array
 from wikilda.wiki.site import Site
 
 _ENDINGS = (".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz", ".parquet")
@@ -108,7 +108,7 @@ class TableExtractor:
         text, bounds = joined(texts)
         with Folder(self.chunks, number) as folder:
             pages = title_hashes(pa.array(titles, pa.string()))
-            folder.write_texts(pages, np.frombuffer(text, np.uint8), bounds, bounds[:-1], sentences=batch.sentences)
+            folder.write_texts(pages, byte_array(text), bounds, bounds[:-1], sentences=batch.sentences)
             folder.write_report(report)
 
     def _write_topics(self, folder: Folder, report: Report) -> bool:

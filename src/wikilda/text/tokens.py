@@ -8,7 +8,7 @@ sequence of tokens: its hash is chained over them and tells `u.s.` from `u. s.`.
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 
 AFTER_SPACE = np.uint64(1)
@@ -31,7 +31,7 @@ Hashes = NDArray[np.uint64]
 Offsets = NDArray[np.int64]
 
 
-@njit
+@inner
 def mix(value: np.uint64) -> np.uint64:
     """Scramble 64 bits so that each depends on all (the finaliser of MurmurHash3)."""
     value ^= value >> _SHIFT
@@ -42,7 +42,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value
 
 
-@njit
+@inner
 def decode(text: Bytes, at: int) -> tuple[int, int]:
     """The code point at a position of valid UTF-8, and its length in bytes."""
     first = np.int64(text[at])
@@ -56,7 +56,7 @@ def decode(text: Bytes, at: int) -> tuple[int, int]:
     return point | ((np.int64(text[at + 2]) & 0x3F) << 6) | (np.int64(text[at + 3]) & 0x3F), 4
 
 
-@njit
+@inner
 def encode(point: int, out: Bytes, at: int) -> int:
     """Write a code point as UTF-8; returns the position after it."""
     if point < 0x80:
@@ -78,19 +78,19 @@ def encode(point: int, out: Bytes, at: int) -> int:
     return at + 4
 
 
-@njit
+@inner
 def add_point(value: np.uint64, point: int) -> np.uint64:
     """Take one more character into a hash."""
     return (value ^ np.uint64(point)) * _PRIME
 
 
-@njit
+@inner
 def kind_of(point: int, table: Characters) -> int:
     """The kind of a character; those past the table are variation selectors and private use."""
     return np.int64(table.kind[point]) if point < TABLE_SIZE else MARK
 
 
-@njit
+@inner
 def lower_of(point: int, table: Characters) -> int:
     """The lower case of a character."""
     return np.int64(table.lower[point]) if point < TABLE_SIZE else point
@@ -129,7 +129,7 @@ def tokenize(
     return count
 
 
-@njit
+@inner
 def _take_token(text: Bytes, at: int, end: int, table: Characters) -> tuple[int, np.uint64]:
     point, size = decode(text, at)
     first = kind_of(point, table)
@@ -148,7 +148,7 @@ def _take_token(text: Bytes, at: int, end: int, table: Characters) -> tuple[int,
     return at, value if first == PUNCTUATION else value | WORD
 
 
-@njit
+@inner
 def chain(sequence: np.uint64, token: np.uint64) -> np.uint64:
     """The hash of a token sequence with one more token; a sequence begins with BREAK."""
     if sequence == BREAK:
@@ -196,7 +196,12 @@ def sequence_hash(text: Bytes, start: int, end: int, table: Characters) -> tuple
 
 def as_bytes(text: str) -> Bytes:
     """The UTF-8 bytes of a string, as kernels take them; lone surrogates become question marks."""
-    return np.frombuffer(text.encode("utf-8", "replace") or b"", np.uint8)
+    return byte_array(text.encode("utf-8", "replace"))
+
+
+def byte_array(data: bytes) -> Bytes:
+    """Bytes as an array that may be written to: read-only ones would be a second type to compile for."""
+    return np.frombuffer(data, np.uint8).copy()
 
 
 def mention_key(text: str) -> tuple[str, int]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 from wikilda.text.characters import TABLE_SIZE
 from wikilda.text.tokens import BREAK, Bytes, add_point, as_bytes, decode, encode, mix
 from wikilda.wiki.wikitext.dialect import Dialect
@@ -40,7 +40,7 @@ def normalize_title(source: Bytes, start: int, end: int, dialect: Dialect, out: 
     return at
 
 
-@njit
+@inner
 def _next_point(source: Bytes, at: int, end: int, dialect: Dialect) -> tuple[int, int]:
     """One character of a target, with `%20` and `&amp;` undone."""
     byte = source[at]
@@ -59,7 +59,7 @@ def _next_point(source: Bytes, at: int, end: int, dialect: Dialect) -> tuple[int
     return point, at + size
 
 
-@njit
+@inner
 def _percent_point(source: Bytes, at: int, end: int) -> tuple[int, int]:
     """A character beyond ASCII written as percent-coded UTF-8; (0, at) when it is not valid."""
     raw = np.zeros(4, np.uint8)
@@ -86,7 +86,7 @@ def _percent_point(source: Bytes, at: int, end: int) -> tuple[int, int]:
     return (point, after) if point < 0xD800 or 0xE000 <= point < 0x110000 else (0, at)
 
 
-@njit
+@inner
 def _hex(byte: int) -> int:
     if 48 <= byte <= 57:
         return np.int64(byte) - 48
@@ -95,7 +95,7 @@ def _hex(byte: int) -> int:
     return -1
 
 
-@njit
+@inner
 def _is_space(point: int) -> bool:
     return (
         point == _SPACE or point == _UNDERSCORE or point == 0xA0 or point == 0x1680 or 0x2000 <= point <= 0x200A
@@ -103,7 +103,7 @@ def _is_space(point: int) -> bool:
     )  # fmt: skip
 
 
-@njit
+@inner
 def _is_direction_mark(point: int) -> bool:
     return point == 0x200E or point == 0x200F or 0x202A <= point <= 0x202E
 

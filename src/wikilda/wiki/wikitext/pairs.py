@@ -6,7 +6,7 @@ Only what closes the innermost open pair counts; what is never closed is ordinar
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 from wikilda.text.tokens import Bytes
 from wikilda.wiki.wikitext.strip import ASIDE_BEGIN, ASIDE_END
 
@@ -49,7 +49,7 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
     _match_tables(text, size, partner, stack)
 
 
-@njit
+@inner
 def _run(text: Bytes, at: int, size: int) -> int:
     after = at + 1
     while after < size and text[after] == text[at]:
@@ -57,7 +57,7 @@ def _run(text: Bytes, at: int, size: int) -> int:
     return after - at
 
 
-@njit
+@inner
 def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.int32], depth: int) -> int:
     while run >= 2 and depth > 0 and stack[0, depth - 1] == opener:
         most = 3 if opener == _BRACE else 2
@@ -71,7 +71,7 @@ def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.
     return depth
 
 
-@njit
+@inner
 def _leave_aside(stack: NDArray[np.int32], depth: int) -> int:
     """Forget what was opened inside a reference and not closed there."""
     below = depth - 1
@@ -80,7 +80,7 @@ def _leave_aside(stack: NDArray[np.int32], depth: int) -> int:
     return below if below >= 0 else depth
 
 
-@njit
+@inner
 def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int32]) -> None:
     depth = 0
     at = 0
@@ -100,6 +100,6 @@ def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.i
             at += 1
 
 
-@njit
+@inner
 def _is_brace(text: Bytes, at: int, size: int) -> bool:
     return at < size and text[at] == 125

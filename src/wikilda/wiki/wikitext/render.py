@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
+from wikilda.jit import inner
 from wikilda.text.tokens import Bytes, Hashes, decode, encode
 from wikilda.wiki.wikitext.dialect import (
     ENTITY,
@@ -50,7 +50,7 @@ class Rendered(NamedTuple):
     state: NDArray[np.int64]
 
 
-@njit
+@inner
 def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames: NDArray[np.int64], out: Rendered) -> None:
     """Render one page from stripped wikitext; positions and counts live in `out.state`.
 
@@ -59,7 +59,7 @@ def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames
     state = out.state
     state[_HIDDEN] = state[_FRAMES] = state[_HEADING] = state[_BRACKET] = 0
     state[_LEAD] = -1
-    at = 0
+    at = np.int64(0)  # a plain 0 would be a type of its own
     line_start = True
     while at < size:
         stop = size
@@ -87,7 +87,7 @@ def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames
             at = _markup(source, at, size, partner, dialect, frames, out)
 
 
-@njit
+@inner
 def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> tuple[int, int]:
     """Copy up to the next byte that may be markup."""
     while at < stop and _PLAIN[source[at]]:
@@ -97,7 +97,7 @@ def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> 
     return at, written
 
 
-@njit
+@inner
 def _markup(
     source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: NDArray[np.int64], out: Rendered
 ) -> int:
@@ -129,7 +129,7 @@ def _markup(
     return at + 1
 
 
-@njit
+@inner
 def _put(out: Rendered, byte: int) -> None:
     state = out.state
     if state[_HIDDEN]:
@@ -140,7 +140,7 @@ def _put(out: Rendered, byte: int) -> None:
         state[_TEXT] += 1
 
 
-@njit
+@inner
 def _put_point(out: Rendered, point: int) -> None:
     state = out.state
     if state[_HIDDEN]:
@@ -149,7 +149,7 @@ def _put_point(out: Rendered, point: int) -> None:
         state[_TEXT] = encode(point, out.text, state[_TEXT])
 
 
-@njit
+@inner
 def _control(byte: int, at: int, out: Rendered) -> int:
     state = out.state
     if byte == ASIDE_BEGIN:
@@ -163,7 +163,7 @@ def _control(byte: int, at: int, out: Rendered) -> int:
     return at + 1
 
 
-@njit
+@inner
 def _begin_line(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
     """What only counts at the start of a line: headings, lists, rules, tables; returns where to go on."""
     state = out.state
@@ -193,13 +193,13 @@ def _begin_line(source: Bytes, at: int, size: int, partner: Partners, out: Rende
     return at
 
 
-@njit
+@inner
 def _letter(byte: int) -> bool:
     # The first paragraph begins with a letter, a number, a quote, bold type, a parenthesis or a link.
     return 97 <= (byte | 32) <= 122 or byte >= 128 or 48 <= byte <= 57 or byte == 34 or byte == 39 or byte == 40 or byte == 91
 
 
-@njit
+@inner
 def _open_template(
     source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArray[np.int64], out: Rendered
 ) -> int:
@@ -213,7 +213,7 @@ def _open_template(
     return at + 2
 
 
-@njit
+@inner
 def _mark(out: Rendered, kind: int, name: np.uint64) -> None:
     count = out.state[_MARKS]
     out.marks[0, count] = kind
@@ -221,7 +221,7 @@ def _mark(out: Rendered, kind: int, name: np.uint64) -> None:
     out.state[_MARKS] = count + 1
 
 
-@njit
+@inner
 def _push(frames: NDArray[np.int64], out: Rendered, end: int, link: int) -> None:
     depth = out.state[_FRAMES]
     frames[0, depth] = end
@@ -229,7 +229,7 @@ def _push(frames: NDArray[np.int64], out: Rendered, end: int, link: int) -> None
     out.state[_FRAMES] = depth + 1
 
 
-@njit
+@inner
 def _leave_frame(
     source: Bytes, at: int, size: int, dialect: Dialect, frames: NDArray[np.int64], out: Rendered
 ) -> int:
@@ -251,7 +251,7 @@ def _leave_frame(
     return max(at, end)
 
 
-@njit
+@inner
 def _open_link(
     source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArray[np.int64], out: Rendered
 ) -> int:
@@ -289,7 +289,7 @@ def _open_link(
     return shown
 
 
-@njit
+@inner
 def _target_end(source: Bytes, start: int, end: int) -> int:
     """Where a link's target ends (its pipe, or the whole), or -1 when it cannot be a title."""
     for at in range(start, end):
@@ -301,14 +301,14 @@ def _target_end(source: Bytes, start: int, end: int) -> int:
     return end if end > start else -1
 
 
-@njit
+@inner
 def _after_prefix(source: Bytes, start: int, end: int) -> int:
     while start < end and source[start] != 58:
         start += 1
     return start + 1
 
 
-@njit
+@inner
 def _target_kind(source: Bytes, start: int, end: int, dialect: Dialect) -> int:
     colon = _after_prefix(source, start, end) - 1
     if colon >= end:
@@ -317,7 +317,7 @@ def _target_kind(source: Bytes, start: int, end: int, dialect: Dialect) -> int:
     return dialect.names.values[found] if found >= 0 else TO_MAIN
 
 
-@njit
+@inner
 def _has_link(source: Bytes, start: int, end: int) -> bool:
     """Whether another link stands inside; then the inner one is the link, as in MediaWiki."""
     for at in range(start, end - 1):
@@ -326,7 +326,7 @@ def _has_link(source: Bytes, start: int, end: int) -> bool:
     return False
 
 
-@njit
+@inner
 def _open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """`[http://… label]` shows its label alone; any other `[` is a character."""
     colon = at + 1
@@ -343,7 +343,7 @@ def _open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return after
 
 
-@njit
+@inner
 def _address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """A `:` that belongs to a web address: takes its scheme back and skips the rest."""
     letters = 0
@@ -356,24 +356,24 @@ def _address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return _address_end(source, at + 1, size)
 
 
-@njit
+@inner
 def _slashes(source: Bytes, at: int, size: int) -> bool:
     return at + 1 < size and source[at] == 47 and source[at + 1] == 47
 
 
-@njit
+@inner
 def _address_end(source: Bytes, at: int, size: int) -> int:
     while at < size and source[at] > 32 and not _ends_address(source[at]):
         at += 1
     return at
 
 
-@njit
+@inner
 def _ends_address(byte: int) -> bool:
     return byte == 91 or byte == 93 or byte == 60 or byte == 62 or byte == 34 or byte == 124 or byte == 123 or byte == 125
 
 
-@njit
+@inner
 def _quotes(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """Two, three and five apostrophes are type; others are, beyond those, characters."""
     after = at
@@ -386,7 +386,7 @@ def _quotes(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return after
 
 
-@njit
+@inner
 def _entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
     point, after = entity_at(source, at, size, dialect)
     if after == at:
@@ -398,7 +398,7 @@ def _entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) 
     return after
 
 
-@njit
+@inner
 def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int, int]:
     """The character of an HTML entity (`&ndash;`, `&#8211;`), and where it ends; (0, at) when it is none."""
     after = at + 1
@@ -413,7 +413,7 @@ def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int,
     return (dialect.names.values[found], after + 1) if found >= 0 else (0, at)
 
 
-@njit
+@inner
 def _number(source: Bytes, start: int, end: int) -> int:
     base = 10
     if start < end and (source[start] | 32) == 120:
@@ -428,7 +428,7 @@ def _number(source: Bytes, start: int, end: int) -> int:
     return value
 
 
-@njit
+@inner
 def _digit(byte: int) -> int:
     if 48 <= byte <= 57:
         return np.int64(byte) - 48
@@ -437,7 +437,7 @@ def _digit(byte: int) -> int:
     return 99
 
 
-@njit
+@inner
 def _heading_end(source: Bytes, at: int, size: int, out: Rendered) -> int:
     after = at
     while after < size and source[after] == 61:
@@ -452,7 +452,7 @@ def _heading_end(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return after
 
 
-@njit
+@inner
 def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
     """`__NOTOC__` and its like are not shown."""
     if at + 1 < size and source[at + 1] == 95:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.jit import njit
-from wikilda.text.tokens import Bytes, Hashes, Offsets
+from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 from wikilda.wiki.wikitext.dialect import Dialect
 from wikilda.wiki.wikitext.pairs import match_pairs
 from wikilda.wiki.wikitext.render import STATE_SIZE, TARGET_END, TARGET_START, Rendered, render
@@ -58,7 +58,7 @@ def _scan(
 
 def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
     """Scan the pages `wikitext[page_bounds[i]:page_bounds[i + 1]]`, which must be valid UTF-8."""
-    data = np.frombuffer(wikitext, np.uint8)
+    data = byte_array(wikitext)
     longest = int(np.diff(page_bounds).max(initial=0))
     links = wikitext.count(b"[[") + 1
     marks = wikitext.count(b"{{") + wikitext.count(b"{{{") + links + wikitext.count(b"__") + 1

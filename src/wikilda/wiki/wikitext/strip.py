@@ -6,7 +6,7 @@ found: where text to be set aside begins and ends, and the markup characters of 
 
 import numpy as np
 
-from wikilda.jit import njit
+from wikilda.jit import inner, njit
 from wikilda.text.tokens import Bytes, Offsets
 from wikilda.wiki.wikitext.dialect import (
     ASIDE,
@@ -30,7 +30,7 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> in
     """Write `text[start:end]` without comments and tags; returns the length written."""
     # For each tag: where it is next closed, and which closing ends what is being set aside.
     closing = np.full((2, len(dialect.names.keys)), -1, np.int64)
-    at, size = start, 0
+    at, size = start, np.int64(0)
     while at < end:
         byte = text[at]
         if byte == 60:  # <
@@ -46,7 +46,7 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> in
     return size
 
 
-@njit
+@inner
 def _angle(
     text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, out: Bytes, size: int
 ) -> tuple[int, int]:
@@ -76,7 +76,7 @@ def _angle(
     return _enclose(text, name, after, close, end, closing[:, tag], kind, out, size)
 
 
-@njit
+@inner
 def _enclose(
     text: Bytes, name: int, after: int, close: int, end: int, closing: Offsets, kind: int, out: Bytes, size: int
 ) -> tuple[int, int]:
@@ -96,7 +96,7 @@ def _enclose(
     return (last + 1 if last >= 0 else end), size
 
 
-@njit
+@inner
 def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> int:
     for at in range(start, end):
         byte = text[at]
@@ -109,7 +109,7 @@ def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> i
     return size
 
 
-@njit
+@inner
 def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     after = at + 4
     while after + 2 < end and not (text[after] == 45 and text[after + 1] == 45 and text[after + 2] == 62):
@@ -121,7 +121,7 @@ def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     return after
 
 
-@njit
+@inner
 def _find_close(text: Bytes, at: int, end: int) -> int:
     last = min(end, at + _LONGEST_TAG)
     while at < last:
@@ -133,7 +133,7 @@ def _find_close(text: Bytes, at: int, end: int) -> int:
     return -1
 
 
-@njit
+@inner
 def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int:
     """Where `</name` stands next, or `end`."""
     while at + length + 2 < end:
@@ -147,6 +147,6 @@ def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int
     return end
 
 
-@njit
+@inner
 def _alphanumeric(byte: int) -> bool:
     return 97 <= (byte | 32) <= 122 or 48 <= byte <= 57

@@ -1,9 +1,11 @@
 """The one door to the compiler: every kernel of the package is made here."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core import event
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -12,7 +14,10 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 def njit(function: Function) -> Function:
     """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
-    return cast(Function, numba.njit(cache=True, **_OPTIONS)(function))
+    try:
+        return cast(Function, numba.njit(cache=True, **_OPTIONS)(function))
+    except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
+        return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
 def inner(function: Function) -> Function:
@@ -20,3 +25,20 @@ def inner(function: Function) -> Function:
     if numba.config.DISABLE_JIT:
         return function
     return cast(Function, numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
+
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Says once, on a terminal, that something is really compiled and not found in the cache."""
+
+    said = False
+
+    def on_start(self, event: object) -> None:
+        if not self.said and sys.stderr.isatty():
+            print("compiling kernels: once after installation, about half a minute", file=sys.stderr)
+        self.said = True
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+event.register("numba:compile", _Announcer())

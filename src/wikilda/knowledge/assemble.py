@@ -216,7 +216,7 @@ class Assembler:
         self._run("CREATE TABLE graph AS SELECT DISTINCT source, target FROM edges WHERE source IS NOT NULL")
         self._lists(out, "links/out", "SELECT source AS id, target AS topic FROM graph", topics)
         self._lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics)
-        self.summary["links"] = self._value("SELECT count(*) FROM graph")
+        self.summary["links between topics"] = self._value("SELECT count(*) FROM graph")
 
     # -- plumbing -----------------------------------------------------------------------------------------
 

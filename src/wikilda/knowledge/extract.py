@@ -210,7 +210,7 @@ class Extractor:
         folder.write("links", {"source": source, "target": target, "mention": mention, "aside": aside})
         spelled = [(strings, hashes, lengths), *anchors]
         folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
-        report.count("links", len(aside))
+        report.count("links read", len(aside))
 
 
 def _sentences(text: Bytes, bounds: Offsets, lead: Offsets) -> list[str]:

@@ -1,1 +1,18 @@
 """The sample wiki and texts that ship with the package."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from wikilda.knowledge import BuildSettings
+
+WIKI = Path(__file__).with_name("wiki.xml")
+
+# In a wiki of 250 articles a twentieth is a dozen, and `cricket` would be a stop word.
+SETTINGS = BuildSettings(max_word_share=0.25)
+
+
+def texts() -> list[dict[str, Any]]:
+    """Texts to link, with their mentions and the titles that these mean."""
+    lines = Path(__file__).with_name("texts.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines if line]

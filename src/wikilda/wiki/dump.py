@@ -56,7 +56,7 @@ def read_piece(piece: Piece) -> bytes:
     blocks = _stream_blocks(piece) if piece.compressed else _plain_blocks(piece)
     own = next(blocks)
     limit = len(own)
-    own += next(blocks, b"")[: len(_PAGE) - 1] if not piece.compressed and len(own) else b""
+    own += next(blocks, b"")  # a tag may begin in this piece and end in the next
     first = own.find(_PAGE)
     if first < 0 or first >= limit:
         return b""

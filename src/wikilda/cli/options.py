@@ -1,0 +1,55 @@
+"""Options that come from settings: every field of a settings class is an option, or a line of a TOML file."""
+
+import functools
+import tomllib
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wikilda.errors import SettingsError
+from wikilda.settings import from_mapping
+
+
+def settings_options(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command an option for every setting of a kind; it receives them as one argument, `settings`."""
+    names = [each.name for each in fields(kind)]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(command)
+        def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
+            given = {name: value for name in names if (value := options.pop(name)) not in (None, ())}
+            from_file = _read(settings_file) if settings_file else {}
+            return command(*arguments, settings=from_mapping(kind, from_file | given), **options)
+
+        wrapped: Callable[..., Any] = run
+        for each in reversed(fields(kind)):
+            wrapped = _option(each.name, each.default, each.metadata["help"])(wrapped)
+        where = click.Path(exists=True, dir_okay=False, path_type=Path)
+        about = "Read settings from a TOML file; options given here go before it."
+        return click.option("--settings", "settings_file", type=where, help=about)(wrapped)
+
+    return decorate
+
+
+def _option(name: str, default: Any, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    flag = "--" + name.replace("_", "-")
+    shown = about[0].upper() + about[1:]
+    if isinstance(default, bool):
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=f"{shown}.  [default: {_yes(default)}]")
+    if isinstance(default, tuple):
+        return click.option(flag, name, multiple=True, metavar="WORD", help=f"{shown}; may be repeated.")
+    return click.option(flag, name, type=type(default), default=None, help=f"{shown}.  [default: {default}]")
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: is not valid TOML ({error}).") from None

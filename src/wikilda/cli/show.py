@@ -1,0 +1,93 @@
+"""`wikilda show`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from wikilda.cli.output import console, table
+from wikilda.errors import InputError
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
+
+
+@click.command()
+@click.argument("knowledge", type=click.Path(path_type=Path), metavar="KB")
+@click.argument("term", required=False)
+@click.option("-n", "--most", type=click.IntRange(1), default=10, show_default=True, help="How many of each to show.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None:
+    """Look a title or a mention up in knowledge.
+
+    As a mention: its topics with P(k|v). As a title: its words, its links, its nearest topics. Without a TERM:
+    what the knowledge holds.
+    """
+    known = Knowledge.open(knowledge)
+    if term is None:
+        show_summary(known, as_json=as_json)
+        return
+    mention, topic = known.find_mention(term), known.find_topic(term)
+    found = {}
+    if mention >= 0:
+        found["mention"] = describe_mention(known, mention, most)
+        if topic < 0:
+            topic = known.find_topic(found["mention"]["topics"][0]["title"])  # what it most likely means
+    if topic >= 0:
+        found["topic"] = describe_topic(known, topic, most)
+    if not found:
+        near = suggest(known, term, 8)
+        hint = f" There are: {', '.join(near)}." if near else ""
+        raise InputError(f"{term!r} is neither a title nor a mention in {knowledge}.{hint}")
+    if as_json:
+        click.echo(json.dumps(found, ensure_ascii=False, indent=1))
+        return
+    out = console()
+    if mention >= 0:
+        show_mention(out, found["mention"])
+    if topic >= 0:
+        show_topic(out, found["topic"])
+
+
+def show_summary(known: Knowledge, *, as_json: bool) -> None:
+    """What the knowledge was made from, and how much there is of everything."""
+    manifest = known.artifact.manifest
+    if as_json:
+        shown = {name: manifest[name] for name in ("identity", "site", "source", "settings", "summary")}
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=1))
+        return
+    source = manifest["source"].get("dumps") or manifest["source"].get("tables")
+    console().print(table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], manifest["summary"].items()))
+
+
+def show_mention(out: Console, found: dict[str, Any]) -> None:
+    """A mention's topics."""
+    title = (
+        f"“{found['mention']}”: {found['ambiguity']:,} topics; a link in {found['linked']:,} of "
+        f"{found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
+    )
+    rows = [(each["probability"], each["count"], each["title"], _short(each["sentence"])) for each in found["topics"]]
+    out.print(table(title, ["P(k|v)", "count", "topic", ""], rows))
+    out.print()
+
+
+def show_topic(out: Console, found: dict[str, Any]) -> None:
+    """A topic's description, then what points to it and what it is like."""
+    out.print(f"[bold]{found['title']}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}", highlight=False)
+    out.print(found["sentence"], markup=False, highlight=False)
+    out.print()
+    rows = [(each["string"], each["count"], each["probability"]) for each in found["mentions"]]
+    out.print(table("named by", ["mention", "count", "P(k|v)"], rows))
+    out.print()
+    rows = [(each["string"], each["count"], each["probability"]) for each in found["words"]]
+    out.print(table("top words", ["word", "count", "P(k|v)"], rows))
+    out.print()
+    out.print(table("nearest topics", ["topic", "similarity"], [(e["title"], e["similarity"]) for e in found["nearest"]]))
+    out.print()
+    out.print(f"{found['in_links']:,} in-links, {found['out_links']:,} out-links; linked from:", highlight=False)
+    out.print("  " + ", ".join(found["linked_from"]), markup=False, highlight=False)
+
+
+def _short(sentence: str, most: int = 70) -> str:
+    return sentence if len(sentence) <= most else sentence[: most - 1].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,73 @@
+"""What knowledge says of a term, as plain values: for `wikilda show`, and for whoever else asks."""
+
+from typing import Any
+
+import numpy as np
+
+from wikilda.knowledge.graph import nearest
+from wikilda.knowledge.knowledge import Knowledge, Table
+
+
+def describe_mention(knowledge: Knowledge, mention: int, most: int) -> dict[str, Any]:
+    """A mention string: its topics with P(k|v), and how often it is a link."""
+    topics, counts = knowledge.mentions.row(mention)
+    order = np.lexsort((topics, -counts.astype(np.int64)))[:most]
+    total = int(counts.sum())
+    return {
+        "mention": knowledge.mention_strings[mention],
+        "link_probability": knowledge.link_probability(mention),
+        "linked": int(knowledge.linked[mention]),
+        "occurrences": int(knowledge.occurrences[mention]),
+        "ambiguity": len(topics),
+        "topics": [
+            {"title": knowledge.titles[topics[at]], "probability": int(counts[at]) / total, "count": int(counts[at]),
+             "sentence": knowledge.sentences[topics[at]]}
+            for at in order
+        ],
+    }  # fmt: skip
+
+
+def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any]:
+    """A topic: what it is, the strings that mean it, its words, its links, its nearest topics."""
+    graph = knowledge.graph
+    linkers = graph.in_topics[graph.in_offsets[topic] : graph.in_offsets[topic + 1]]
+    linked = graph.out_topics[graph.out_offsets[topic] : graph.out_offsets[topic + 1]]
+    popularity = np.diff(graph.in_offsets)
+    item = int(knowledge.wikidata[topic])
+    return {
+        "title": knowledge.titles[topic],
+        "page_id": int(knowledge.page_ids[topic]),
+        "wikidata": f"Q{item}" if item else None,
+        "url": knowledge.url(topic),
+        "sentence": knowledge.sentences[topic],
+        "mentions": _symbols(knowledge.mentions, topic, knowledge.mention_strings, most, by_count=True),
+        "words": _symbols(knowledge.words, topic, knowledge.word_strings, most, by_count=False),
+        "in_links": len(linkers),
+        "out_links": len(linked),
+        "linked_from": [knowledge.titles[each] for each in linkers[np.argsort(-popularity[linkers], kind="stable")][:most]],
+        "nearest": [
+            {"title": knowledge.titles[other], "similarity": score} for other, score in nearest(graph, topic, most)
+        ],
+    }  # fmt: skip
+
+
+def _symbols(table: Table, topic: int, strings: Any, most: int, *, by_count: bool) -> list[dict[str, Any]]:
+    """The symbols that have a topic in their rows, best first: by count, or by how much they mean it, P(k|v)."""
+    places = np.flatnonzero(table.topics == topic)
+    symbols = np.searchsorted(table.offsets, places, "right") - 1
+    counts = table.counts[places].astype(np.int64)
+    totals = np.array([table.row(symbol)[1].sum() for symbol in symbols], np.int64)
+    share = counts / np.maximum(totals, 1)
+    score = counts if by_count else counts * share
+    order = np.lexsort((symbols, -score))[:most]
+    return [
+        {"string": strings[symbols[at]], "count": int(counts[at]), "probability": float(share[at])} for at in order
+    ]
+
+
+def suggest(knowledge: Knowledge, term: str, most: int) -> list[str]:
+    """Titles and mentions that begin like a term that was not found."""
+    titles = [knowledge.titles[at] for at in knowledge.titles.beginning_with(term[:1].upper() + term[1:], most)]
+    lowered = term.lower()
+    mentions = [knowledge.mention_strings[at] for at in knowledge.mention_strings.beginning_with(lowered, most)]
+    return list(dict.fromkeys(titles + mentions))[:most]

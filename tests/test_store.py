@@ -37,9 +37,13 @@ def test_identity_is_of_the_content(tmp_path: Path) -> None:
 
 
 def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="half way"), Writer(tmp_path / "x", "thing", 3) as out:
-        out.array("a", np.arange(3))
-        raise RuntimeError("half way")
+    def write_half() -> None:
+        with Writer(tmp_path / "x", "thing", 3) as out:
+            out.array("a", np.arange(3))
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        write_half()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -109,7 +113,9 @@ def test_changed_bytes_are_found_by_verify(tmp_path: Path) -> None:
 
 
 def test_sorted_strings_are_found() -> None:
-    words = sorted({"", "a", "ab", "b", "é", "z", "日本", "日本語"} | {f"w{at}" for at in range(50)}, key=lambda w: w.encode())
+    words = sorted(
+        {"", "a", "ab", "b", "é", "z", "日本", "日本語"} | {f"w{at}" for at in range(50)}, key=lambda w: w.encode()
+    )
     table = StringTable.of(words)
     assert [table.find(word) for word in words] == list(range(len(words)))
     assert table.find("c") == table.find("zz") == table.find("日") == -1

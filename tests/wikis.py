@@ -19,7 +19,9 @@ def page(title: str, text: str = "", *, number: int = 0, namespace: int = 0, red
     )
 
 
-def dump(pages: Iterable[str], *, language: str = "en", namespaces: dict[str, int] | None = None, case: str = "first-letter") -> str:
+def dump(
+    pages: Iterable[str], *, language: str = "en", namespaces: dict[str, int] | None = None, case: str = "first-letter"
+) -> str:
     """A whole export of pages."""
     names = {"": 0, "Template": 10, "File": 6, "Category": 14} if namespaces is None else namespaces
     listed = "".join(f'<namespace key="{key}">{name}</namespace>' for name, key in names.items())

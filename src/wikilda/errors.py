@@ -1,6 +1,8 @@
 """What goes wrong in ways that a user can mend."""
 
 import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -20,8 +22,17 @@ class SettingsError(WikildaError):
     """A setting has an unknown name or an impossible value."""
 
 
-def disk_full(error: OSError, where: Path) -> WikildaError | None:
-    """Turn a full disk into words; None when `error` is something else."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return WikildaError(f"{where}: the disk is full. Free some space and run the same command again.")
-    return None
+def disk_is_full(where: Path | str) -> WikildaError:
+    """A full disk, in words."""
+    return WikildaError(f"{where}: the disk is full. Free some space and run the same command again.")
+
+
+@contextmanager
+def disk_worded(where: Path) -> Iterator[None]:
+    """Turn a full disk into words."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise disk_is_full(error.filename or where) from None

@@ -5,29 +5,37 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.core import event
+import numpy as np
+from numba.core import event  # type: ignore[import-untyped,unused-ignore]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_numba: Any = numba  # its types, where they are known at all, do not cover what is used here
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
 def njit(function: Function) -> Function:
     """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
     try:
-        return cast(Function, numba.njit(cache=True, **_OPTIONS)(function))
+        return cast(Function, _numba.njit(cache=True, **_OPTIONS)(function))
     except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
-        return cast(Function, numba.njit(**_OPTIONS)(function))
+        return cast(Function, _numba.njit(**_OPTIONS)(function))
 
 
 def inner(function: Function) -> Function:
     """A part of kernels, never called from Python: no wrapper is compiled and nothing is cached for it alone."""
-    if numba.config.DISABLE_JIT:
+    if _numba.config.DISABLE_JIT:
         return function
-    return cast(Function, numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
+    return cast(Function, _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+@inner
+def int64(value: int) -> int:
+    """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
+class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
     """Says once, on a terminal, that something is really compiled and not found in the cache."""
 
     said = False
@@ -41,4 +49,5 @@ class _Announcer(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Announcer())
+_register: Any = event.register
+_register("numba:compile", _Announcer())

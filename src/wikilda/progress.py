@@ -56,7 +56,7 @@ def bar(label: str, total: float | None, *, unit: str = "steps", done: float = 0
     )
     columns = [TextColumn("{task.description}"), BarColumn(), *middle, TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield Bar(progress, progress.add_task(label, total=total, completed=done))
+        yield Bar(progress, progress.add_task(label, total=total, completed=int(done)))
 
 
 class Stopwatch:

@@ -83,15 +83,19 @@ class Writer:
 
     def array(self, name: str, values: NDArray[Any]) -> None:
         """Write an array."""
-        file = self._file(name)
-        np.save(file, np.ascontiguousarray(values), allow_pickle=False)
+        save_array(self._file(name), values)
 
     def create(self, name: str, dtype: DTypeLike, length: int) -> NDArray[Any]:
         """An array on disk to be filled piece by piece."""
         if length == 0:
             self.array(name, np.empty(0, dtype))
             return np.empty(0, dtype)
-        return np.lib.format.open_memmap(self._file(name), mode="w+", dtype=dtype, shape=(length,))  # type: ignore[no-untyped-call, no-any-return]
+        file = self._file(name)
+        made: NDArray[Any] = np.lib.format.open_memmap(file, mode="w+", dtype=dtype, shape=(length,))
+        # Take the disk now: writing to a mapped hole on a full one would kill the process without a word.
+        with file.open("r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, file.stat().st_size)
+        return made
 
     def strings(self, name: str, table: StringTable) -> None:
         """Write a table of strings."""
@@ -117,6 +121,14 @@ class Writer:
         file = self.path / f"{name}.npy"
         file.parent.mkdir(parents=True, exist_ok=True)
         return file
+
+
+def save_array(path: Path, values: NDArray[Any]) -> None:
+    """Write an array as `.npy`; unlike `numpy.save`, a full disk is an error that says so."""
+    values = np.ascontiguousarray(values)
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
+        file.write(values.tobytes() if values.size == 0 else values.data.cast("B"))
 
 
 def check_target(target: Path, *, overwrite: bool) -> None:
@@ -148,7 +160,11 @@ def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
         raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.") from None
     except (ValueError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({error}).") from None
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict) or not isinstance(manifest.get("format"), int):
+    if (
+        not isinstance(manifest, dict)
+        or not isinstance(manifest.get("files"), dict)
+        or not isinstance(manifest.get("format"), int)
+    ):
         raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
     if manifest.get("kind") != kind:
         raise ArtifactError(f"{path}: holds a wikilda {manifest.get('kind')}, not {kind}.")

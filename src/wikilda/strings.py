@@ -42,7 +42,7 @@ class StringTable(Sequence[str]):
     def beginning_with(self, prefix: str, most: int) -> list[int]:
         """The numbers of strings of a sorted table that begin with a prefix."""
         at = _bisect(self.data, self.offsets, _bytes(prefix))
-        found = []
+        found: list[int] = []
         while at < len(self) and len(found) < most and self[at].startswith(prefix):
             found.append(at)
             at += 1
@@ -69,5 +69,5 @@ def _bisect(data: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray
 def _less(data: NDArray[np.uint8], start: int, end: int, wanted: NDArray[np.uint8]) -> bool:
     for at in range(min(end - start, len(wanted))):
         if data[start + at] != wanted[at]:
-            return data[start + at] < wanted[at]
+            return bool(data[start + at] < wanted[at])
     return end - start < len(wanted)

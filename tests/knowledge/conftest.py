@@ -31,8 +31,13 @@ def cricket(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     pages = [
         page("Croft (cricketer)", f"'''Croft''' is a [[Wales|Welsh]] cricketer. Croft bowls. {FILLER} [[Cricket]]"),
         page("Lara Croft", f"'''Croft''' is a heroine. {FILLER} Not [[Croft (cricketer)|Croft]]."),
-        page("Cricket", f"Cricket has [[wicket]]s. [[Croft (cricketer)|Croft]] and [[Croft (cricketer)#Life|Croft]]. {FILLER}"),
-        page("Tomb Raider", f"A game with [[Lara Croft|Croft]], [[lara_Croft|Croft]], [[Lara%20Croft|Croft]]. {FILLER}"),
+        page(
+            "Cricket",
+            f"Cricket has [[wicket]]s. [[Croft (cricketer)|Croft]] and [[Croft (cricketer)#Life|Croft]]. {FILLER}",
+        ),
+        page(
+            "Tomb Raider", f"A game with [[Lara Croft|Croft]], [[lara_Croft|Croft]], [[Lara%20Croft|Croft]]. {FILLER}"
+        ),
         page("Wales", f"Wales is a country; it plays [[Cricket]]. {FILLER} {{{{Infobox|[[Cricket|game]]}}}}"),
         page("Croft", "'''Croft''' may mean:\n* [[Lara Croft]]\n* [[Croft (cricketer)]]\n" + FILLER + "{{Disambig}}"),
         page("List of crofts", f"[[Lara Croft|the heroine]] {FILLER}"),

@@ -76,7 +76,10 @@ def test_links_are_distinct_and_sorted_and_resolved(cricket: Knowledge) -> None:
     assert links_of(cricket, "Cricket", "in") == {"Croft (cricketer)", "Wales"}
     assert links_of(cricket, "Tomb Raider", "out") == {"Lara Croft"}
     assert links_of(cricket, "Croft (cricketer)", "in") == {"Lara Croft", "Cricket"}
-    for offsets, targets in ((cricket.graph.out_offsets, cricket.graph.out_topics), (cricket.graph.in_offsets, cricket.graph.in_topics)):
+    for offsets, targets in (
+        (cricket.graph.out_offsets, cricket.graph.out_topics),
+        (cricket.graph.in_offsets, cricket.graph.in_topics),
+    ):
         assert offsets[-1] == len(targets)
         for topic in range(len(cricket.titles)):
             row = targets[offsets[topic] : offsets[topic + 1]].astype(int)
@@ -143,8 +146,9 @@ def test_disambiguation_is_found_by_template_magic_category_and_setting(tmp_path
         page("By category", f"{FILLER} [[Category:All disambiguation pages]]"),
         page("By suffix (disambiguation)", FILLER),
         page("By setting", f"{{{{Own mark}}}} {FILLER}"),
-        page("Not one", f"[[:Category:All disambiguation pages]] <nowiki>{{{{Disambig}}}}</nowiki> {FILLER}"),
-        page("Template:Mehrdeutig", "<includeonly>x</includeonly> __DISAMBIG__", namespace=10),
+        page("Not one", f"[[:Category:All disambiguation pages]] <nowiki>{{{{Disambig}}}}</nowiki> {{{{Stub}}}} {FILLER}"),
+        page("Template:Mehrdeutig", "<includeonly>x __DISAMBIG__</includeonly>", namespace=10),
+        page("Template:Stub", "A stub. <noinclude>Not for {{Mehrdeutig}} __DISAMBIG__</noinclude>", namespace=10),
         page("Template:Outer", "{{mehrdeutig}}", namespace=10),
         page("Template:Alias", redirect="Template:Outer", namespace=10),
     ]
@@ -193,7 +197,9 @@ def arrays(path: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(not compiled(), reason="worker processes would run uncompiled")
-def test_the_result_is_the_same_for_any_form_of_dump_and_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_is_the_same_for_any_form_of_dump_and_number_of_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("wikilda.knowledge.build.PIECE_SIZE", 2000)
     pages = [page(f"Topic {at}", f"word{at % 7} [[Topic {at * 3 % 50}|name {at % 5}]] {FILLER}") for at in range(50)]
     plain = write_dump(tmp_path / "a.xml", pages)
@@ -234,7 +240,7 @@ def test_a_bad_page_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> Non
 
 
 def test_a_wiki_without_topics_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
-    with pytest.raises(WikildaError, match="no page is a topic.*too short"):
+    with pytest.raises(WikildaError, match=r"no page is a topic.*too short"):
         build(tmp_path, [page("A", "short")])
     assert not (tmp_path / "kb").exists()
     assert not (tmp_path / "kb.writing").exists()

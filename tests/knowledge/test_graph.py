@@ -38,7 +38,11 @@ def brute(links: set[tuple[int, int]], topics: int, a: int, b: int) -> float:
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(st.integers(2, 12).flatmap(lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))))))
+@given(
+    st.integers(2, 12).flatmap(
+        lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))))
+    )
+)
 def test_similarity_is_that_of_the_sets(world: tuple[int, set[tuple[int, int]]]) -> None:
     topics, links = world
     graph = graph_of(links, topics)

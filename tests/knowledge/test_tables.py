@@ -15,10 +15,10 @@ from wikilda.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
 
 TABLES = {
-    "topics": "title\tid\twikidata\tdescription\nJava\t7\tQ251\tA language.\n\"Java\" coffee\t8\t\tA drink.\nSun\t9\tQ9\t\n",
+    "topics": 'title\tid\twikidata\tdescription\nJava\t7\tQ251\tA language.\n"Java" coffee\t8\t\tA drink.\nSun\t9\tQ9\t\n',
     "redirects": "title\ttarget\nJava language\tJava\n",
-    "mentions": "mention\ttitle\tcount\nJava\tJava\t3\njava\tJava\t2\nJAVA\t\"Java\" coffee\t1\njava language\tJava language\t1\nx\tNowhere\t4\n",
-    "links": "source\ttarget\nSun\tJava\nSun\tJava\nJava\tSun\n\"Java\" coffee\tJava language\n",
+    "mentions": 'mention\ttitle\tcount\nJava\tJava\t3\njava\tJava\t2\nJAVA\t"Java" coffee\t1\njava language\tJava language\t1\nx\tNowhere\t4\n',
+    "links": 'source\ttarget\nSun\tJava\nSun\tJava\nJava\tSun\n"Java" coffee\tJava language\n',
 }
 ARTICLES = [
     {"title": "Java", "text": "Java is made by Sun. Java compiles."},
@@ -76,7 +76,9 @@ def test_compressed_tables_and_parquet_give_the_same(tmp_path: Path) -> None:
 def test_words_may_be_given_instead_of_articles(tmp_path: Path) -> None:
     directory = write(tmp_path / "t")
     (directory / "articles.jsonl").unlink()
-    (directory / "words.tsv").write_text("word\ttitle\tcount\nBytecode\tJava\t4\ntwo words\tJava\t1\nbytecode\tSun\t1\n")
+    (directory / "words.tsv").write_text(
+        "word\ttitle\tcount\nBytecode\tJava\t4\ntwo words\tJava\t1\nbytecode\tSun\t1\n"
+    )
     known = build(directory)
     assert counts_of(known, "bytecode") == {"Java": 4, "Sun": 1}
     assert known.artifact.manifest["summary"]["words of several tokens"] == 1
@@ -120,7 +122,11 @@ def test_bad_tables_are_named_with_what_is_wrong(tmp_path: Path, tables: dict[st
 
 @pytest.mark.parametrize(
     ("line", "words"),
-    [("{broken", "line 2: is not JSON"), ('{"title": "Java"}', 'line 2: needs "title" and "text"'), ("[1]", "line 2: needs")],
+    [
+        ("{broken", "line 2: is not JSON"),
+        ('{"title": "Java"}', 'line 2: needs "title" and "text"'),
+        ("[1]", "line 2: needs"),
+    ],
 )
 def test_a_bad_article_is_named_by_its_line(tmp_path: Path, line: str, words: str) -> None:
     directory = write(tmp_path / "t")

@@ -4,12 +4,13 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
 from wikilda import __version__
-from wikilda.errors import WikildaError, disk_full
+from wikilda.errors import WikildaError, disk_worded
 
 COMMANDS = {
     "demo": "Build the sample wiki and show what it holds.",
@@ -50,7 +51,8 @@ def main(arguments: list[str] | None = None) -> None:
 def guarded(run: Callable[[], Any]) -> int:
     """Run and return the exit code, turning what a user can mend into words on standard error."""
     try:
-        code = run()
+        with disk_worded(Path("output")):
+            code = run()
     except click.exceptions.Abort:
         return _say("interrupted", 130)
     except KeyboardInterrupt:
@@ -65,15 +67,8 @@ def guarded(run: Callable[[], Any]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
-        worded = disk_full(error, _place(error))
-        if worded is None:
-            return _say(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 1)
-        return _say(str(worded), 1)
+        return _say(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 1)
     return code if isinstance(code, int) else 0
-
-
-def _place(error: OSError) -> Any:
-    return error.filename or "output"
 
 
 def _say(message: str, code: int) -> int:

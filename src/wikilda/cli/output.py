@@ -18,7 +18,14 @@ def console() -> Console:
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
     """A table whose numbers stand right."""
-    made = Table(title=escape(title), title_justify="left", title_style="bold", header_style="bold", box=None, padding=(0, 2, 0, 0))
+    made = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
     filled = [[_cell(value) for value in row] for row in rows]
     for place, column in enumerate(columns):
         numeric = bool(filled) and all(_is_number(row[place]) for row in filled)

@@ -74,7 +74,10 @@ def show_mention(out: Console, found: dict[str, Any]) -> None:
 
 def show_topic(out: Console, found: dict[str, Any]) -> None:
     """A topic's description, then what points to it and what it is like."""
-    out.print(f"[bold]{found['title']}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}", highlight=False)
+    out.print(
+        f"[bold]{found['title']}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}",
+        highlight=False,
+    )
     out.print(found["sentence"], markup=False, highlight=False)
     out.print()
     rows = [(each["string"], each["count"], each["probability"]) for each in found["mentions"]]
@@ -83,7 +86,9 @@ def show_topic(out: Console, found: dict[str, Any]) -> None:
     rows = [(each["string"], each["count"], each["probability"]) for each in found["words"]]
     out.print(table("top words", ["word", "count", "P(k|v)"], rows))
     out.print()
-    out.print(table("nearest topics", ["topic", "similarity"], [(e["title"], e["similarity"]) for e in found["nearest"]]))
+    out.print(
+        table("nearest topics", ["topic", "similarity"], [(e["title"], e["similarity"]) for e in found["nearest"]])
+    )
     out.print()
     out.print(f"{found['in_links']:,} in-links, {found['out_links']:,} out-links; linked from:", highlight=False)
     out.print("  " + ", ".join(found["linked_from"]), markup=False, highlight=False)

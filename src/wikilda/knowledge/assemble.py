@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda.errors import WikildaError
+from wikilda.errors import WikildaError, disk_is_full
 from wikilda.hashtable import HashTable, capacity_for, insert_all
 from wikilda.knowledge.occurrences import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -38,8 +38,9 @@ class Assembler:
         self.linked = "SELECT mention, count(*) AS n FROM edges WHERE NOT aside GROUP BY ALL"
         database = chunks.parent / "assemble.duckdb"
         database.unlink(missing_ok=True)
-        self.sql = duckdb.connect(str(database), config={"memory_limit": memory, "threads": workers,
-            "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
+        with worded(chunks.parent):
+            self.sql = duckdb.connect(str(database), config={"memory_limit": memory, "threads": workers,
+                "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
         for table in _TABLES:
             self._view(table)
 
@@ -81,15 +82,20 @@ class Assembler:
         rules = self.settings
         templates = rules.disambiguation_templates or language.disambiguation_templates
         categories = rules.disambiguation_categories or language.disambiguation_categories
-        suffixes = _any_of("ends_with(lower(title), {})", rules.disambiguation_suffixes or language.disambiguation_suffixes)
+        suffixes = _any_of(
+            "ends_with(lower(title), {})", rules.disambiguation_suffixes or language.disambiguation_suffixes
+        )
         magic = f"(kind = {MAGIC_MARK} AND name = {mark_key('disambig')})"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
         self._run("CREATE TABLE marking (name UBIGINT)")
         self._run("INSERT INTO marking SELECT unnest(?::UBIGINT[])", [[mark_key(name) for name in templates]])
-        self._grow("marking", f"""
+        self._grow(
+            "marking",
+            f"""
             SELECT DISTINCT template FROM templates
             WHERE ({magic} OR (kind = {TEMPLATE_MARK} AND name IN (FROM marking)))
-            AND template NOT IN (FROM marking)""")
+            AND template NOT IN (FROM marking)""",
+        )
         self._run(f"""
             CREATE TABLE disambiguation AS
             SELECT page FROM marks WHERE {magic}
@@ -116,29 +122,43 @@ class Assembler:
             CREATE TABLE redirects AS
             SELECT key, min_by(title, page) AS title, min_by(redirect, page) AS target
             FROM pages WHERE redirect <> 0 AND key NOT IN (SELECT key FROM pages WHERE redirect = 0) GROUP BY key""")
-        self._grow("resolved", """
+        self._grow(
+            "resolved",
+            """
             SELECT r.key, t.topic FROM redirects r JOIN resolved t ON r.target = t.key
-            WHERE r.key NOT IN (SELECT key FROM resolved)""")
+            WHERE r.key NOT IN (SELECT key FROM resolved)""",
+        )
         self.summary["redirects to topics"] = self._value(
             "SELECT count(*) FROM redirects WHERE key IN (SELECT key FROM resolved)"
         )
         lost = "SELECT key, target FROM redirects WHERE key NOT IN (SELECT key FROM resolved)"
         self._run(f"CREATE TABLE lost AS {lost} AND target NOT IN (SELECT key FROM redirects)")
-        self._grow("lost", f"SELECT key, target FROM ({lost}) WHERE target IN (SELECT key FROM lost) AND key NOT IN (SELECT key FROM lost)")
+        known = "(SELECT key FROM lost)"
+        self._grow("lost", f"SELECT key, target FROM ({lost}) WHERE target IN {known} AND key NOT IN {known}")
         self.summary["redirects elsewhere"] = self._value("SELECT count(*) FROM lost")
-        self.summary["redirects in circles"] = self._value(f"SELECT count(*) FROM ({lost})") - self.summary["redirects elsewhere"]
+        self.summary["redirects in circles"] = (
+            self._value(f"SELECT count(*) FROM ({lost})") - self.summary["redirects elsewhere"]
+        )
 
     def write_topics(self, out: Writer) -> None:
         """Titles, page ids, Wikidata ids, first sentences; redirects."""
         count = self._value("SELECT count(*) FROM topics")
         ids, wikidata = out.create("topics/page_ids", np.int64, count), out.create("topics/wikidata", np.int64, count)
-        self._stream("""
+        self._stream(
+            """
             SELECT pages.id, coalesce(props.wikidata, 0) AS wikidata FROM topics JOIN pages USING (page)
-            LEFT JOIN props ON pages.id = props.id ORDER BY topic""", ids, wikidata)
+            LEFT JOIN props ON pages.id = props.id ORDER BY topic""",
+            ids,
+            wikidata,
+        )
         self._strings(out, "topics/titles", "SELECT title FROM topics JOIN pages USING (page) ORDER BY topic")
-        self._strings(out, "topics/sentences", """
+        self._strings(
+            out,
+            "topics/sentences",
+            """
             SELECT coalesce(sentence, '') FROM topics LEFT JOIN
-            (SELECT page, max(sentence) AS sentence FROM texts GROUP BY page) USING (page) ORDER BY topic""")
+            (SELECT page, max(sentence) AS sentence FROM texts GROUP BY page) USING (page) ORDER BY topic""",
+        )
         known = "redirects JOIN resolved USING (key)"
         targets = out.create("redirects/topics", np.uint32, self._value(f"SELECT count(*) FROM {known}"))
         self._stream(f"SELECT topic FROM {known} ORDER BY title", targets)
@@ -177,8 +197,11 @@ class Assembler:
         trie = _new_table(out, "mentions/trie", trie_capacity(strings))
         fill_trie(strings, trie)
         linked = out.create("mentions/linked", np.uint32, len(strings))
-        self._stream(f"""
-            SELECT coalesce(n, 0) FROM mentions LEFT JOIN ({self.linked}) USING (mention) ORDER BY id""", linked)
+        self._stream(
+            f"""
+            SELECT coalesce(n, 0) FROM mentions LEFT JOIN ({self.linked}) USING (mention) ORDER BY id""",
+            linked,
+        )
         chunks = sorted(each.parent for each in self.chunks.glob("*/tokens.npy"))
         occurs = count_occurrences(chunks, trie, len(strings), self.workers)
         out.array("mentions/occurrences", np.maximum(occurs, linked))
@@ -199,10 +222,11 @@ class Assembler:
                 JOIN (SELECT word, min(string) AS string FROM vocabulary GROUP BY word) USING (word)""")
         count = self._value("SELECT count(*) FROM kept")
         best = _best("id", rules.topics_per_word)
-        rows = f"SELECT id, topic, count FROM (SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page) {best})"
+        rows = f"SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page) {best}"
         self._table(out, "words", rows, count)
         self._strings(out, "words/strings", "SELECT string FROM kept ORDER BY id")
-        frequency, totals = out.create("words/frequencies", np.uint32, count), out.create("words/totals", np.int64, count)
+        frequency = out.create("words/frequencies", np.uint32, count)
+        totals = out.create("words/totals", np.int64, count)
         keys = np.empty(count, np.uint64)
         self._stream("SELECT frequency, total, word FROM kept ORDER BY id", frequency, totals, keys)
         insert_all(_new_table(out, "words/table", capacity_for(count)), keys)
@@ -214,9 +238,10 @@ class Assembler:
         """Distinct links between topics, by source and by target."""
         topics = self._value("SELECT count(*) FROM topics")
         self._run("CREATE TABLE graph AS SELECT DISTINCT source, target FROM edges WHERE source IS NOT NULL")
-        self._lists(out, "links/out", "SELECT source AS id, target AS topic FROM graph", topics)
-        self._lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics)
-        self.summary["links between topics"] = self._value("SELECT count(*) FROM graph")
+        links = self._value("SELECT count(*) FROM graph")
+        self._lists(out, "links/out", "SELECT source AS id, target AS topic FROM graph", topics, links)
+        self._lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics, links)
+        self.summary["links between topics"] = links
 
     # -- plumbing -----------------------------------------------------------------------------------------
 
@@ -256,7 +281,10 @@ class Assembler:
         """A column of strings, in the order of the query."""
         query_bytes = f"SELECT coalesce(sum(strlen(s)), 0), count(*) FROM ({query}) AS t(s)"
         size, count = self._rows(query_bytes)[0]
-        data, offsets = out.create(f"{name}.bytes", np.uint8, int(size)), out.create(f"{name}.offsets", np.int64, count + 1)
+        data, offsets = (
+            out.create(f"{name}.bytes", np.uint8, int(size)),
+            out.create(f"{name}.offsets", np.int64, count + 1),
+        )
         at = byte = 0
         for batch in self._batches(query):
             strings = batch.column(0).cast(pa.large_string())
@@ -270,19 +298,22 @@ class Assembler:
 
     def _table(self, out: Writer, name: str, rows: str, symbols: int) -> None:
         """A sparse table of (id, topic, count) rows, by id and topic."""
-        length = self._value(f"SELECT count(*) FROM ({rows})")
+        self._run(f"CREATE TABLE {name}_rows AS {rows}")
+        length = self._value(f"SELECT count(*) FROM {name}_rows")
         counts = out.create(f"{name}/counts", np.uint32, length)
-        self._lists(out, name, f"SELECT id, topic, count FROM ({rows})", symbols, counts)
+        self._lists(out, name, f"SELECT id, topic, count FROM {name}_rows", symbols, length, counts)
+        self._run(f"DROP TABLE {name}_rows")
         self.summary[f"{name[:-1]} parameters"] = length
 
-    def _lists(self, out: Writer, name: str, rows: str, ids: int, *more: NDArray[Any]) -> None:
+    def _lists(self, out: Writer, name: str, rows: str, ids: int, length: int, *more: NDArray[Any]) -> None:
         """Lists of topics by id: offsets, and topics in order."""
-        length = self._value(f"SELECT count(*) FROM ({rows})")
-        offsets, topics = out.create(f"{name}/offsets", np.int64, ids + 1), out.create(f"{name}/topics", np.uint32, length)
+        offsets = out.create(f"{name}/offsets", np.int64, ids + 1)
+        topics = out.create(f"{name}/topics", np.uint32, length)
         at = 0
-        for batch in self._batches(f"FROM ({rows}) ORDER BY id, topic"):
+        for batch in self._batches(f"{rows} ORDER BY id, topic"):
             first, *columns = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
-            offsets[1:] += np.bincount(first, minlength=ids)
+            found, counted = np.unique(first, return_counts=True)
+            offsets[found.astype(np.int64) + 1] += counted
             for target, column in zip((topics, *more), columns, strict=True):
                 target[at : at + len(batch)] = column
             at += len(batch)
@@ -295,9 +326,13 @@ def worded(place: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as error:
-        raise WikildaError(f"{place}: not enough memory or disk for sorting. Raise --memory, or free disk. ({error})") from None
-    except duckdb.IOException as error:
-        raise WikildaError(f"{place}: {error}. Free some disk and run the same command again.") from None
+        raise WikildaError(
+            f"{place}: not enough memory or disk for sorting. Raise --memory, or free disk. ({error})"
+        ) from None
+    except duckdb.Error as error:
+        if "No space left" not in str(error):
+            raise
+        raise disk_is_full(place) from None
 
 
 def _best(key: str, most: int) -> str:
@@ -321,4 +356,6 @@ _EMPTY = {
     "words": "CREATE TABLE words (word UBIGINT, page UBIGINT, count UINTEGER)",
     "vocabulary": "CREATE TABLE vocabulary (word UBIGINT, string VARCHAR)",
 }
-_NO_PROPS = pa.table({"id": pa.array([], pa.int64()), "wikidata": pa.array([], pa.int64()), "disambiguation": pa.array([], pa.bool_())})
+_NO_PROPS = pa.table(
+    {"id": pa.array([], pa.int64()), "wikidata": pa.array([], pa.int64()), "disambiguation": pa.array([], pa.bool_())}
+)

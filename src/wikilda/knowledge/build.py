@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from wikilda import __version__
-from wikilda.errors import InputError, WikildaError
+from wikilda.errors import InputError, WikildaError, disk_worded
 from wikilda.knowledge.assemble import Assembler
 from wikilda.knowledge.extract import Extractor, Report
 from wikilda.knowledge.page_props import read_page_props
@@ -66,7 +66,12 @@ def build_from_dump(
 
 
 def build_from_tables(
-    directory: Path, target: Path, settings: BuildSettings, *, resources: Resources | None = None, overwrite: bool = False
+    directory: Path,
+    target: Path,
+    settings: BuildSettings,
+    *,
+    resources: Resources | None = None,
+    overwrite: bool = False,
 ) -> Artifact:
     """Turn plain tables into knowledge."""
     resources = resources or Resources()
@@ -125,7 +130,9 @@ def _one_site(dumps: list[Path]) -> Site:
     sites = [site_of(path) for path in dumps]
     for path, site in zip(dumps, sites, strict=True):
         if site.database != sites[0].database:
-            raise InputError(f"{path}: is of {site.database}, but {dumps[0]} is of {sites[0].database}. Build them apart.")
+            raise InputError(
+                f"{path}: is of {site.database}, but {dumps[0]} is of {sites[0].database}. Build them apart."
+            )
     return sites[0]
 
 
@@ -150,14 +157,17 @@ def _workplace(target: Path, inputs: dict[str, Any]) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise WikildaError(f"{work}: another build of {target} is running. Wait for it, or choose another -o.") from None
+            raise WikildaError(
+                f"{work}: another build of {target} is running. Wait for it, or choose another -o."
+            ) from None
         stamp = json.dumps({"wikilda": __version__, "piece": PIECE_SIZE} | inputs, sort_keys=True)
         known = work / "inputs.json"
         if not known.is_file() or known.read_text("utf-8") != stamp:
             shutil.rmtree(work / "chunks", ignore_errors=True)
             (work / "chunks").mkdir()
             known.write_text(stamp, "utf-8")
-        yield work
+        with disk_worded(work):
+            yield work
         shutil.rmtree(work)
 
 
@@ -190,10 +200,17 @@ class _Pieces:
                 yield number, piece
 
     def _spread(
-        self, kind: type, arguments: tuple[Any, ...], ahead: list[tuple[int, Any]], todo: Iterator[tuple[int, Any]], shown: Bar
+        self,
+        kind: type,
+        arguments: tuple[Any, ...],
+        ahead: list[tuple[int, Any]],
+        todo: Iterator[tuple[int, Any]],
+        shown: Bar,
     ) -> None:
         running: set[Future[float]] = set()
-        with ProcessPoolExecutor(self.workers, get_context("spawn"), _start_worker, (kind, self.chunks, *arguments)) as pool:
+        with ProcessPoolExecutor(
+            self.workers, get_context("spawn"), _start_worker, (kind, self.chunks, *arguments)
+        ) as pool:
             try:
                 for number, piece in (each for group in (ahead, todo) for each in group):
                     running.add(pool.submit(_extract, number, piece))
@@ -213,8 +230,8 @@ def _collect(running: "set[Future[float]]", shown: Bar) -> "set[Future[float]]":
             shown.advance(each.result())
     except BrokenProcessPool:
         raise WikildaError(
-            "a worker process was killed, perhaps for want of memory. Run the same command again, it goes on from here; "
-            "fewer --workers need less memory."
+            "a worker process was killed, perhaps for want of memory. "
+            "Run the same command again: it goes on from here, and fewer --workers need less memory."
         ) from None
     return rest
 
@@ -252,5 +269,3 @@ def _whole_report(chunks: Path) -> Report:
         whole.add(_report_of(chunk))
     whole.counts.pop("described", None)
     return whole
-
-

@@ -8,9 +8,10 @@ titles and mentions are 64-bit hashes.
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +20,14 @@ import pyarrow.parquet as pq
 from wikilda.knowledge.sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.symbols import (
-    Hashes,
+    Numbers,
     count_words,
     normalized,
     target_hashes,
     text_lengths,
 )
-from wikilda.text.tokens import Bytes, Offsets, byte_array
+from wikilda.store import save_array
+from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 from wikilda.wiki.dump import Piece, read_piece
 from wikilda.wiki.languages import REDIRECT_WORDS, language
 from wikilda.wiki.pages import BadPage, RawPage, pages_in
@@ -82,11 +84,13 @@ class Folder:
         else:
             shutil.rmtree(self._beside, ignore_errors=True)
 
-    def write(self, name: str, columns: dict[str, object]) -> None:
+    def write(self, name: str, columns: Mapping[str, Any]) -> None:
         """Write one table."""
         pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", compression="lz4")
 
-    def write_texts(self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True) -> None:
+    def write_texts(
+        self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True
+    ) -> None:
         """Write what the texts of pages hold: length, first sentence, words and their spelling, tokens."""
         first = _sentences(text, bounds, lead) if sentences else [""] * len(pages)
         columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
@@ -96,15 +100,15 @@ class Folder:
         self.write("words", columns)
         spelling, _, _ = normalized(text, *words.spelling)
         self.write("vocabulary", {"word": words.vocabulary, "string": spelling})
-        np.save(self._beside / "tokens.npy", words.tokens)
+        save_array(self._beside / "tokens.npy", words.tokens)
 
-    def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[object]) -> None:
+    def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[Numbers]) -> None:
         """Write how mentions are spelled, each once."""
         every = np.concatenate(hashes)
         _, first = np.unique(every, return_index=True)
         together = pa.chunked_array([each.cast(pa.string()) for each in strings], pa.string())
         columns = {"mention": every[first], "string": together.take(pa.array(first))}
-        self.write("strings", columns | {"length": np.concatenate(lengths)[first]})  # type: ignore[call-overload]
+        self.write("strings", {**columns, "length": np.concatenate(lengths)[first]})
 
     def write_report(self, report: Report) -> None:
         """Write what was met."""
@@ -117,7 +121,8 @@ class Extractor:
     def __init__(self, chunks: Path, site: Site, settings: BuildSettings) -> None:
         self.chunks, self.settings, self.site = chunks, settings, site
         words = language(site.language)
-        self.dialect: Dialect = dialect_of(site, words)
+        self.dialect = dialect_of(site, words)
+        self.template_dialect = dialect_of(site, words, transcluded=True)
         redirects = "|".join(map(re.escape, settings.redirect_words or (*words.redirect, *REDIRECT_WORDS)))
         self._redirect = re.compile(rf"^\s*#\s*(?:{redirects})\s*:?\s*\[\[([^\]|]+)", re.IGNORECASE)
 
@@ -136,10 +141,15 @@ class Extractor:
                 where = f"{piece.path}: page {page.title!r} near byte {piece.start}"
                 report.complain("unreadable pages", f"{where}: {page.reason}")
             elif len(page.title.encode()) > LONGEST_TITLE or not page.title.strip():
-                report.complain("bad titles", f"{piece.path}: title {page.title[:60]!r}… is empty or longer than {LONGEST_TITLE} bytes")
+                report.complain(
+                    "bad titles",
+                    f"{piece.path}: title {page.title[:60]!r}… is empty or longer than {LONGEST_TITLE} bytes",
+                )
             else:
                 if page.repaired:
-                    report.complain("pages with bad UTF-8", f"{piece.path}: page {page.title!r}: invalid UTF-8 replaced")
+                    report.complain(
+                        "pages with bad UTF-8", f"{piece.path}: page {page.title!r}: invalid UTF-8 replaced"
+                    )
                 yield self._seen(page, report)
 
     def _seen(self, page: RawPage, report: Report) -> RawPage:
@@ -158,7 +168,7 @@ class Extractor:
         articles = [p for p in pages if p.namespace == MAIN and not p.redirect and p.wikitext]
         redirects = [p for p in pages if p.namespace == MAIN and p.redirect]
         templates = [p for p in pages if p.namespace == TEMPLATE]
-        scanned = self._scan(articles)
+        scanned = _scan(articles, self.dialect)
         first = folder.number * PAGES_A_PIECE
         keys = [title_key(clean_title(p.title, self.dialect)) for p in articles + redirects]
         targets = [title_key(clean_title(p.redirect, self.dialect)) for p in redirects]
@@ -174,16 +184,21 @@ class Extractor:
         self._write_mentions(folder, number, articles + redirects, np.array(keys, np.uint64), scanned, report)
         folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
 
-    def _scan(self, pages: list[RawPage]) -> Scanned:
-        return scan(*joined([page.text for page in pages]), self.dialect)
-
     def _write_marks(self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage]) -> None:
-        owner = np.repeat(np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds))
+        owner = np.repeat(
+            np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds)
+        )
         folder.write("marks", {"page": owner, "kind": scanned.marks[0], "name": scanned.marks[1]})
-        inner = self._scan(templates)
+        inner = _scan(templates, self.template_dialect)
         names = np.array([mark_key(_after_colon(page.title)) for page in templates], np.uint64)
-        uses = {"template": np.repeat(names, np.diff(inner.mark_bounds)), "kind": inner.marks[0], "name": inner.marks[1]}
-        aliases = [(mark_key(_after_colon(p.title)), mark_key(_after_colon(p.redirect))) for p in templates if p.redirect]
+        uses = {
+            "template": np.repeat(names, np.diff(inner.mark_bounds)),
+            "kind": inner.marks[0],
+            "name": inner.marks[1],
+        }
+        aliases = [
+            (mark_key(_after_colon(p.title)), mark_key(_after_colon(p.redirect))) for p in templates if p.redirect
+        ]
         alias = np.array(aliases, np.uint64).reshape(-1, 2)
         folder.write("templates", {
             "template": np.append(uses["template"], alias[:, 0]),
@@ -211,6 +226,10 @@ class Extractor:
         spelled = [(strings, hashes, lengths), *anchors]
         folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
         report.count("links read", len(aside))
+
+
+def _scan(pages: list[RawPage], dialect: Dialect) -> Scanned:
+    return scan(*joined([page.text for page in pages]), dialect)
 
 
 def _sentences(text: Bytes, bounds: Offsets, lead: Offsets) -> list[str]:

@@ -44,7 +44,7 @@ def similarity_from(first: int, second: int, common: int, topics: int) -> float:
     if smaller >= topics:
         return 1.0
     distance = (np.log(larger) - np.log(common)) / (np.log(topics) - np.log(smaller))
-    return max(0.0, 1.0 - distance)
+    return float(max(0.0, 1.0 - distance))
 
 
 @njit

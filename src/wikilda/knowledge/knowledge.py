@@ -48,7 +48,9 @@ class Knowledge:
     @cached_property
     def site(self) -> Site:
         """The wiki that it came from."""
-        known: dict[str, Any] = {name: value for name, value in self.artifact.manifest["site"].items() if value is not None}
+        known: dict[str, Any] = {
+            name: value for name, value in self.artifact.manifest["site"].items() if value is not None
+        }
         return Site(**known)
 
     @cached_property

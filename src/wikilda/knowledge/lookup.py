@@ -32,7 +32,7 @@ def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any
     graph = knowledge.graph
     linkers = graph.in_topics[graph.in_offsets[topic] : graph.in_offsets[topic + 1]]
     linked = graph.out_topics[graph.out_offsets[topic] : graph.out_offsets[topic + 1]]
-    popularity = np.diff(graph.in_offsets)
+    best = linkers[np.argsort(-np.diff(graph.in_offsets)[linkers], kind="stable")]
     item = int(knowledge.wikidata[topic])
     return {
         "title": knowledge.titles[topic],
@@ -44,7 +44,7 @@ def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any
         "words": _symbols(knowledge.words, topic, knowledge.word_strings, most, by_count=False),
         "in_links": len(linkers),
         "out_links": len(linked),
-        "linked_from": [knowledge.titles[each] for each in linkers[np.argsort(-popularity[linkers], kind="stable")][:most]],
+        "linked_from": [knowledge.titles[each] for each in best[:most]],
         "nearest": [
             {"title": knowledge.titles[other], "similarity": score} for other, score in nearest(graph, topic, most)
         ],
@@ -60,9 +60,7 @@ def _symbols(table: Table, topic: int, strings: Any, most: int, *, by_count: boo
     share = counts / np.maximum(totals, 1)
     score = counts if by_count else counts * share
     order = np.lexsort((symbols, -score))[:most]
-    return [
-        {"string": strings[symbols[at]], "count": int(counts[at]), "probability": float(share[at])} for at in order
-    ]
+    return [{"string": strings[symbols[at]], "count": int(counts[at]), "probability": float(share[at])} for at in order]
 
 
 def suggest(knowledge: Knowledge, term: str, most: int) -> list[str]:

@@ -33,19 +33,16 @@ def trie_capacity(strings: StringTable) -> int:
 
 def count_occurrences(chunks: list[Path], trie: HashTable, mentions: int, workers: int) -> NDArray[np.uint32]:
     """Count every mention string in the tokens of all pieces; overlapping ones all count."""
-    totals = np.zeros(mentions, np.uint32)
 
-    def count(chunk: Path) -> NDArray[np.uint32]:
+    def count(share: list[Path]) -> NDArray[np.uint32]:
         counts = np.zeros(mentions, np.uint32)
-        _count(np.asarray(np.load(chunk / "tokens.npy", mmap_mode="c")), trie, counts)
+        for chunk in share:
+            _count(np.asarray(np.load(chunk / "tokens.npy", mmap_mode="c")), trie, counts)
         return counts
 
     with ThreadPoolExecutor(workers) as pool:
-        # One batch of pieces at a time, so that only as many counts as workers are held.
-        for start in range(0, len(chunks), workers):
-            for counts in pool.map(count, chunks[start : start + workers]):
-                totals += counts
-    return totals
+        shares = [chunks[first::workers] for first in range(workers)]
+        return np.sum(list(pool.map(count, shares)), axis=0, dtype=np.uint32)
 
 
 def _scratch() -> tuple[Hashes, Offsets]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda.jit import inner, njit
+from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import (
     BREAK,
@@ -46,7 +46,8 @@ def count_words(text: Bytes, bounds: Offsets) -> Words:
     tokens = np.empty(len(text) + len(bounds), np.uint64)
     found = _count_words(text, bounds, characters(), hashes, places, rows, tokens)
     row_count, token_count, keys, spelling = found
-    return Words(*(row[:row_count].copy() for row in rows), keys, spelling, tokens[:token_count])
+    word, page, count = (row[:row_count].copy() for row in rows)
+    return Words(word, page, count, keys, spelling, tokens[:token_count])
 
 
 @njit
@@ -58,7 +59,7 @@ def _count_words(
     spelling = np.empty((2, 1 << 13), np.int64)
     last_page = np.empty(1 << 13, np.int64)
     row_of = np.empty(1 << 13, np.int64)
-    words = row_count = token_count = np.int64(0)
+    words = row_count = token_count = 0
     for page in range(len(bounds) - 1):
         count = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
         for at in range(count):
@@ -95,7 +96,7 @@ def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
     at = (key >> np.uint64(2)) & mask
     while slots[at] >= 0 and keys[slots[at]] != key:
         at = (at + np.uint64(1)) & mask
-    return np.int64(at)
+    return int64(at)  # type: ignore[arg-type]
 
 
 @inner
@@ -127,7 +128,14 @@ def normalized(text: Bytes, starts: Offsets, ends: Offsets) -> tuple[pa.StringAr
 
 @njit
 def _normalized(
-    text: Bytes, starts: Offsets, ends: Offsets, table: Characters, out: Bytes, offsets: Offsets, hashes: Hashes, lengths: Numbers
+    text: Bytes,
+    starts: Offsets,
+    ends: Offsets,
+    table: Characters,
+    out: Bytes,
+    offsets: Offsets,
+    hashes: Hashes,
+    lengths: Numbers,
 ) -> None:
     for span in range(len(starts)):
         begin = offsets[span]
@@ -170,8 +178,8 @@ def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialec
     scratch = np.empty(2 * max(1, (ends - starts).max()) + 8 if len(starts) else 8, np.uint8)
     hashes = np.empty(len(starts), np.uint64)
     for link in range(len(starts)):
-        size = normalize_title(source, starts[link], ends[link], dialect, scratch, np.int64(0))
-        hashes[link] = hash_title(scratch, np.int64(0), size)
+        size = normalize_title(source, starts[link], ends[link], dialect, scratch, int64(0))
+        hashes[link] = hash_title(scratch, int64(0), size)
     return hashes
 
 

@@ -8,7 +8,7 @@ import gzip
 import json
 import lzma
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,6 +27,7 @@ from wikilda.wiki.site import Site
 _ENDINGS = (".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz", ".parquet")
 _ARTICLE_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".parquet")
 _BATCH_ROWS = 1 << 17
+_SITE_KEYS = ("name", "database", "language", "base")
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 # Columns: what must be there, then what may be.
@@ -54,7 +55,7 @@ class Tables:
             return Site(name=self.directory.name, language="")
         try:
             known = json.loads(file.read_text("utf-8"))
-            return Site(**{key: str(known[key]) for key in ("name", "database", "language", "base") if key in known})
+            return replace(Site(language=""), **{key: known[key] for key in known if key in _SITE_KEYS})
         except (ValueError, TypeError) as error:
             raise InputError(f"{file}: is not a JSON object with name, database, language, base ({error}).") from None
 
@@ -65,7 +66,9 @@ def find_tables(directory: Path) -> Tables:
         raise InputError(f"{directory}: no such directory.")
     files = {name: file for name in COLUMNS if (file := _find(directory, name, _ENDINGS))}
     if "topics" not in files:
-        raise InputError(f"{directory}: has no table of topics (topics{', topics'.join(_ENDINGS)}). See docs/formats.md.")
+        raise InputError(
+            f"{directory}: has no table of topics (topics{', topics'.join(_ENDINGS)}). See docs/formats.md."
+        )
     return Tables(directory, files, _find(directory, "articles", _ARTICLE_ENDINGS))
 
 
@@ -101,9 +104,9 @@ class TableExtractor:
         report = Report()
         titles, texts = [], []
         for line, row in enumerate(batch.rows, batch.first_line):
-            title, text = _article(row, f"{self.tables.articles}: line {line}")
+            title, body = _article(row, f"{self.tables.articles}: line {line}")
             titles.append(title)
-            texts.append(text.encode("utf-8", "replace"))
+            texts.append(body.encode("utf-8", "replace"))
         report.count("articles", len(titles))
         text, bounds = joined(texts)
         with Folder(self.chunks, number) as folder:
@@ -118,7 +121,10 @@ class TableExtractor:
         first = np.sort(first)
         if len(first) < len(keys):
             twice = topics["title"][int(np.setdiff1d(np.arange(len(keys)), first)[0])]
-            report.complain("duplicate titles", f"{self.tables.files['topics']}: title {twice.as_py()!r} is there twice; the first row counts")
+            report.complain(
+                "duplicate titles",
+                f"{self.tables.files['topics']}: title {twice.as_py()!r} is there twice; the first row counts",
+            )
             report.count("duplicate titles", len(keys) - len(first) - 1)
         topics, keys = topics.take(pa.array(first)), keys[first]
         report.count("topics given", len(keys))
@@ -136,7 +142,10 @@ class TableExtractor:
         sentence = topics["description"] if described else pa.array([""] * len(keys), pa.string())
         folder.write("texts", {"page": keys, "length": np.zeros(len(keys), np.uint32), "sentence": sentence})
         items = topics["wikidata"] if "wikidata" in topics.column_names else pa.array([""] * len(keys), pa.string())
-        folder.write("props", {"id": ids.astype(np.int64), "wikidata": _item_numbers(items), "disambiguation": np.zeros(len(keys), bool)})
+        folder.write(
+            "props",
+            {"id": ids.astype(np.int64), "wikidata": _item_numbers(items), "disambiguation": np.zeros(len(keys), bool)},
+        )
         return described
 
     def _write_names(self, folder: Folder, report: Report) -> None:
@@ -145,7 +154,10 @@ class TableExtractor:
             mentions = self._whole("mentions")
             bad = pc.sum(pc.less(mentions["count"], 1)).as_py() or 0
             if bad:
-                report.complain("mention rows with no count", f"{self.tables.files['mentions']}: {bad} rows have a count below 1; left out")
+                report.complain(
+                    "mention rows with no count",
+                    f"{self.tables.files['mentions']}: {bad} rows have a count below 1; left out",
+                )
                 mentions = mentions.filter(pc.greater(mentions["count"], 0))
             strings, titles, counts = mentions["mention"], mentions["title"], mentions["count"].to_numpy()
         else:
@@ -173,7 +185,10 @@ class TableExtractor:
         good = hashes != 0
         if not good.all():
             example = words["word"][int(np.flatnonzero(~good)[0])].as_py()
-            report.complain("words of several tokens", f"{self.tables.files['words']}: {example!r} is not one word; such rows are left out")
+            report.complain(
+                "words of several tokens",
+                f"{self.tables.files['words']}: {example!r} is not one word; such rows are left out",
+            )
         keep = pa.array(good)
         page, count = title_hashes(words["title"])[good], words["count"].to_numpy()[good].astype(np.uint32)
         folder.write("words", {"word": hashes[good], "page": page, "count": count})

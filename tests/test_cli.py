@@ -1,0 +1,169 @@
+"""The command line as a person meets it."""
+
+import bz2
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tests.wikis import FILLER, page, write_dump
+from wikilda.cli import cli, guarded
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    """Run a command in this process: exit code, what it prints, what it complains."""
+    runner = CliRunner()
+    with runner.isolation() as (out, err, _):
+        code = guarded(lambda: cli.main([str(each) for each in arguments], prog_name="wikilda", standalone_mode=False))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return code, out.getvalue().decode(), err.getvalue().decode()
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("kb")
+    pages = [
+        page("Java", f"'''Java''' is an island of [[Indonesia]]. {FILLER}"),
+        page(
+            "Java (programming language)",
+            f"[[Java]]? No. A language by [[Sun]] on the [[Java (programming language)|Java]]. {FILLER}",
+        ),
+        page("Indonesia", f"Home of [[Java]] and of [[Java (programming language)|Java]]. {FILLER}"),
+    ]
+    dump = write_dump(directory / "wiki.xml", pages)
+    code, out, err = run(
+        "build", dump, "-o", directory / "kb", "--workers", 1, "--max-word-share", 1, "--min-word-topics", 1
+    )
+    assert (code, err) == (0, "")
+    assert "topics" in out
+    return directory / "kb"
+
+
+def test_help_and_version_are_quick_and_import_nothing_heavy() -> None:
+    code = "import sys; sys.argv = ['wikilda', '--help']\ntry:\n import wikilda.cli; wikilda.cli.main()\nexcept SystemExit: pass\n"
+    check = "print([name for name in ('numba', 'numpy', 'duckdb', 'pyarrow') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code + check], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert "build" in done.stdout
+
+
+def test_importing_the_package_is_light() -> None:
+    check = "import sys, wikilda; print([name for name in ('numba', 'numpy', 'rich', 'click') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_show_a_mention_and_a_title(kb: Path) -> None:
+    code, out, _ = run("show", kb, "java")
+    assert code == 0
+    assert "“java”: 2 topics" in out
+    assert "Java is an island of Indonesia." in out
+    code, out, _ = run("show", kb, "Java (programming language)", "--json")
+    found = json.loads(out)
+    assert found["topic"]["title"] == "Java (programming language)"
+    assert found["topic"]["in_links"] == 1
+    code, out, _ = run("show", kb, "java", "--json")
+    assert [each["title"] for each in json.loads(out)["mention"]["topics"]] == ["Java", "Java (programming language)"]
+    assert json.loads(out)["mention"]["topics"][0]["probability"] == pytest.approx(0.6)
+
+
+def test_show_without_a_term_sums_up(kb: Path) -> None:
+    code, out, _ = run("show", kb)
+    assert code == 0
+    assert "Test, from wiki.xml" in out
+
+
+def test_what_is_not_there_is_said_with_what_is_near(kb: Path) -> None:
+    code, _, err = run("show", kb, "Jav")
+    assert code == 1
+    assert "neither a title nor a mention" in err
+    assert "Java (programming language)" in err
+
+
+def test_demo_shows_the_sample_wiki(tmp_path: Path) -> None:
+    code, out, err = run("demo", "--keep", tmp_path / "sample")
+    assert (code, err) == (0, "")
+    assert "Lara Croft" in out
+    assert "Robert Croft" in out
+    assert (tmp_path / "sample" / "manifest.json").exists()
+
+
+ENTITY_BOMB = """<!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<mediawiki><siteinfo><sitename>&b;</sitename></siteinfo></mediawiki>"""
+
+
+def bad_dumps() -> dict[str, tuple[bytes, str]]:
+    whole = b"<mediawiki>" + page("A", FILLER).encode() * 50
+    streams = bz2.compress(b"<mediawiki>") + bz2.compress(whole[11:]) + bz2.compress(b"</mediawiki>")
+    return {
+        "missing.xml": (b"", "no such file"),
+        "empty.xml": (b"", "is empty"),
+        "truncated.xml": (whole, "is cut short"),
+        "truncated.xml.bz2": (bz2.compress(whole + b"</mediawiki>")[:-20], "is cut short"),
+        "truncated-multi.xml.bz2": (streams[:-20], "cut short"),
+        "damaged-multi.xml.bz2": (streams[:90] + b"\0\0\0\0\0\0" + streams[96:], "damaged"),
+        "garbage.xml.bz2": (b"not bzip2 at all", "cannot be decompressed"),
+        "bomb.xml": (ENTITY_BOMB.encode(), "DOCTYPE"),
+        "html.xml": (b"<html><body>404</body></html>", "not <mediawiki>"),
+        "broken.xml": (b"<mediawiki><siteinfo><sitename>a & b</sitename>", "broken.xml: line 1"),
+        "garbage.xml": (b"\xff\xfe\x00nothing", "not a MediaWiki XML export"),
+        "cut.xml.gz": (b"\x1f\x8b\x08\x00", "cut.xml.gz"),
+    }
+
+
+@pytest.mark.parametrize("name", list(bad_dumps()))
+def test_a_bad_dump_gets_one_clear_message(tmp_path: Path, name: str) -> None:
+    data, words = bad_dumps()[name]
+    dump = tmp_path / name
+    if not name.startswith("missing"):
+        dump.write_bytes(data)
+    code, _, err = run("build", dump, "-o", tmp_path / "kb", "--workers", 1)
+    assert code == 1
+    assert err.startswith("wikilda: ")
+    assert name in err
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "kb").exists()
+
+
+def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
+    for arguments, words in [
+        (("build", "-o", tmp_path / "x"), "give a DUMP or --tables"),
+        (("build", "d.xml", "--tables", "t", "-o", tmp_path / "x"), "one of the two"),
+        (("build", "d.xml"), "Missing option '-o'"),
+        (("build", "d.xml", "-o", tmp_path / "x", "--memory", "lots"), "say it like"),
+        (("build", "d.xml", "-o", tmp_path / "x", "--max-word-share", "7"), "max_word_share"),
+        (("nonsense",), "No such command"),
+        (("show", tmp_path, "Java"), "is not wikilda knowledge"),
+        (("show", tmp_path / "gone", "Java"), "no such directory"),
+    ]:
+        code, _, err = run(*arguments)
+        assert code != 0
+        assert words in err
+
+
+def test_settings_come_from_a_file_and_misspelt_ones_are_refused(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "w.xml", [page("A topic", "Short, but long enough.")])
+    settings = tmp_path / "s.toml"
+    settings.write_text("min_text = 5\n")
+    code, _, _ = run("build", dump, "-o", tmp_path / "kb", "--settings", settings, "--workers", 1)
+    assert code == 0
+    for wrong, words in [
+        ("min_txt = 5", "unknown setting min_txt"),
+        ("min_text = 'x'", "not of type int"),
+        ("= 5", "not valid TOML"),
+    ]:
+        settings.write_text(wrong)
+        code, _, err = run("build", dump, "-o", tmp_path / "kb2", "--settings", settings)
+        assert code == 1
+        assert words in err
+
+
+def test_a_reader_that_goes_away_is_no_error_message(kb: Path) -> None:
+    command = f"{sys.executable} -m wikilda show {kb} java --json -n 1000 | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

@@ -1,0 +1,51 @@
+"""The sample wiki is what the demo and every other command count on."""
+
+from pathlib import Path
+
+import pytest
+
+from wikilda.knowledge import Knowledge, Resources, build_from_dump
+from wikilda.sample import SETTINGS, WIKI, texts
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    return Knowledge(build_from_dump([WIKI], tmp_path_factory.mktemp("sample") / "kb", SETTINGS, resources=Resources(workers=1)))
+
+
+def senses(known: Knowledge, mention: str) -> dict[str, int]:
+    topics, counts = known.mentions.row(known.find_mention(mention))
+    return {known.titles[topic]: int(count) for topic, count in zip(topics, counts, strict=True)}
+
+
+def test_it_is_large_enough_and_in_order(sample: Knowledge) -> None:
+    summary = sample.artifact.manifest["summary"]
+    assert summary["topics"] >= 200
+    assert summary["disambiguation pages"] >= 15
+    assert summary["redirects to topics"] >= 80
+    assert summary["redirects in circles"] == 2  # on purpose
+    assert sample.artifact.manifest["complaints"] == []
+
+
+def test_the_heroine_has_the_higher_prior(sample: Knowledge) -> None:
+    crofts = senses(sample, "Croft")
+    assert crofts["Lara Croft"] > crofts["Robert Croft"] > crofts["Colin Croft"] > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Bush", "Jordan", "Michael Jordan", "Washington", "Wigan", "Pakistan", "JFK", "Apple", "Java", "Mercury", "Georgia", "Paris"],
+)
+def test_names_are_ambiguous(sample: Knowledge, name: str) -> None:
+    assert sum(count >= 2 for count in senses(sample, name).values()) >= 2
+
+
+def test_every_mention_of_the_texts_may_mean_what_it_means(sample: Knowledge) -> None:
+    for document in texts():
+        for mention in document["mentions"]:
+            surface = document["text"][mention["start"] : mention["end"]]
+            assert mention["title"] in senses(sample, surface), (document["id"], surface)
+
+
+def test_the_sample_speaks_only_of_its_own_wiki() -> None:
+    assert "Wikilda Sample" in Path(WIKI).read_text("utf-8")[:600]

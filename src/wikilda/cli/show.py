@@ -64,7 +64,7 @@ def show_summary(known: Knowledge, *, as_json: bool) -> None:
 def show_mention(out: Console, found: dict[str, Any]) -> None:
     """A mention's topics."""
     title = (
-        f"“{found['mention']}”: {found['ambiguity']:,} topics; a link in {found['linked']:,} of "
+        f"“{found['mention']}”: {found['ambiguity']:,} topic{'s' * (found['ambiguity'] != 1)}; a link in {found['linked']:,} of "
         f"{found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
     )
     rows = [(each["probability"], each["count"], each["title"], _short(each["sentence"])) for each in found["topics"]]

@@ -20,6 +20,7 @@ from wikilda import __version__
 from wikilda.errors import InputError, WikildaError, disk_worded
 from wikilda.knowledge.assemble import Assembler
 from wikilda.knowledge.extract import Extractor, Report
+from wikilda.knowledge.knowledge import FORMAT, KIND
 from wikilda.knowledge.page_props import read_page_props
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.tables import TableExtractor, article_batches, find_tables
@@ -30,7 +31,6 @@ from wikilda.wiki.dump import Piece, cut, site_of
 from wikilda.wiki.languages import language
 from wikilda.wiki.site import Site
 
-KIND, FORMAT = "knowledge", 1
 PIECE_SIZE = 1 << 24
 
 

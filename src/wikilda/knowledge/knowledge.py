@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.hashtable import HashTable
-from wikilda.knowledge.build import FORMAT, KIND
 from wikilda.knowledge.graph import Graph
 from wikilda.store import Artifact
 from wikilda.strings import StringTable
 from wikilda.text import mention_key
 from wikilda.wiki.site import Site
+
+
+KIND, FORMAT = "knowledge", 1
 
 
 class Table(NamedTuple):

@@ -27,7 +27,7 @@ import pytest
 
 from wikilda import __version__
 from wikilda.cli import main
-from wikilda.wiki import download
+from wikilda.wiki.download import http, transfer
 
 WIKI, DATE = "xxwiki", "20240120"
 NAME = f"{WIKI}-{DATE}-pages-articles-multistream.xml.bz2"
@@ -200,7 +200,7 @@ def out(tmp_path: Path) -> Path:
 
 
 def patience(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
-    monkeypatch.setattr(download, "PATIENCE", download.Patience(**values))
+    monkeypatch.setattr(http, "PATIENCE", http.Patience(**values))
 
 
 def only(out: Path, *names: str) -> bool:
@@ -327,9 +327,7 @@ def test_follows_redirects_with_the_range(server: Server, run: Run, out: Path) -
 # Lines that break
 
 
-def test_drops_are_resumed_where_they_happened(
-    server: Server, run: Run, out: Path, slept: list[float]
-) -> None:
+def test_drops_are_resumed_where_they_happened(server: Server, run: Run, out: Path, slept: list[float]) -> None:
     server.faults[PATH] = [Fault(drop_after=100_000), Fault(drop_after=50_000), Fault(drop_after=1)]
     assert run()[0] == 0
     assert (out / NAME).read_bytes() == DATA
@@ -346,9 +344,7 @@ def test_a_reset_connection_is_resumed(server: Server, run: Run, out: Path) -> N
     assert len(server.ranges()) == 3
 
 
-def test_a_silent_server_is_asked_again(
-    server: Server, run: Run, out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_server_is_asked_again(server: Server, run: Run, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     patience(monkeypatch, timeout=0.2)
     server.faults[PATH] = [Fault(stall=True)]
     server.faults[STATUS] = [Fault(stall=True)]
@@ -464,9 +460,7 @@ def test_a_changed_file_starts_anew_in_the_next_run(server: Server, run: Run, ou
     assert (out / NAME).read_bytes() == DATA[::-1]
 
 
-def test_a_changed_file_is_noticed_when_the_server_ignores_if_range(
-    server: Server, run: Run, out: Path
-) -> None:
+def test_a_changed_file_is_noticed_when_the_server_ignores_if_range(server: Server, run: Run, out: Path) -> None:
     republish(server)
     blind = {"ETag": '"two"', "Content-Range": f"bytes 1000-299999/{len(DATA)}"}
     server.faults[PATH] = [Fault(drop_after=1000), Fault(206, blind), Fault(before=change(server))]
@@ -494,9 +488,7 @@ def test_the_wrong_part_is_not_taken(server: Server, run: Run, out: Path) -> Non
         ({}, None),
     ],
 )
-def test_which_version_is_asked_for(
-    server: Server, run: Run, versions: dict[str, str], sent: str | None
-) -> None:
+def test_which_version_is_asked_for(server: Server, run: Run, versions: dict[str, str], sent: str | None) -> None:
     server.versions[PATH] = versions
     server.faults[PATH] = [Fault(drop_after=1000)]
     assert run()[0] == 0
@@ -559,9 +551,7 @@ def test_a_part_that_is_too_long_starts_anew(server: Server, run: Run, out: Path
 
 
 @pytest.mark.parametrize("kind", ["sha1", "md5"])
-def test_a_wrong_checksum_is_told_and_the_part_removed(
-    server: Server, run: Run, out: Path, kind: str
-) -> None:
+def test_a_wrong_checksum_is_told_and_the_part_removed(server: Server, run: Run, out: Path, kind: str) -> None:
     entry = {"size": len(DATA), kind: "ab" * 16, "url": PATH}
     server.publish(DATE, {"articlesmultistreamdump": done({NAME: entry})})
     code, printed, said = run()
@@ -594,7 +584,7 @@ def test_a_server_that_does_not_end_is_cut_off(server: Server, run: Run, out: Pa
     code, _, said = run()
     assert code == 1
     assert (found := re.search(r"expected 300000 bytes, found (\d+)\.", said))
-    assert int(found[1]) <= len(DATA) + download.CHUNK
+    assert int(found[1]) <= len(DATA) + transfer.CHUNK
     assert only(out)
 
 
@@ -619,7 +609,7 @@ def test_a_full_disk_keeps_the_part(run: Run, out: Path, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(download, "_write", fill)
+        patched.setattr(transfer, "_write", fill)
         code, _, said = run()
     assert (code, "the disk is full" in said) == (1, True)
     assert (out / f"{NAME}.part").read_bytes() == DATA[:100]
@@ -759,18 +749,14 @@ def test_a_redirect_cannot_lead_to_other_protocols(server: Server, run: Run) -> 
     assert "only http and https addresses can be used" in said
 
 
-@pytest.mark.parametrize(
-    "mirror", ["dumps.example.org", "ftp://x/", "file:///x", "http:///x", "http://x/?a", "-"]
-)
+@pytest.mark.parametrize("mirror", ["dumps.example.org", "ftp://x/", "file:///x", "http:///x", "http://x/?a", "-"])
 def test_what_is_not_a_mirror(run: Run, mirror: str) -> None:
     code, _, said = run(mirror=mirror)
     assert code == 1
     assert f"{mirror}: not the address of a mirror. Write it like https://" in said
 
 
-@pytest.mark.parametrize(
-    "mirror", ["http://127.0.0.1:port/", "http://[::1/", "http://127.0.0.1/\N{SNOWMAN}/"]
-)
+@pytest.mark.parametrize("mirror", ["http://127.0.0.1:port/", "http://[::1/", "http://127.0.0.1/\N{SNOWMAN}/"])
 def test_an_unusable_address(run: Run, slept: list[float], mirror: str) -> None:
     code, _, said = run(mirror=mirror)
     assert (code, slept) == (1, [])

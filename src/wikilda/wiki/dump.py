@@ -8,6 +8,7 @@ import bz2
 import gzip
 import mmap
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,10 @@ from wikilda.wiki.site import Site, read_site
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")  # the head of a bz2 stream, full or empty
 _READ = 1 << 20
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
+_BROKEN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
+_PAGE_OVER = re.compile(rb"</page>|(?=<page>)|(?=</mediawiki>)")
 _LONGEST_PAGE = 1 << 28
+_TAIL = 256
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ def read_piece(piece: Piece) -> bytes:
     blocks = _stream_blocks(piece) if piece.compressed else _plain_blocks(piece)
     own = next(blocks)
     limit = len(own)
-    own += next(blocks, b"")  # a tag may begin in this piece and end in the next
+    while _BROKEN_PAGE.search(own, len(own) - len(_PAGE)) and (block := next(blocks, b"")):
+        own += block  # a tag may begin in this piece and end in the next
     first = own.find(_PAGE)
     if first < 0 or first >= limit:
         return b""
@@ -67,16 +72,20 @@ def site_of(path: Path) -> Site:
     """What the dump says of its wiki; also finds out, before hours are spent, whether it is a whole dump."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
-    with _open(path) as stream:
-        head = _read(stream, path, _READ)
+    head = b""
+    if path.stat().st_size:
+        with _open(path) as stream:
+            head = _read(stream, path, _READ)
     if not head.strip():
-        raise InputError(f"{path}: is empty.")
+        raise InputError(f"{path}: is empty. Download it again.")
     site = read_site(head, str(path))
     _check_end(path)
     return site
 
 
 def _stream_starts(path: Path) -> list[int]:
+    if not path.stat().st_size:
+        raise InputError(f"{path}: is empty. Download it again.")
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         starts = [found.start() for found in _STREAM.finditer(data)]
     if not starts or starts[0] != 0:
@@ -98,23 +107,19 @@ def _stream_blocks(piece: Piece) -> Iterator[bytes]:
     """The piece's own streams as one block, then what follows, a little at a time."""
     with piece.path.open("rb") as file:
         file.seek(piece.start)
-        own = file.read(piece.end - piece.start)
-        yield _decompress(own, piece)
+        yield _decompress(file.read(piece.end - piece.start), piece)
         following = bz2.BZ2Decompressor()
         while block := file.read(1 << 16):
-            yield _more(following, block, piece)
-            if following.eof:
-                rest = following.unused_data
-                following = bz2.BZ2Decompressor()
-                if rest:
-                    yield _more(following, rest, piece)
-
-
-def _more(decompressor: bz2.BZ2Decompressor, block: bytes, piece: Piece) -> bytes:
-    try:
-        return decompressor.decompress(block)
-    except OSError:
-        raise _damaged(piece.path, piece.end) from None
+            while block:
+                try:
+                    xml = following.decompress(block)
+                except OSError:
+                    raise _damaged(piece.path, piece.end) from None
+                if xml:
+                    yield xml
+                block = following.unused_data
+                if following.eof:
+                    following = bz2.BZ2Decompressor()
 
 
 def _decompress(data: bytes, piece: Piece) -> bytes:
@@ -141,19 +146,21 @@ def _plain_blocks(piece: Piece) -> Iterator[bytes]:
 
 
 def _complete(piece: Piece, own: bytes, limit: int, blocks: Iterator[bytes]) -> bytes:
-    """Add what is missing of the last page that begins before `limit`, and cut what is not ours."""
+    """Add what is missing of the last page that begins before `limit`, and cut what is not ours.
+
+    A page without `</page>` ends where the next begins, or with the dump; `pages_in` will say so.
+    """
     last = own.rfind(_PAGE, 0, limit + len(_PAGE) - 1)
-    parts, tail = [own], own[last:]
-    while _PAGE_END not in tail:
+    whole, searched = bytearray(own), last + len(_PAGE)
+    while not (over := _PAGE_OVER.search(whole, searched)):
+        searched = max(searched, len(whole) - len(_END))
         block = next(blocks, b"")
         if not block:
             raise _cut_short(piece.path, piece.start)
-        parts.append(block)
-        tail = tail[-len(_PAGE_END) :] + block
-        if sum(map(len, parts)) - limit > _LONGEST_PAGE:
-            raise InputError(f"{piece.path}: a page that begins before byte {piece.end} does not end.")
-    whole = b"".join(parts)
-    return whole[: whole.find(_PAGE_END, last) + len(_PAGE_END)]
+        whole += block
+        if len(whole) - limit > _LONGEST_PAGE:
+            raise _endless(piece.path, piece.end)
+    return bytes(whole[: over.end()])
 
 
 def _one_stream(path: Path, size: int) -> Iterator[Piece]:
@@ -166,6 +173,8 @@ def _one_stream(path: Path, size: int) -> Iterator[Piece]:
                 end += len(_PAGE_END)
                 yield Piece(path, at, at + end, xml=rest[:end])
                 rest, at = rest[end:], at + end
+            if len(rest) > size + _LONGEST_PAGE:
+                raise _endless(path, at + len(rest))
     if _END not in rest:
         raise _cut_short(path, path.stat().st_size)
     yield Piece(path, at, at + len(rest), xml=rest)
@@ -182,7 +191,7 @@ def _read(stream: IO[bytes], path: Path, size: int) -> bytes:
         return stream.read(size)
     except EOFError:
         raise _cut_short(path, path.stat().st_size) from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, zlib.error):
         raise _damaged(path, 0) from None
 
 
@@ -192,20 +201,30 @@ def _check_end(path: Path) -> None:
         starts = _stream_starts(path)
         if len(starts) == 1:
             return
-        last = Piece(path, starts[-1], path.stat().st_size, compressed=True)
-        tail = _decompress(path.read_bytes()[last.start :] if last.end < _READ else _tail(last), last)
+        tail = _last_streams(path, starts)
     elif path.suffix == ".gz":
         return
     else:
-        tail = _tail(Piece(path, max(0, path.stat().st_size - 4096), path.stat().st_size))
+        tail = _bytes_of(path, max(0, path.stat().st_size - _TAIL), path.stat().st_size)
     if _END not in tail:
         raise _cut_short(path, path.stat().st_size)
 
 
-def _tail(piece: Piece) -> bytes:
-    with piece.path.open("rb") as file:
-        file.seek(piece.start)
-        return file.read()
+def _last_streams(path: Path, starts: list[int]) -> bytes:
+    """The end of the XML, from as many streams as it takes: it may be cut anywhere."""
+    tail, end = b"", path.stat().st_size
+    for start in reversed(starts):
+        tail = _decompress(_bytes_of(path, start, end), Piece(path, start, end, compressed=True)) + tail
+        end = start
+        if len(tail) >= _TAIL:
+            break
+    return tail
+
+
+def _bytes_of(path: Path, start: int, end: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(end - start)
 
 
 def _cut_short(path: Path, at: int) -> InputError:
@@ -213,6 +232,10 @@ def _cut_short(path: Path, at: int) -> InputError:
         f"{path}: is cut short (after byte {at} there is no whole page and no {_END.decode()}). Download it again; "
         "`wikilda download` resumes and checks what it fetches."
     )
+
+
+def _endless(path: Path, at: int) -> InputError:
+    return InputError(f"{path}: a page that begins before byte {at} does not end. Download it again.")
 
 
 def _damaged(path: Path, at: int) -> InputError:

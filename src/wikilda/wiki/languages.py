@@ -4,7 +4,9 @@ These words are not in `<siteinfo>`. A language that is missing here still works
 XML itself, disambiguation pages by `__DISAMBIG__` or by `page_props`, and every entry can be set.
 """
 
-from dataclasses import dataclass
+# ruff: noqa: E501, SIM905 (tables, not code)
+
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,8 @@ class Language:
     disambiguation_suffixes: tuple[str, ...] = ()
     list_prefixes: tuple[str, ...] = ()
     trail: str = "abcdefghijklmnopqrstuvwxyz"
+    files: tuple[str, ...] = ()  # names of namespaces that are understood beside those in `<siteinfo>`
+    categories: tuple[str, ...] = ()
 
 
 _AZ = "abcdefghijklmnopqrstuvwxyz"
@@ -84,6 +88,15 @@ LANGUAGES: dict[str, Language] = {
     "la": Language((), ("discretiva",), ("paginae discretivae",), ("(discretiva)",), ("index ",), _AZ),
 }  # fmt: skip
 
+# Namespaces whose name has changed: pages still use the old one, which `<siteinfo>` does not list.
+_OLD_FILES = {
+    "ar": "صورة", "ca": "imatge", "da": "billede", "de": "bild", "el": "εικόνα", "es": "imagen", "eu": "irudi", "fa": "تصویر",
+    "fi": "kuva", "he": "תמונה", "hu": "kép", "id": "gambar", "it": "immagine", "ja": "画像", "ko": "그림", "la": "imago",
+    "nl": "afbeelding", "no": "bilde", "pl": "grafika", "pt": "imagem arquivo", "ro": "imagine", "ru": "изображение",
+    "sv": "bild", "tr": "resim", "uk": "зображення", "vi": "hình", "zh": "文件 档案 檔案 图像 圖像",
+}  # fmt: skip
+_OLD_CATEGORIES = {"ja": "カテゴリ", "zh": "分类 分類"}
+
 REDIRECT_WORDS = ("redirect",)  # known to every wiki, beside its own
 
 # Prefixes of links that leave the wiki: the sister projects, and every Wikipedia's language code.
@@ -109,4 +122,7 @@ LANGUAGE_CODES = frozenset(
 
 def language(code: str) -> Language:
     """The words of a language, or of none that we know."""
-    return LANGUAGES.get(code) or LANGUAGES.get(code.split("-")[0]) or Language()
+    known = next((each for each in (code, code.split("-")[0]) if each in LANGUAGES), "")
+    words = LANGUAGES.get(known, Language())
+    old = (tuple(names.get(known, "").split()) for names in (_OLD_FILES, _OLD_CATEGORIES))
+    return replace(words, files=next(old), categories=next(old))

@@ -8,11 +8,12 @@ from xml.etree import ElementTree
 
 _PAGE, _PAGE_END = b"<page>", b"</page>"
 _HEAD = re.compile(
-    rb"<page>\s*<title>([^<]*)</title>\s*(?:<ns>(-?\d+)</ns>\s*)?<id>(\d+)</id>\s*(?:<redirect title=\"([^\"<]*)\"\s*/>\s*)?"
-    rb"(?:<restrictions>[^<]*</restrictions>\s*)?<revision>"
+    rb"<page>\s*<title>([^<]*)</title>\s*(?:<ns>(-?\d{1,9})</ns>\s*)?<id>(\d{1,18})</id>\s*"
+    rb"(?:<redirect title=\"([^\"<]*)\"\s*/>\s*)?(?:<restrictions>[^<]*</restrictions>\s*)?<revision>"
 )
 _TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
-_NUMERIC = re.compile(rb"&#(x[0-9a-fA-F]{1,6}|[0-9]{1,7});")
+_ENTITY = re.compile(rb"&(?:#(x[0-9a-fA-F]{1,6}|[0-9]{1,7})|(?:lt|gt|quot|apos|amp));")
+_ID, _NAMESPACE = re.compile(r"[0-9]{1,18}"), re.compile(r"-?[0-9]{1,9}")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 
 
@@ -56,12 +57,14 @@ def _read_page(page: bytes, at: int) -> RawPage | BadPage:
     if head is None or opening is None:
         return _read_carefully(page, at)
     title, namespace, number, redirect = head.groups()
-    text, repaired = b"", False
+    text, repaired = b"", not _is_valid(head.group())
     if not opening.group(1):
-        finish = page.find(b"</text>", opening.end())
-        if finish < 0:
+        finish = page.find(b"<", opening.end())
+        if not page.startswith(b"</text>", finish):
             return _read_carefully(page, at)
-        text, repaired = _valid(_unescaped(page[opening.end() : finish]))
+        raw = _unescaped(page[opening.end() : finish])
+        text = _valid(raw)
+        repaired = repaired or text is not raw
     model = _MODEL.search(page, head.end(), begin)
     return RawPage(
         _words(title), int(namespace or 0), int(number), _words(redirect or b""), text,
@@ -71,24 +74,24 @@ def _read_page(page: bytes, at: int) -> RawPage | BadPage:
 
 def _read_carefully(page: bytes, at: int) -> RawPage | BadPage:
     """A page in an unusual order goes through a real XML parser, which also tells what is wrong with it."""
-    text, repaired = _valid(page)
     try:
-        root = ElementTree.fromstring(text)
+        root = ElementTree.fromstring(_valid(page))
     except ElementTree.ParseError as error:
         return BadPage(at, _guess_title(page), str(error))
     revisions = root.findall("revision")
-    title, number = root.findtext("title"), root.findtext("id")
-    if not title or not (number or "").strip().isdigit():
+    title, number = root.findtext("title"), (root.findtext("id") or "").strip()
+    if not title or not _ID.fullmatch(number):
         return BadPage(at, title or "", "has no title or no id")
     redirect = root.find("redirect")
     body = revisions[-1] if revisions else None
     content = (body.findtext("text") if body is not None else None) or ""
     model = (body.findtext("model") if body is not None else None) or "wikitext"
     namespace = (root.findtext("ns") or "0").strip()
-    if not namespace.lstrip("-").isdigit():
+    if not _NAMESPACE.fullmatch(namespace):
         return BadPage(at, title, f"has namespace {namespace[:20]!r}")
     target = redirect.get("title", "") if redirect is not None else ""
-    return RawPage(title, int(namespace), int(number or 0), target, content.encode(), model == "wikitext", repaired)
+    repaired = not _is_valid(page)
+    return RawPage(title, int(namespace), int(number), target, content.encode(), model == "wikitext", repaired)
 
 
 def _guess_title(page: bytes) -> str:
@@ -103,18 +106,22 @@ def _words(raw: bytes) -> str:
 def _unescaped(raw: bytes) -> bytes:
     if b"&" not in raw:
         return raw
-    raw = raw.replace(b"&lt;", b"<").replace(b"&gt;", b">").replace(b"&quot;", b'"').replace(b"&apos;", b"'")
     if b"&#" in raw:
-        raw = _NUMERIC.sub(lambda found: unescape(found.group().decode()).encode("utf-8", "replace"), raw)
+        return _ENTITY.sub(lambda found: unescape(found.group().decode()).encode("utf-8", "replace"), raw)
+    raw = raw.replace(b"&lt;", b"<").replace(b"&gt;", b">").replace(b"&quot;", b'"').replace(b"&apos;", b"'")
     return raw.replace(b"&amp;", b"&")
 
 
-def _valid(raw: bytes) -> tuple[bytes, bool]:
-    """Bytes as valid UTF-8, and whether something had to be replaced."""
+def _is_valid(raw: bytes) -> bool:
     if raw.isascii():
-        return raw, False
+        return True
     try:
         raw.decode()
     except UnicodeDecodeError:
-        return raw.decode("utf-8", "replace").encode(), True
-    return raw, False
+        return False
+    return True
+
+
+def _valid(raw: bytes) -> bytes:
+    """Bytes as UTF-8, with what is not replaced."""
+    return raw if _is_valid(raw) else raw.decode("utf-8", "replace").encode()

@@ -40,8 +40,8 @@ class _Header:
 
     def __init__(self, place: str) -> None:
         self.site, self.place, self.done = Site(), place, False
-        self._text, self._key, self._root_seen = "", "", False
-        self.parser = expat.ParserCreate()
+        self._text, self._key, self.root_seen = "", "", False
+        self.parser = expat.ParserCreate("UTF-8")  # as every export is, whatever it declares
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
@@ -52,8 +52,8 @@ class _Header:
         raise InputError(f"{self.place}: has a DOCTYPE, which no MediaWiki export has; refusing to read it.")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self._root_seen:
-            self._root_seen = True
+        if not self.root_seen:
+            self.root_seen = True
             if name != "mediawiki":
                 raise InputError(
                     f"{self.place}: the root element is <{name}>, not <mediawiki>: not a MediaWiki export."
@@ -94,4 +94,6 @@ def read_site(head: bytes, place: str) -> Site:
         ) from None
     except ValueError:
         raise InputError(f"{place}: a <namespace> has a key that is not a number.") from None
+    if not header.root_seen:
+        raise InputError(f"{place}: has no <mediawiki> at its beginning; not a MediaWiki XML export.")
     return header.site

@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from wikilda.jit import inner, njit
+from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import TABLE_SIZE
 from wikilda.text.tokens import BREAK, Bytes, add_point, as_bytes, decode, encode, mix
 from wikilda.wiki.wikitext.dialect import Dialect
-from wikilda.wiki.wikitext.render import entity_at
+from wikilda.wiki.wikitext.entities import entity_at, hex_digit
 
 LONGEST_TITLE = 255  # bytes, as in MediaWiki
 
-_UNDERSCORE, _SPACE, _HASH, _PERCENT, _AMPERSAND = 95, 32, 35, 37, 38
+_SPACE, _HASH, _PERCENT, _AMPERSAND, _COLON = 32, 35, 37, 38, 58
 
 
 @njit
@@ -28,14 +28,14 @@ def normalize_title(source: Bytes, start: int, end: int, dialect: Dialect, out: 
         if _is_space(point):
             pending = at > begin
             continue
-        if point < 32 or _is_direction_mark(point):
+        if point < 32 or _is_direction_mark(point) or (point == _COLON and at == begin):
             continue
         if pending:
             out[at] = _SPACE
             at += 1
             pending = False
         if at == begin and dialect.first_letter_case and point < TABLE_SIZE:
-            point = np.int64(dialect.upper[point])
+            point = int64(dialect.upper[point])
         at = encode(point, out, at)
     return at
 
@@ -49,7 +49,7 @@ def _next_point(source: Bytes, at: int, end: int, dialect: Dialect) -> tuple[int
         if after > at:
             return point, after
     if byte == _PERCENT and at + 2 < end:
-        high, low = _hex(source[at + 1]), _hex(source[at + 2])
+        high, low = hex_digit(source[at + 1]), hex_digit(source[at + 2])
         if high >= 0 and low >= 0 and high * 16 + low < 128:
             return high * 16 + low, at + 3
         point, after = _percent_point(source, at, end)
@@ -67,7 +67,7 @@ def _percent_point(source: Bytes, at: int, end: int) -> tuple[int, int]:
     after = at
     wanted = 1
     while count < wanted and after + 2 < end and source[after] == _PERCENT:
-        high, low = _hex(source[after + 1]), _hex(source[after + 2])
+        high, low = hex_digit(source[after + 1]), hex_digit(source[after + 2])
         if high < 0 or low < 0:
             return 0, at
         byte = high * 16 + low
@@ -87,19 +87,11 @@ def _percent_point(source: Bytes, at: int, end: int) -> tuple[int, int]:
 
 
 @inner
-def _hex(byte: int) -> int:
-    if 48 <= byte <= 57:
-        return np.int64(byte) - 48
-    if 97 <= (byte | 32) <= 102:
-        return (np.int64(byte) | 32) - 87
-    return -1
-
-
-@inner
 def _is_space(point: int) -> bool:
     return (
-        point == _SPACE or point == _UNDERSCORE or point == 0xA0 or point == 0x1680 or 0x2000 <= point <= 0x200A
-        or point == 0x2028 or point == 0x2029 or point == 0x202F or point == 0x205F or point == 0x3000
+        point == _SPACE or point == 0x5F or point == 0xA0 or point == 0x1680 or point == 0x180E
+        or 0x2000 <= point <= 0x200A or point == 0x2028 or point == 0x2029
+        or point == 0x202F or point == 0x205F or point == 0x3000
     )  # fmt: skip
 
 
@@ -115,7 +107,7 @@ def hash_title(title: Bytes, start: int, end: int) -> np.uint64:
         return BREAK
     value = np.uint64(0x2545F4914F6CDD1D)
     for at in range(start, end):
-        value = add_point(value, np.int64(title[at]))
+        value = add_point(value, int64(title[at]))
     return mix(value)
 
 

@@ -6,32 +6,34 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import inner, njit
+from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
 from wikilda.wiki.languages import LANGUAGE_CODES, SISTERS, Language
 from wikilda.wiki.site import CATEGORY, FILE, MAIN, Site
 
 # What a tag does to what it encloses.
-DROPPED, LITERAL, ASIDE, BREAKING, FORMATTING = 1, 2, 3, 4, 5
+DROPPED, LITERAL, ASIDE, BREAKING, FORMATTING, VANISHING = 1, 2, 3, 4, 5, 6
 # What a link's prefix says that it is.
 TO_MAIN, TO_FILE, TO_CATEGORY, TO_LANGUAGE, ELSEWHERE = 0, 1, 2, 3, 4
 
-_TAGS = {
-    DROPPED: "math chem ce gallery syntaxhighlight source timeline score graph templatedata imagemap hiero mapframe maplink "
-    "categorytree inputbox includeonly templatestyles section indicator references style script charinsert rss "
+TAGS = {
+    DROPPED: "math chem ce gallery syntaxhighlight source timeline score graph templatedata imagemap hiero mapframe "
+    "maplink categorytree inputbox includeonly templatestyles section indicator references style script charinsert rss "
     "dynamicpagelist mapdata languages tvar quiz listing",
     LITERAL: "nowiki pre",
     ASIDE: "ref table",
     BREAKING: "br p div li ul ol dl dt dd hr tr td th caption h1 h2 h3 h4 h5 h6 blockquote center poem",
-    FORMATTING: "b i u s em strong small big sub sup span font tt code kbd samp var cite abbr dfn del ins strike bdi bdo q "
-    "ruby rb rp rt rtc wbr time data mark noinclude onlyinclude translate a img tbody thead tfoot col colgroup nobr",
+    FORMATTING: "b i u s em strong small big sub sup span font tt code kbd samp var cite abbr dfn del ins strike bdi "
+    "bdo q ruby rb rp rt rtc wbr time data mark a img tbody thead tfoot col colgroup nobr",
+    VANISHING: "noinclude onlyinclude translate",
 }
 _SPACES = (0xA0, 0x2002, 0x2003, 0x2009)
 _TRAIL_SIZE = 0x3000
 
-
-TAG, PREFIX, ENTITY, MARK = np.uint64(11), np.uint64(12), np.uint64(13), np.uint64(14)
+# Seeds that differ in all their bits: if only the lowest did, the tag `td` would be the prefix `sd`.
+TAG, PREFIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+ENTITY, MARK = np.uint64(0x94D049BB133111EB), np.uint64(0xD6E8FEB86659FD93)
 
 
 class Lookup(NamedTuple):
@@ -65,7 +67,7 @@ def hash_name(seed: np.uint64, text: Bytes, start: int, end: int, lower: NDArray
         if pending:
             value = add_point(value, 32)
             pending = False
-        value = add_point(value, np.int64(lower[point]) if point < TABLE_SIZE else point)
+        value = add_point(value, int64(lower[point]) if point < TABLE_SIZE else point)
     return mix(value)
 
 
@@ -74,7 +76,7 @@ def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
     """Hash bytes as they stand."""
     value = seed
     for at in range(start, end):
-        value = add_point(value, np.int64(text[at]))
+        value = add_point(value, int64(text[at]))
     return mix(value)
 
 
@@ -101,21 +103,24 @@ def _key(seed: np.uint64, name: str) -> int:
     return int(hash_name(seed, source, 0, len(source), characters().lower))
 
 
-def dialect_of(site: Site, language: Language) -> Dialect:
-    """The tables for one wiki."""
+def dialect_of(site: Site, language: Language, *, transcluded: bool = False) -> Dialect:
+    """The tables for one wiki; `transcluded` reads a template's page as the pages that use it see it."""
     trail = np.zeros(_TRAIL_SIZE, np.bool_)
     trail[[ord(letter) for letter in language.trail if ord(letter) < _TRAIL_SIZE]] = True
-    names = {_key(TAG, name): kind for kind, names in _TAGS.items() for name in names.split()}
-    names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site).items()}
+    names = {_key(TAG, name): kind for kind, names in TAGS.items() for name in names.split()}
+    if transcluded:
+        names |= {_key(TAG, "includeonly"): VANISHING, _key(TAG, "noinclude"): DROPPED}
+    names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site, language).items()}
     pairs = sorted((names | _entities()).items())
     lookup = Lookup(np.array([k for k, _ in pairs], np.uint64), np.array([v for _, v in pairs], np.int64))
     return Dialect(characters().lower, characters().upper, lookup, trail, site.first_letter_case)
 
 
-def _prefixes(site: Site) -> dict[str, int]:
+def _prefixes(site: Site, language: Language) -> dict[str, int]:
     kinds = {FILE: TO_FILE, CATEGORY: TO_CATEGORY, MAIN: TO_MAIN}
     found = {name: kinds.get(number, ELSEWHERE) for name, number in site.namespaces.items()}
-    return dict.fromkeys(LANGUAGE_CODES, TO_LANGUAGE) | dict.fromkeys(SISTERS, ELSEWHERE) | found
+    aliases = dict.fromkeys(language.files, TO_FILE) | dict.fromkeys(language.categories, TO_CATEGORY)
+    return dict.fromkeys(LANGUAGE_CODES, TO_LANGUAGE) | dict.fromkeys(SISTERS, ELSEWHERE) | aliases | found
 
 
 def _entities() -> dict[int, int]:

@@ -27,7 +27,7 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
     at = 0
     while at < size:
         byte = text[at]
-        if byte == _BRACE or byte == _BRACKET:
+        if byte == _BRACE or byte == _BRACKET:  # noqa: SIM109
             run = _run(text, at, size)
             if run >= 2:
                 stack[0, depth], stack[1, depth], stack[2, depth] = byte, at, run
@@ -91,7 +91,13 @@ def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.i
             if at + 1 < size and text[at] == _BRACE and text[at + 1] == 124 and partner[at] < 0:
                 stack[1, depth] = at
                 depth += 1
-            elif at + 1 < size and text[at] == 124 and text[at + 1] == 125 and depth > 0 and not _is_brace(text, at + 2, size):
+            elif (
+                at + 1 < size
+                and text[at] == 124
+                and text[at + 1] == 125
+                and depth > 0
+                and not _is_brace(text, at + 2, size)
+            ):
                 depth -= 1
                 partner[stack[1, depth]] = at
                 partner[at] = TABLE_END

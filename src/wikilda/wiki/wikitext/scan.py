@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from wikilda.jit import njit
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 from wikilda.wiki.wikitext.dialect import Dialect
+from wikilda.wiki.wikitext.output import AT_ASIDE, AT_TEXT, LEAD, LINKS, MARKS, STATE_SIZE, Rendered
 from wikilda.wiki.wikitext.pairs import match_pairs
-from wikilda.wiki.wikitext.render import STATE_SIZE, TARGET_END, TARGET_START, Rendered, render
+from wikilda.wiki.wikitext.render import TARGET_END, TARGET_START, render
 from wikilda.wiki.wikitext.strip import strip
-
-_TEXT, _ASIDE, _LINKS, _MARKS, _LEAD = 0, 1, 4, 5, 8  # of render's state
 
 
 class Scanned(NamedTuple):
@@ -44,29 +43,28 @@ def _scan(
         piece = source[written:]
         size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece)
         match_pairs(piece, size, scratch[0], scratch[1:])
-        first_link = state[_LINKS]
+        first_link = state[LINKS]
         render(piece, size, scratch[0], dialect, frames, out)
-        for link in range(first_link, state[_LINKS]):
+        for link in range(first_link, state[LINKS]):
             out.links[TARGET_START, link] += written
             out.links[TARGET_END, link] += written
         written += size
-        lead[page] = state[_LEAD] if state[_LEAD] >= 0 else bounds[0, page]
-        bounds[0, page + 1] = state[_TEXT]
-        bounds[1, page + 1] = state[_LINKS]
-        bounds[2, page + 1] = state[_MARKS]
+        lead[page] = state[LEAD] if state[LEAD] >= 0 else bounds[0, page]
+        bounds[0, page + 1] = state[AT_TEXT]
+        bounds[1, page + 1] = state[LINKS]
+        bounds[2, page + 1] = state[MARKS]
 
 
 def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
     """Scan the pages `wikitext[page_bounds[i]:page_bounds[i + 1]]`, which must be valid UTF-8."""
     data = byte_array(wikitext)
     longest = int(np.diff(page_bounds).max(initial=0))
-    links = wikitext.count(b"[[") + 1
-    marks = wikitext.count(b"{{") + wikitext.count(b"{{{") + links + wikitext.count(b"__") + 1
+    most = len(data) // 4 + 1  # links and marks: none is shorter than `{{}}`
     out = Rendered(
         text=np.empty(len(data) + 4, np.uint8),
         aside=np.empty(len(data) + 4, np.uint8),
-        links=np.empty((5, links), np.int64),
-        marks=np.empty((2, marks), np.uint64),
+        links=np.empty((5, most), np.int64),
+        marks=np.empty((2, most), np.uint64),
         state=np.zeros(STATE_SIZE, np.int64),
     )
     source = np.empty(len(data) + 4, np.uint8)
@@ -75,9 +73,17 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
     scratch = np.empty((4, longest + 4), np.int32)
     frames = np.empty((2, longest // 2 + 4), np.int64)
     _scan(data, page_bounds, source, scratch, frames, dialect, out, bounds, lead)
-    texts = out.text[: out.state[_TEXT]], out.aside[: out.state[_ASIDE]]
-    tables = out.links[:, : out.state[_LINKS]], out.marks[:, : out.state[_MARKS]]
-    return Scanned(source, *texts, *tables, *bounds, lead)
+    return Scanned(
+        source=source,
+        text=out.text[: out.state[AT_TEXT]],
+        aside=out.aside[: out.state[AT_ASIDE]],
+        links=out.links[:, : out.state[LINKS]],
+        marks=out.marks[:, : out.state[MARKS]],
+        text_bounds=bounds[0],
+        link_bounds=bounds[1],
+        mark_bounds=bounds[2],
+        lead=lead,
+    )
 
 
 class Page(NamedTuple):

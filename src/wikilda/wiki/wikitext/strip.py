@@ -1,12 +1,13 @@
 """First pass over wikitext: comments go, tags become marks, literal text is made safe.
 
 XML admits no control characters but tab and line breaks, so control bytes are free to stand for what was
-found: where text to be set aside begins and ends, and the markup characters of literal text.
+found: where text to be set aside begins and ends, where a tag stood that shows nothing but parts what is
+around it (`[[bus]]<nowiki/>es`), and the markup characters of literal text.
 """
 
 import numpy as np
 
-from wikilda.jit import inner, njit
+from wikilda.jit import inner, int64, njit
 from wikilda.text.tokens import Bytes, Offsets
 from wikilda.wiki.wikitext.dialect import (
     ASIDE,
@@ -14,12 +15,13 @@ from wikilda.wiki.wikitext.dialect import (
     FORMATTING,
     LITERAL,
     TAG,
+    VANISHING,
     Dialect,
     find_name,
     hash_name,
 )
 
-ASIDE_BEGIN, ASIDE_END = 1, 2
+ASIDE_BEGIN, ASIDE_END, NOTHING = 1, 2, 3
 LITERAL_BASE = 14  # bytes 14 to 29 stand for the characters of LITERALS
 LITERALS = np.frombuffer(b"[]{}|'=*#:;<_-~!", np.uint8)
 _LONGEST_TAG = 4000
@@ -28,27 +30,41 @@ _LONGEST_TAG = 4000
 @njit
 def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> int:
     """Write `text[start:end]` without comments and tags; returns the length written."""
-    # For each tag: where it is next closed, and which closing ends what is being set aside.
-    closing = np.full((2, len(dialect.names.keys)), -1, np.int64)
-    at, size = start, np.int64(0)
+    closing = np.full(len(dialect.names.keys), -1, np.int64)  # for each tag, where it is next closed
+    asides = np.full(2, -1, np.int64)  # where a reference and an HTML table end that are open
+    at, size = start, int64(0)
     while at < end:
         byte = text[at]
         if byte == 60:  # <
-            taken, size = _angle(text, at, end, dialect, closing, out, size)
+            taken, size = _angle(text, at, end, dialect, closing, asides, out, size)
             if taken > at:
+                size = _end_asides(asides, at, taken, out, size)
                 at = taken
                 continue
-        if byte < 32 and byte != 10 and byte != 9:
-            byte = np.uint8(32)
-        out[size] = byte
+        out[size] = _printable(byte)
         size += 1
         at += 1
     return size
 
 
 @inner
+def _printable(byte: np.uint8) -> np.uint8:
+    return np.uint8(32) if byte < 32 and byte != 10 and byte != 9 else byte
+
+
+@inner
+def _end_asides(asides: Offsets, at: int, taken: int, out: Bytes, size: int) -> int:
+    """What is set aside also ends if its end was hidden, as in a comment: the rest of the page must not be lost."""
+    for which in range(len(asides)):
+        if at < asides[which] < taken:
+            out[size] = ASIDE_END
+            size += 1
+    return size
+
+
+@inner
 def _angle(
-    text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, out: Bytes, size: int
+    text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, asides: Offsets, out: Bytes, size: int
 ) -> tuple[int, int]:
     """Deal with what a `<` begins; returns where to go on (`at` itself: it is just a character)."""
     if at + 3 < end and text[at + 1] == 33 and text[at + 2] == 45 and text[at + 3] == 45:
@@ -68,28 +84,44 @@ def _angle(
     if kind == BREAKING:
         out[size] = 32
         return close + 1, size + 1
-    if ends_tag and closing[1, tag] == at:
+    if kind == ASIDE and ends_tag:
+        if at != asides[0] and at != asides[1]:
+            return close + 1, size
         out[size] = ASIDE_END
         return close + 1, size + 1
-    if ends_tag or kind == FORMATTING or text[close - 1] == 47:
+    if kind == VANISHING:
         return close + 1, size
-    return _enclose(text, name, after, close, end, closing[:, tag], kind, out, size)
+    if ends_tag or kind == FORMATTING or text[close - 1] == 47:
+        out[size] = NOTHING
+        return close + 1, size + 1
+    return _enclose(text, name, after, close, end, closing[tag : tag + 1], asides, kind, out, size)
 
 
 @inner
 def _enclose(
-    text: Bytes, name: int, after: int, close: int, end: int, closing: Offsets, kind: int, out: Bytes, size: int
+    text: Bytes,
+    name: int,
+    after: int,
+    close: int,
+    end: int,
+    closing: Offsets,
+    asides: Offsets,
+    kind: int,
+    out: Bytes,
+    size: int,
 ) -> tuple[int, int]:
     """An opening tag whose content is treated otherwise; one that is never closed is as if it were not there."""
     if closing[0] <= close:
         closing[0] = _find_end_tag(text, close + 1, end, name, after - name)
     finish = closing[0]
-    if finish == end or (kind == ASIDE and closing[1] == finish):
+    if finish == end or finish == asides[0] or finish == asides[1]:
         return close + 1, size
     if kind == ASIDE:
-        closing[1] = finish
+        asides[0 if asides[0] < close else 1] = finish
         out[size] = ASIDE_BEGIN
         return close + 1, size + 1
+    out[size] = NOTHING
+    size += 1
     if kind == LITERAL:
         size = _copy_literal(text, close + 1, finish, out, size)
     last = _find_close(text, finish + 1, end)
@@ -99,14 +131,19 @@ def _enclose(
 @inner
 def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> int:
     for at in range(start, end):
-        byte = text[at]
-        for which in range(len(LITERALS)):
-            if byte == LITERALS[which]:
-                byte = np.uint8(LITERAL_BASE + which)
-                break
-        out[size] = byte
+        out[size] = _literal(_printable(text[at]), at == start or text[at - 1] != 10)
         size += 1
     return size
+
+
+@inner
+def _literal(byte: np.uint8, within_line: bool) -> np.uint8:
+    if within_line and (byte == 35 or byte == 59):
+        return byte  # they belong to entities, which are decoded even here
+    for which in range(len(LITERALS)):
+        if byte == LITERALS[which]:
+            return np.uint8(LITERAL_BASE + which)
+    return byte
 
 
 @inner

@@ -1,11 +1,29 @@
-"""Real data, where it is to be had."""
+"""What many tests share: real data, where it is to be had, and the sample wiki's knowledge."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
+from hypothesis import settings
+
+from wikilda.knowledge import Knowledge, Resources, build_from_dump
+from wikilda.sample import SETTINGS, WIKI
+
+# Any text may be tried, and the first try compiles: no deadlines, and fewer tries with the compiler off.
+settings.register_profile("kernels", deadline=None, max_examples=20 if numba.config.DISABLE_JIT else 100)
+settings.load_profile("kernels")
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _hashes_overflow() -> Iterator[None]:
+    """With the compiler off, NumPy warns where 64-bit hashes wrap around."""
+    with np.errstate(over="ignore"):
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +32,11 @@ def data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"no real data at {DATA} (set WIKILDA_DATA)")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    """Knowledge of the sample wiki."""
+    target = tmp_path_factory.mktemp("sample") / "kb"
+    with np.errstate(over="ignore"):
+        return Knowledge(build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1)))

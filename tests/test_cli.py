@@ -84,12 +84,14 @@ def test_what_is_not_there_is_said_with_what_is_near(kb: Path) -> None:
     assert "Java (programming language)" in err
 
 
-def test_demo_shows_the_sample_wiki(tmp_path: Path) -> None:
-    code, out, err = run("demo", "--keep", tmp_path / "sample")
+def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
+    code, out, err = run("demo", "--keep", tmp_path)
     assert (code, err) == (0, "")
-    assert "Lara Croft" in out
-    assert "Robert Croft" in out
-    assert (tmp_path / "sample" / "manifest.json").exists()
+    before, after = out.split("What it means in this text:")
+    assert before.index("Lara Croft") < before.index("Robert Croft")  # the prior's order
+    assert [line.split()[1:3] for line in after.splitlines() if line.startswith("Croft ")] == [["Robert", "Croft"]] * 2
+    assert (tmp_path / "sample.kb" / "manifest.json").exists()
+    assert (tmp_path / "sample.model" / "manifest.json").exists()
 
 
 ENTITY_BOMB = """<!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

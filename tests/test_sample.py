@@ -4,13 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from wikilda.knowledge import Knowledge, Resources, build_from_dump
-from wikilda.sample import SETTINGS, WIKI, texts
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
-    return Knowledge(build_from_dump([WIKI], tmp_path_factory.mktemp("sample") / "kb", SETTINGS, resources=Resources(workers=1)))
+from wikilda.knowledge import Knowledge
+from wikilda.sample import WIKI, texts
 
 
 def senses(known: Knowledge, mention: str) -> dict[str, int]:
@@ -34,7 +29,20 @@ def test_the_heroine_has_the_higher_prior(sample: Knowledge) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["Bush", "Jordan", "Michael Jordan", "Washington", "Wigan", "Pakistan", "JFK", "Apple", "Java", "Mercury", "Georgia", "Paris"],
+    [
+        "Bush",
+        "Jordan",
+        "Michael Jordan",
+        "Washington",
+        "Wigan",
+        "Pakistan",
+        "JFK",
+        "Apple",
+        "Java",
+        "Mercury",
+        "Georgia",
+        "Paris",
+    ],
 )
 def test_names_are_ambiguous(sample: Knowledge, name: str) -> None:
     assert sum(count >= 2 for count in senses(sample, name).values()) >= 2

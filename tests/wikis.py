@@ -38,14 +38,3 @@ def write_dump(path: Path, pages: Iterable[str], **about: object) -> Path:
     data = dump(pages, **about).encode()  # type: ignore[arg-type]
     path.write_bytes(bz2.compress(data) if path.suffix == ".bz2" else data)
     return path
-
-
-def multistream(path: Path, pages: list[str], per_stream: int = 2, **about: object) -> Path:
-    """Write a dump in the multistream form: the head, some pages a stream, the end."""
-    whole = dump(pages, **about)  # type: ignore[arg-type]
-    head, rest = whole.split("<page>", 1)
-    body, end = ("<page>" + rest).rsplit("</page>", 1)
-    numbered = [each + "</page>" for each in body.split("</page>")]
-    parts = [head, *("".join(numbered[at : at + per_stream]) for at in range(0, len(numbered), per_stream)), end]
-    path.write_bytes(b"".join(bz2.compress(part.encode()) for part in parts))
-    return path

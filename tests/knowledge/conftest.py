@@ -1,5 +1,4 @@
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +9,6 @@ from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_du
 
 ONE = Resources(workers=1, memory="300MB")
 EASY = BuildSettings(max_word_share=1.0, min_word_topics=1)
-
-
-@pytest.fixture(autouse=True)
-def _hashes_overflow() -> Iterator[None]:
-    """With the compiler off, NumPy warns where 64-bit hashes wrap around."""
-    with np.errstate(over="ignore"):
-        yield
 
 
 def build(directory: Path, pages: list[str], settings: BuildSettings = EASY, **about: object) -> Knowledge:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE, build, compiled
-from tests.wikis import FILLER, multistream, page, write_dump
+from tests.wiki.dumps import multistream
+from tests.wikis import FILLER, dump, page, write_dump
 from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
 
@@ -146,7 +147,9 @@ def test_disambiguation_is_found_by_template_magic_category_and_setting(tmp_path
         page("By category", f"{FILLER} [[Category:All disambiguation pages]]"),
         page("By suffix (disambiguation)", FILLER),
         page("By setting", f"{{{{Own mark}}}} {FILLER}"),
-        page("Not one", f"[[:Category:All disambiguation pages]] <nowiki>{{{{Disambig}}}}</nowiki> {{{{Stub}}}} {FILLER}"),
+        page(
+            "Not one", f"[[:Category:All disambiguation pages]] <nowiki>{{{{Disambig}}}}</nowiki> {{{{Stub}}}} {FILLER}"
+        ),
         page("Template:Mehrdeutig", "<includeonly>x __DISAMBIG__</includeonly>", namespace=10),
         page("Template:Stub", "A stub. <noinclude>Not for {{Mehrdeutig}} __DISAMBIG__</noinclude>", namespace=10),
         page("Template:Outer", "{{mehrdeutig}}", namespace=10),
@@ -179,17 +182,17 @@ def test_page_props_bring_wikidata_and_disambiguation(tmp_path: Path) -> None:
     import gzip
 
     pages = [page("Douglas", f"A writer. {FILLER}", number=8091), page("Adams", f"Names. {FILLER}", number=7)]
-    dump = write_dump(tmp_path / "w.xml", pages)
+    wiki = write_dump(tmp_path / "w.xml", pages)
     rows = "(8091,'displaytitle','it\\'s, (1,','1'),(8091,'wikibase_item','Q42',NULL),(7,'disambiguation','',NULL),(7,'wikibase_item','Q9',NULL)"
     props = tmp_path / "w-page_props.sql.gz"
     props.write_bytes(gzip.compress(f"-- dump\nINSERT INTO `page_props` VALUES {rows};\n".encode()))
-    known = Knowledge(build_from_dump([dump], tmp_path / "kb", EASY, page_props=props, resources=ONE))
+    known = Knowledge(build_from_dump([wiki], tmp_path / "kb", EASY, page_props=props, resources=ONE))
     assert list(known.titles) == ["Douglas"]
     assert known.wikidata[0] == 42
     assert known.page_ids[0] == 8091
     props.write_bytes(gzip.compress(b"-- nothing"))
     with pytest.raises(InputError, match="page_props"):
-        build_from_dump([dump], tmp_path / "kb2", EASY, page_props=props, resources=ONE)
+        build_from_dump([wiki], tmp_path / "kb2", EASY, page_props=props, resources=ONE)
 
 
 def arrays(path: Path) -> dict[str, bytes]:
@@ -204,7 +207,7 @@ def test_the_result_is_the_same_for_any_form_of_dump_and_number_of_workers(
     pages = [page(f"Topic {at}", f"word{at % 7} [[Topic {at * 3 % 50}|name {at % 5}]] {FILLER}") for at in range(50)]
     plain = write_dump(tmp_path / "a.xml", pages)
     packed = write_dump(tmp_path / "b.xml.bz2", pages)
-    streams = multistream(tmp_path / "c.xml.bz2", pages, 7)
+    streams = multistream(tmp_path, dump(pages).encode(), 7)
     made = [
         build_from_dump([plain], tmp_path / "one", EASY, resources=ONE),
         build_from_dump([packed], tmp_path / "two", EASY, resources=ONE),
@@ -247,15 +250,15 @@ def test_a_wiki_without_topics_is_refused_and_nothing_is_left(tmp_path: Path) ->
 
 
 def test_what_exists_is_not_overwritten_unless_told(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "w.xml", [page("A", FILLER)])
-    build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE)
+    wiki = write_dump(tmp_path / "w.xml", [page("A", FILLER)])
+    build_from_dump([wiki], tmp_path / "kb", EASY, resources=ONE)
     with pytest.raises(ArtifactError, match="exists already"):
-        build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE)
-    build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE, overwrite=True)
+        build_from_dump([wiki], tmp_path / "kb", EASY, resources=ONE)
+    build_from_dump([wiki], tmp_path / "kb", EASY, resources=ONE, overwrite=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(ArtifactError, match="will not be overwritten"):
-        build_from_dump([dump], tmp_path / "mine", EASY, resources=ONE, overwrite=True)
+        build_from_dump([wiki], tmp_path / "mine", EASY, resources=ONE, overwrite=True)
     assert (tmp_path / "mine" / "thesis.txt").exists()
 
 

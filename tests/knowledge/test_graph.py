@@ -4,13 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.knowledge.conftest import compiled
 from wikilda.knowledge.graph import Graph, count_common, nearest, similarity
-
-EXAMPLES = 100 if compiled() else 20
 
 
 def graph_of(links: set[tuple[int, int]], topics: int) -> Graph:
@@ -37,7 +34,6 @@ def brute(links: set[tuple[int, int]], topics: int, a: int, b: int) -> float:
     return max(0.0, 1.0 - top / (math.log(topics) - math.log(min(len(first), len(second)))))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(
     st.integers(2, 12).flatmap(
         lambda n: st.tuples(st.just(n), st.sets(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))))
@@ -51,7 +47,6 @@ def test_similarity_is_that_of_the_sets(world: tuple[int, set[tuple[int, int]]])
             assert similarity(graph, a, b) == pytest.approx(brute(links, topics, a, b), abs=1e-12)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(st.sets(st.integers(0, 5000), max_size=8), st.sets(st.integers(0, 5000), min_size=200, max_size=400))
 def test_galloping_counts_what_two_sets_share(short: set[int], long: set[int]) -> None:
     a, b = (np.array(sorted(each), np.uint32) for each in (short, long))

@@ -24,4 +24,6 @@ def test_a_real_wiki(data: Path, tmp_path: Path) -> None:
     assert [each["title"] for each in mercury["topics"]] == ["Mercury (element)", "Mercury (planet)"]
     near = [known.titles[topic] for topic, _ in nearest(known.graph, known.find_topic("Mars"), 5)]
     assert {"Venus", "Jupiter"} <= set(near)
-    assert known.sentences[known.find_topic("Cambridge University Press")].startswith("Cambridge University Press is the")
+    assert known.sentences[known.find_topic("Cambridge University Press")].startswith(
+        "Cambridge University Press is the"
+    )

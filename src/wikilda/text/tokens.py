@@ -8,7 +8,7 @@ sequence of tokens: its hash is chained over them and tells `u.s.` from `u. s.`.
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import inner, njit
+from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 
 AFTER_SPACE = np.uint64(1)
@@ -45,15 +45,15 @@ def mix(value: np.uint64) -> np.uint64:
 @inner
 def decode(text: Bytes, at: int) -> tuple[int, int]:
     """The code point at a position of valid UTF-8, and its length in bytes."""
-    first = np.int64(text[at])
+    first = int64(text[at])
     if first < 0x80:
         return first, 1
     if first < 0xE0:
-        return ((first & 0x1F) << 6) | (np.int64(text[at + 1]) & 0x3F), 2
+        return ((first & 0x1F) << 6) | (int64(text[at + 1]) & 0x3F), 2
     if first < 0xF0:
-        return ((first & 0x0F) << 12) | ((np.int64(text[at + 1]) & 0x3F) << 6) | (np.int64(text[at + 2]) & 0x3F), 3
-    point = ((first & 0x07) << 18) | ((np.int64(text[at + 1]) & 0x3F) << 12)
-    return point | ((np.int64(text[at + 2]) & 0x3F) << 6) | (np.int64(text[at + 3]) & 0x3F), 4
+        return ((first & 0x0F) << 12) | ((int64(text[at + 1]) & 0x3F) << 6) | (int64(text[at + 2]) & 0x3F), 3
+    point = ((first & 0x07) << 18) | ((int64(text[at + 1]) & 0x3F) << 12)
+    return point | ((int64(text[at + 2]) & 0x3F) << 6) | (int64(text[at + 3]) & 0x3F), 4
 
 
 @inner
@@ -87,13 +87,13 @@ def add_point(value: np.uint64, point: int) -> np.uint64:
 @inner
 def kind_of(point: int, table: Characters) -> int:
     """The kind of a character; those past the table are variation selectors and private use."""
-    return np.int64(table.kind[point]) if point < TABLE_SIZE else MARK
+    return int64(table.kind[point]) if point < TABLE_SIZE else MARK
 
 
 @inner
 def lower_of(point: int, table: Characters) -> int:
     """The lower case of a character."""
-    return np.int64(table.lower[point]) if point < TABLE_SIZE else point
+    return int64(table.lower[point]) if point < TABLE_SIZE else point
 
 
 @njit

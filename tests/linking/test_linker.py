@@ -1,0 +1,168 @@
+"""Text in, entities out, on the sample wiki."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.test_cli import run
+from wikilda.errors import ArtifactError
+from wikilda.inference.settings import SamplerSettings
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Linker, Text, marked
+from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.sample import texts
+
+CROFT = texts()[0]
+DOCUMENT = Text(CROFT["text"], [(each["start"], each["end"]) for each in CROFT["mentions"]], "croft")
+
+
+def test_croft_is_the_cricketer_though_the_heroine_has_the_higher_prior(linker: Linker) -> None:
+    crofts = [mention for mention in linker.link(DOCUMENT).mentions if mention.text == "Croft"]
+    assert [mention.entity.title for mention in crofts if mention.entity] == ["Robert Croft", "Robert Croft"]
+    by_prior = sorted(crofts[0].candidates, key=lambda each: -each.prior)
+    assert by_prior[0].entity.title == "Lara Croft"
+
+
+def test_an_answer_says_all_that_is_known(linker: Linker) -> None:
+    linked = linker.link(DOCUMENT, candidates=3, topics=4)
+    assert [(each.start, each.end) for each in linked.mentions] == DOCUMENT.mentions
+    assert len(linked.topics) == 4
+    shares = [each.share for each in linked.topics]
+    assert shares == sorted(shares, reverse=True)
+    for mention in linked.mentions:
+        assert mention.text == DOCUMENT.text[mention.start : mention.end]
+        chances = [each.probability for each in mention.candidates]
+        assert 0 < len(chances) <= 3
+        assert chances == sorted(chances, reverse=True)
+        assert sum(chances) <= 1 + 1e-9
+    whole = linker.link(DOCUMENT, candidates=10_000).mentions[3]
+    assert sum(each.probability for each in whole.candidates) == pytest.approx(1)
+    assert sum(each.prior for each in whole.candidates) == pytest.approx(1)
+    first = linked.to_json()["mentions"][3]
+    assert first["title"] == "Robert Croft"
+    assert first["url"] == "https://example.org/wiki/Robert_Croft"
+    assert json.loads(json.dumps(linked.to_json())) == linked.to_json()
+
+
+def test_the_same_document_gets_the_same_answer_and_another_seed_another(linker: Linker, model: Path) -> None:
+    again = Linker.open(model)
+    others = [linker.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in range(3)]
+    assert again.link(DOCUMENT) == linker.link(DOCUMENT)
+    assert [again.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in (2, 1, 0)] == others[::-1]
+    seeded = Linker.open(model, settings=SamplerSettings(seed=7))
+    assert seeded.link(DOCUMENT, candidates=100) != linker.link(DOCUMENT, candidates=100)
+
+
+def test_strings_that_are_not_known_have_no_entity(linker: Linker) -> None:
+    linked = linker.link(marked("[[Xyzzy]] met [[Croft]] and [[ROBERT  croft]]"))
+    assert linked.mentions[0].entity is None
+    assert linked.mentions[0].candidates == []
+    assert linked.to_json()["mentions"][0]["title"] is None
+    assert linked.mentions[2].entity is not None
+    assert linked.mentions[2].entity.title == "Robert Croft"
+
+
+def test_documents_with_little_in_them(linker: Linker) -> None:
+    assert linker.link(Text("", [], "empty")).mentions == []
+    assert linker.link(Text("Only words about cricket.", [], "words")).mentions == []
+    alone = linker.link(Text("Croft", [(0, 5)], "alone"))
+    assert alone.mentions[0].entity is not None
+
+
+def test_words_outside_mentions_are_encoded_and_those_inside_are_not(sample: Knowledge) -> None:
+    document = marked("Éa [[Robert Croft]] wicket, qqqqq [[Croft]]wicket 😀 wicket")
+    words = encode_words(document, sample)
+    wicket = sample.word_strings.find("wicket")
+    assert wicket >= 0
+    assert [int(each) for each in words if each >= 0] == [wicket] * 2
+    assert (words == -1).sum() == 2  # Éa and qqqqq; what runs on from a mention belongs to it
+    found = encode_mentions(document, sample)
+    assert [sample.mention_strings[int(each)] for each in found] == ["robert croft", "croft"]
+
+
+def test_most_of_the_sample_texts_come_out_right(linker: Linker) -> None:
+    """Not a measure of quality: a linker that is broken falls below the prior, one that works lies above it."""
+    right, prior, total = 0, 0, 0
+    for each in texts():
+        document = Text(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"])
+        for mention, gold in zip(linker.link(document, candidates=1000).mentions, each["mentions"], strict=True):
+            assert mention.entity is not None
+            right += mention.entity.title == gold["title"]
+            prior += max(mention.candidates, key=lambda c: c.prior).entity.title == gold["title"]
+            total += 1
+    assert right > prior
+    assert right / total > 0.75
+
+
+def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_path: Path) -> None:
+    from wikilda.model import create_model
+    from tests.knowledge.conftest import build
+    from tests.wikis import FILLER, page
+
+    other = build(tmp_path, [page("Other", FILLER)])
+    with pytest.raises(ArtifactError, match="is not the knowledge that the model"):
+        Linker.open(model, knowledge=other.artifact.path)
+    with pytest.raises(ArtifactError, match="holds a wikilda knowledge, not model"):
+        Linker.open(sample.artifact.path)
+    lost = create_model(other, tmp_path / "model").path
+    (tmp_path / "kb").rename(tmp_path / "moved")
+    with pytest.raises(ArtifactError):
+        Linker.open(lost)
+    assert Linker.open(lost, knowledge=tmp_path / "moved").knowledge.identity == other.identity
+
+
+def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) -> None:
+    code, out, err = run("init", sample.artifact.path, "-o", tmp_path / "m", "--preset", "paper", "--alpha", "0.01")
+    assert (code, err) == (0, "")
+    assert f"{len(sample.titles):,} topics" in out
+    manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
+    assert manifest["settings"]["alpha"] == 0.01
+    assert manifest["settings"]["mass_mentions"] == 1.0
+    document = tmp_path / "in.txt"
+    document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
+    code, out, err = run("link", tmp_path / "m", document, "-n", 2, "--sweeps", 20, "--burn-in", 5)
+    assert (code, err) == (0, "")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [each["text"] for each in rows[0]["mentions"]] == ["Croft", "England", "Pakistan", "Lord's"]
+    assert all(len(each["candidates"]) <= 2 for each in rows[0]["mentions"])
+    code, out, err = run("link", tmp_path / "m", document, "--table")
+    assert (code, err) == (0, "")
+    assert "means" in out
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "is empty"),
+        (b"\xff\xfe", "line 1 is not UTF-8"),
+        (b'{"text": "a", "mentions": [[5, 9]]}', "line 1"),
+        (b"no mentions", "double brackets"),
+    ],
+)
+def test_bad_documents_get_one_message(model: Path, tmp_path: Path, data: bytes, words: str) -> None:
+    file = tmp_path / "in.txt"
+    file.write_bytes(data)
+    code, _, err = run("link", model, file)
+    assert code == 1
+    assert err.startswith("wikilda: ")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_standard_input_in_json_lines_out(model: Path) -> None:
+    lines = '{"id": "x", "text": "[[Apple]] grew in the orchard."}\n{"id": "y", "text": "[[Apple]] sold the iPhone."}\n'
+    command = [sys.executable, "-m", "wikilda", "link", str(model)]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["x", "y"]
+    assert done.stderr == ""
+
+
+def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:
+    kept = linker.sampler.settings.sweeps - linker.sampler.settings.burn_in
+    mention = linker.link(marked("[[Bush]]", "b"), candidates=100).mentions[0]
+    counts = np.array([each.probability * kept for each in mention.candidates])
+    assert counts == pytest.approx(counts.round())

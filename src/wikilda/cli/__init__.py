@@ -13,10 +13,12 @@ from wikilda import __version__
 from wikilda.errors import WikildaError, disk_worded
 
 COMMANDS = {
-    "demo": "Build the sample wiki and show what it holds.",
+    "demo": "Build the sample wiki and link a text with it.",
     "download": "Fetch a dump of a Wikimedia wiki.",
     "build": "Turn a wiki dump, or plain tables, into knowledge.",
     "show": "Look a title or a mention up in knowledge.",
+    "init": "Make a model from knowledge.",
+    "link": "Say what the mentions of documents mean.",
 }
 
 

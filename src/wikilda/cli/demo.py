@@ -6,25 +6,35 @@ from pathlib import Path
 import click
 
 from wikilda.cli.build import report
+from wikilda.cli.link import show_linked
 from wikilda.cli.output import console
 from wikilda.cli.show import show_mention
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
 from wikilda.knowledge.lookup import describe_mention
-from wikilda.sample import SETTINGS, WIKI
+from wikilda.linking import Linker, Text
+from wikilda.model import create_model
+from wikilda.sample import SETTINGS, WIKI, texts
 
 
 @click.command()
-@click.option("--keep", type=click.Path(path_type=Path), help="Keep the knowledge in this directory.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep the knowledge and the model in this directory.")
 def command(keep: Path | None) -> None:
-    """Build the sample wiki that comes with the package, and show what it holds."""
+    """Build the sample wiki that comes with the package, and link a text about cricket with it."""
     with tempfile.TemporaryDirectory() as scratch:
-        target = keep or Path(scratch) / "sample"
-        made = build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1), overwrite=keep is None)
+        place = keep or Path(scratch)
+        made = build_from_dump([WIKI], place / "sample.kb", SETTINGS, resources=Resources(workers=1))
         report(made, "The sample wiki")
-        known = Knowledge.open(target)
+        known = Knowledge(made)
         out = console()
-        out.print()
-        for term in ("Croft", "Washington"):
-            show_mention(out, describe_mention(known, known.find_mention(term), 5))
+        out.print("\nWhat “Croft” may mean, and how often it does in the wiki:\n", highlight=False)
+        show_mention(out, describe_mention(known, known.find_mention("Croft"), 5))
+        linker = Linker(create_model(known, place / "sample.model"), known)
+        first = texts()[0]
+        document = Text(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
+        out.print("What it means in this text:\n", highlight=False)
+        out.print(document.text + "\n", markup=False, highlight=False)
+        show_linked(out, document, linker.link(document, topics=5))
         if keep:
-            out.print(f"Look further: wikilda show {keep} TERM", highlight=False)
+            out.print(
+                f"\nTry your own: echo '[[Bush]] sang' | wikilda link {place / 'sample.model'} --table", highlight=False
+            )

@@ -13,8 +13,11 @@ from wikilda.errors import SettingsError
 from wikilda.settings import from_mapping
 
 
-def settings_options(kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a command an option for every setting of a kind; it receives them as one argument, `settings`."""
+def settings_options(kind: type, *, defaults: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command an option for every setting of a kind; it receives them as one argument, `settings`.
+
+    Without defaults (they depend on a preset) it receives just what was given, as a mapping.
+    """
     names = [each.name for each in fields(kind)]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -22,11 +25,13 @@ def settings_options(kind: type) -> Callable[[Callable[..., Any]], Callable[...,
         def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
             given = {name: value for name in names if (value := options.pop(name)) not in (None, ())}
             from_file = _read(settings_file) if settings_file else {}
-            return command(*arguments, settings=from_mapping(kind, from_file | given), **options)
+            checked = from_mapping(kind, from_file | given)
+            settings = checked if defaults else {name: getattr(checked, name) for name in from_file | given}
+            return command(*arguments, settings=settings, **options)
 
         wrapped: Callable[..., Any] = run
         for each in reversed(fields(kind)):
-            wrapped = _option(each.name, each.default, each.metadata["help"])(wrapped)
+            wrapped = _option(each.name, each.default, each.metadata["help"], shown=defaults)(wrapped)
         where = click.Path(exists=True, dir_okay=False, path_type=Path)
         about = "Read settings from a TOML file; options given here go before it."
         return click.option("--settings", "settings_file", type=where, help=about)(wrapped)
@@ -34,18 +39,15 @@ def settings_options(kind: type) -> Callable[[Callable[..., Any]], Callable[...,
     return decorate
 
 
-def _option(name: str, default: Any, about: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _option(name: str, default: Any, about: str, *, shown: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     flag = "--" + name.replace("_", "-")
-    shown = about[0].upper() + about[1:]
-    if isinstance(default, bool):
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=f"{shown}.  [default: {_yes(default)}]")
+    words = about[0].upper() + about[1:]
     if isinstance(default, tuple):
-        return click.option(flag, name, multiple=True, metavar="WORD", help=f"{shown}; may be repeated.")
-    return click.option(flag, name, type=type(default), default=None, help=f"{shown}.  [default: {default}]")
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
+        return click.option(flag, name, multiple=True, metavar="WORD", help=f"{words}; may be repeated.")
+    standard = f"  [default: {'yes' if default is True else 'no' if default is False else default}]" if shown else ""
+    if isinstance(default, bool):
+        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=f"{words}.{standard}")
+    return click.option(flag, name, type=type(default), default=None, help=f"{words}.{standard}")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,0 +1,16 @@
+"""Linking documents: what their mentions mean."""
+
+from wikilda.linking.documents import Text, marked, read_documents
+from wikilda.linking.linker import Candidate, Entity, Linked, LinkedMention, Linker, TopicShare
+
+__all__ = [
+    "Candidate",
+    "Entity",
+    "Linked",
+    "LinkedMention",
+    "Linker",
+    "Text",
+    "TopicShare",
+    "marked",
+    "read_documents",
+]

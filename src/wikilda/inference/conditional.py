@@ -1,0 +1,133 @@
+"""The distribution from which the sampler draws, written out over all topics: for tests and for explanations.
+
+It is computed by the functions that draw, from the same tables; only here all topics of a bucket are listed.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.draw import Rules, slot_mass, slots_mass
+from wikilda.inference.layout import PRIVATE_MASS, SHARED_MASS
+from wikilda.inference.marks import seen_again
+from wikilda.inference.packet import Bag, Packet, entries_of
+from wikilda.inference.plan import ACTIVE, FIXED, TOKEN_SLOT, Plan, Shifts, arrange
+from wikilda.inference.sampler import Sampler
+from wikilda.inference.similarity import Likeness
+from wikilda.inference.start import start_fixed
+from wikilda.inference.state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
+from wikilda.inference.topics import enter, exclude, restore, slot_of_entry, slot_of_topic
+from wikilda.inference.weights import Dense
+from wikilda.jit import inner, njit
+
+
+def conditionals(sampler: Sampler, packet: Packet, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Eq. 4 for every token of a packet (symbol by symbol, in their order), given the topics of all of them."""
+    plan, state = sampler.memory.for_document(packet)
+    while True:
+        out = np.zeros((len(topics), sampler.model.topics), np.float64)
+        status = _conditionals(
+            packet.bag, packet.likeness, sampler.weights.dense, topics, sampler.rules, plan, state, out
+        )
+        if status == FINE:
+            return out
+        plan, state = sampler.memory.more(packet, status)
+
+
+@njit
+def _conditionals(
+    bag: Bag,
+    likeness: Likeness,
+    dense: Dense,
+    topics: NDArray[np.int64],
+    rules: Rules,
+    plan: Plan,
+    state: State,
+    out: NDArray[np.float64],
+) -> int:
+    shifts, _ = arrange(bag, len(likeness.topics), rules, plan, state)
+    start_fixed(bag, likeness, dense, rules, plan, shifts, state)
+    token, position = np.int64(0), np.int64(0)
+    for symbol in range(len(bag.symbols)):
+        for _ in range(bag.occurrences[symbol]):
+            if plan.roles[symbol] == ACTIVE:
+                slot = _slot_for(bag, likeness, dense, plan, shifts, state, symbol, topics[position])
+                plan.tokens[token, TOKEN_SLOT] = slot
+                if slot >= 0:
+                    enter(state, slot, np.int64(1), symbol >= bag.first_mention, rules)
+                token += 1
+            position += 1
+    token, position = np.int64(0), np.int64(0)
+    for symbol in range(len(bag.symbols)):
+        for _ in range(bag.occurrences[symbol]):
+            _write(bag, dense, rules, plan, shifts, state, symbol, token, out[position])
+            token += plan.roles[symbol] == ACTIVE
+            position += 1
+    return state.numbers[STATUS]
+
+
+@inner
+def _slot_for(
+    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: int, topic: int
+) -> int:
+    entries = entries_of(bag, symbol)
+    for place in range(bag.lengths[symbol]):
+        if np.int64(entries.topics[bag.starts[symbol] + place]) == topic:
+            return slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, np.int64(place))
+    return slot_of_topic(likeness, dense, plan, shifts, state, topic)
+
+
+@inner
+def _write(
+    bag: Bag,
+    dense: Dense,
+    rules: Rules,
+    plan: Plan,
+    shifts: Shifts,
+    state: State,
+    symbol: int,
+    token: int,
+    out: NDArray[np.float64],
+) -> None:
+    """The distribution of one token."""
+    if plan.roles[symbol] == FIXED:
+        out[entries_of(bag, symbol).topics[bag.starts[symbol]]] = 1.0
+        return
+    mention, smoothing = symbol >= bag.first_mention, bag.smoothing[symbol]
+    kind, total = (MENTION, dense.mention_total) if mention else (WORD, dense.word_total)
+    slot = plan.tokens[token, TOKEN_SLOT] if plan.roles[symbol] == ACTIVE else np.int64(-1)
+    if slot >= 0:
+        exclude(state, slot, mention, rules)
+    in_slots = slots_mass(state.effective, state.matrix, state.factors, symbol, kind, smoothing, state.numbers[HIGH])
+    everywhere = rules.alpha * smoothing * total
+    whole = plan.masses[PRIVATE_MASS, symbol] + plan.masses[SHARED_MASS, symbol] + in_slots + everywhere
+    _write_rows(bag, rules, plan, shifts, symbol, out)
+    for other in range(state.numbers[HIGH]):
+        if state.seats[other, OCCUPANT] >= 0:
+            mass = slot_mass(state.effective, state.matrix, state.factors, symbol, kind, smoothing, other)
+            out[state.known[state.seats[other, OCCUPANT], TOPIC]] += mass
+    if everywhere > 0.0:
+        _write_dense(dense, mention, everywhere, out)
+    for topic in range(len(out)):
+        out[topic] /= whole
+    if slot >= 0:
+        restore(state, slot, mention, rules)
+
+
+@inner
+def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: int, out: NDArray[np.float64]) -> None:
+    for at in range(plan.shared_offsets[symbol], plan.shared_offsets[symbol + 1]):
+        out[plan.shared_topics[at]] += rules.alpha * np.float64(plan.shared_priors[at])
+    entries = entries_of(bag, symbol)
+    for at in range(bag.starts[symbol], bag.starts[symbol] + bag.lengths[symbol]):
+        if seen_again(plan.marks, shifts.marks, np.uint64(entries.topics[at])) == np.uint64(0):
+            out[entries.topics[at]] += rules.alpha * np.float64(entries.priors[at])
+
+
+@inner
+def _write_dense(dense: Dense, mention: bool, mass: float, out: NDArray[np.float64]) -> None:
+    shares = dense.mention_shares if mention else dense.word_shares
+    others = dense.mention_others if mention else dense.word_others
+    each = mass / len(out)
+    for topic in range(len(out)):
+        out[topic] += each * np.float64(shares[topic])
+        out[others[topic]] += each * (1.0 - np.float64(shares[topic]))

@@ -1,0 +1,146 @@
+"""How alike the topics are that a document's mentions may mean: from the link graph, once per document.
+
+Pairs are not compared one by one. The in-links of all candidates are marked; only pages that link to two
+candidates or more can add to an intersection, and for each of them the candidates it links to are listed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.marks import clear, log_size, mark, seen_again
+from wikilda.jit import inner, njit
+from wikilda.knowledge.graph import Graph, similarity_from
+
+# Sums of similarities are kept up to date by adding and subtracting, and must not drift. Single-precision
+# numbers that are 0 or at least this large are multiples of 2⁻⁴⁰: sums of them in double precision are exact.
+LEAST_SIMILARITY = 2.0**-17
+
+_MULTIPLIER = np.uint64(0x9E3779B1)
+_MASK = np.uint64(0xFFFFFFFF)
+
+
+class Likeness(NamedTuple):
+    """Similarities among topics (sorted): those of topic i with neighbours[…] from offsets[i] on; others are 0."""
+
+    topics: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    neighbours: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+class _Linkers(NamedTuple):
+    """Pages that link to two topics or more, in a hash table, and the topics they link to."""
+
+    keys: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    members: NDArray[np.int32]
+
+
+def no_likeness(topics: NDArray[np.uint32]) -> Likeness:
+    """Topics that have nothing in common."""
+    return Likeness(topics, np.zeros(len(topics) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+
+
+@njit
+def likeness(graph: Graph, topics: NDArray[np.uint32]) -> Likeness:
+    """The similarities of all pairs of topics."""
+    pages, owners = _shared_links(graph, topics)
+    linkers = _group(pages, owners)
+    most = np.int64(0)  # no more pairs than this can have a common in-link
+    for at in range(len(pages)):
+        slot = _slot(linkers.keys, pages[at])
+        most += linkers.starts[slot + 1] - linkers.starts[slot] - 1
+    most = min(most, len(topics) * (len(topics) - 1))
+    offsets = np.zeros(len(topics) + 1, np.int64)
+    neighbours, values = np.empty(most, np.int32), np.empty(most, np.float32)
+    common, touched = np.zeros(len(topics), np.int64), np.empty(len(topics), np.int64)
+    at, found = np.int64(0), np.int64(0)
+    for i in range(len(topics)):
+        count = np.int64(0)
+        while at < len(pages) and owners[at] == i:
+            count = _add_members(linkers, pages[at], common, touched, count)
+            at += 1
+        for t in range(count):
+            j = touched[t]
+            alike = _alike(graph, topics[i], topics[j], common[j])
+            common[j] = 0
+            if j != i and alike >= LEAST_SIMILARITY:
+                neighbours[found], values[found] = j, alike
+                found += 1
+        offsets[i + 1] = found
+    return Likeness(topics, offsets, neighbours[:found].copy(), values[:found].copy())
+
+
+@inner
+def _alike(graph: Graph, first: np.uint32, second: np.uint32, common: int) -> float:
+    a = graph.in_offsets[first + 1] - graph.in_offsets[first]
+    b = graph.in_offsets[second + 1] - graph.in_offsets[second]
+    return similarity_from(a, b, common, len(graph.in_offsets) - 1)
+
+
+@inner
+def _shared_links(graph: Graph, topics: NDArray[np.uint32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """In-links that more than one topic has, as far as the marks tell: (page, number of the topic)."""
+    total = np.int64(0)
+    for topic in topics:
+        total += graph.in_offsets[topic + 1] - graph.in_offsets[topic]
+    log = log_size(total)
+    marks = np.empty(np.int64(1) << (log - 5), np.uint64)
+    shift = clear(marks, log)
+    for topic in topics:
+        for at in range(graph.in_offsets[topic], graph.in_offsets[topic + 1]):
+            mark(marks, shift, np.uint64(graph.in_topics[at]))
+    pages, owners = np.empty(total, np.int64), np.empty(total, np.int32)
+    count = np.int64(0)
+    for i in range(len(topics)):
+        for at in range(graph.in_offsets[topics[i]], graph.in_offsets[topics[i] + 1]):
+            if seen_again(marks, shift, np.uint64(graph.in_topics[at])):
+                pages[count], owners[count] = graph.in_topics[at], i
+                count += 1
+    return pages[:count], owners[:count]
+
+
+@inner
+def _group(pages: NDArray[np.int64], owners: NDArray[np.int32]) -> _Linkers:
+    """Bring the topics that a page links to together."""
+    size = np.int64(16)
+    while size < 2 * len(pages):
+        size *= 2
+    keys, starts = np.full(size, -1, np.int64), np.zeros(size + 2, np.int64)
+    for page in pages:
+        slot = _slot(keys, page)
+        keys[slot] = page
+        starts[slot + 2] += 1
+    for slot in range(1, size + 2):
+        starts[slot] += starts[slot - 1]
+    members = np.empty(len(pages), np.int32)
+    for at in range(len(pages)):
+        slot = _slot(keys, pages[at])
+        members[starts[slot + 1]] = owners[at]
+        starts[slot + 1] += 1
+    return _Linkers(keys, starts, members)
+
+
+@inner
+def _slot(keys: NDArray[np.int64], page: int) -> int:
+    mask = len(keys) - 1
+    slot = np.int64(((np.uint64(page) * _MULTIPLIER) & _MASK) >> np.uint64(4)) & mask
+    while keys[slot] != page and keys[slot] != -1:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@inner
+def _add_members(
+    linkers: _Linkers, page: int, common: NDArray[np.int64], touched: NDArray[np.int64], count: int
+) -> int:
+    slot = _slot(linkers.keys, page)
+    for at in range(linkers.starts[slot], linkers.starts[slot + 1]):
+        j = linkers.members[at]
+        if common[j] == 0:
+            touched[count] = j
+            count += 1
+        common[j] += 1
+    return count

@@ -1,0 +1,63 @@
+"""From a topic to its slot, and tokens in and out of it."""
+
+import numpy as np
+
+from wikilda.inference.coherence import coherence_of, join, leave
+from wikilda.inference.compiled import inlined
+from wikilda.inference.draw import Rules
+from wikilda.inference.marks import seen_again
+from wikilda.inference.packet import Bag, entries_of
+from wikilda.inference.plan import Plan, Shifts, buckets_of
+from wikilda.inference.similarity import Likeness
+from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat
+from wikilda.inference.weights import Dense
+from wikilda.jit import inner
+
+
+@inner
+def slot_of_entry(
+    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: int, place: int
+) -> int:
+    """The slot for the topic at a place in a symbol's row; PRIVATE where it does not matter which it is."""
+    entries, at = entries_of(bag, symbol), bag.starts[symbol] + place
+    topic, weight = np.int64(entries.topics[at]), entries.weights[at]
+    if weight > np.float32(0) and seen_again(plan.marks, shifts.marks, np.uint64(topic)) != np.uint64(0):
+        return slot_of_topic(likeness, dense, plan, shifts, state, topic)
+    if bag.occurrences[symbol] == 1:
+        return np.int64(PRIVATE)
+    number = know_private(state, topic, symbol, place, weight)
+    return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
+
+
+@inner
+def slot_of_topic(likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, topic: int) -> int:
+    """The slot for a topic that is not private to any symbol."""
+    number = know_shared(state, buckets_of(plan), shifts.buckets, topic)
+    return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
+
+
+@inlined
+def enter(state: State, slot: int, tokens: int, mention: bool, rules: Rules) -> None:
+    """Count tokens for the topic in a slot."""
+    state.counts[slot] += np.float32(tokens)
+    if rules.coherent:
+        if mention:
+            join(state, slot, tokens, rules.stranger)
+        state.unit[slot] = coherence_of(state, slot, rules.stranger)
+    state.effective[slot] = state.counts[slot] * state.unit[slot]
+
+
+@inner
+def exclude(state: State, slot: int, mention: bool, rules: Rules) -> None:
+    """Take a token out of what is weighed (N^{\\i}), though not yet out of its slot."""
+    if rules.coherent and mention:
+        leave(state, slot, rules.stranger)
+    state.effective[slot] = (state.counts[slot] - np.float32(1)) * state.unit[slot]
+
+
+@inner
+def restore(state: State, slot: int, mention: bool, rules: Rules) -> None:
+    """Undo `exclude`."""
+    if rules.coherent and mention:
+        join(state, slot, np.int64(1), rules.stranger)
+    state.effective[slot] = state.counts[slot] * state.unit[slot]

@@ -1,0 +1,190 @@
+"""λ̂ made ready for sampling: the weights κ_kv/κ'_k of Eq. 5, computed once per model and memory-mapped.
+
+The conditional of a token does not change when all weights of its symbol are multiplied by one number, so
+every symbol has its own scale: the largest weight is 1, whatever exp(Ψ(·)) underflows to. For a symbol v
+
+    weight_kv    = scale_v · κ_kv / κ'_k           0 where there is no λ̂
+    smoothing_v  = scale_v · exp(Ψ(β)) / κ'_min    0 for nearly all symbols with parameters, 1 for those without
+    factor_k     = κ'_min / κ'_k
+
+so that Eq. 4 is (α_k + N_k) · (weight_kv + smoothing_v · factor_k). All are between 0 and 1. What is below
+1e-30 is 0: it could never be drawn, and tiny numbers are slow.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.errors import ArtifactError
+from wikilda.inference.special import alias_table, digamma, digammas
+from wikilda.jit import inner, njit
+from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
+from wikilda.model.writer import chunks
+from wikilda.store import Artifact, Writer
+
+KIND = "weights"
+FORMAT = 1
+TINY = 1e-30
+_PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
+
+
+class Rows(NamedTuple):
+    """The sparse weights of one kind of symbol; priors are weights times α_k/α (the same array if α is symmetric)."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    priors: NDArray[np.float32]
+    smoothing: NDArray[np.float32]
+
+
+class Dense(NamedTuple):
+    """Smoothing over all topics: factors κ'_min/κ'_k; Σ and an alias table of α_k/α · factor_k; for either kind."""
+
+    word_factors: NDArray[np.float32]
+    word_shares: NDArray[np.float32]
+    word_others: NDArray[np.uint32]
+    word_total: float
+    mention_factors: NDArray[np.float32]
+    mention_shares: NDArray[np.float32]
+    mention_others: NDArray[np.uint32]
+    mention_total: float
+
+
+class Weights(NamedTuple):
+    """All that is precomputed of a model."""
+
+    words: Rows
+    mentions: Rows
+    dense: Dense
+
+
+def prepare(model: Model) -> Weights:
+    """Open the weights that belong to a model and its priors; make them when they are not there yet."""
+    name = f"weights-{_digest(model)}"
+    target = model.path / name
+    if not target.exists():
+        try:
+            _write(model, target)
+        except PermissionError:  # a model that we may only read: its weights live as long as the process
+            target = Path(tempfile.mkdtemp(prefix="wikilda-")) / name
+            weakref.finalize(model.artifact, shutil.rmtree, target.parent, ignore_errors=True)
+            _write(model, target)
+    return _open(model, Artifact.open(target, KIND, FORMAT))
+
+
+def _digest(model: Model) -> str:
+    s = model.settings
+    parts = [model.identity, s.beta_words, s.beta_mentions, s.asymmetric, FORMAT]
+    return hashlib.blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+
+
+def _write(model: Model, target: Path) -> None:
+    # Under a name of our own first: others may be making the same weights at the same time.
+    own = target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(3).hex()}")
+    with Writer(own, KIND, FORMAT) as writer:
+        totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
+        writer.finish({"model": model.identity, "totals": totals})
+    try:
+        own.rename(target)
+    except OSError:
+        shutil.rmtree(own, ignore_errors=True)
+        if not target.exists():
+            raise
+
+
+def _write_kind(writer: Writer, model: Model, kind: str) -> float:
+    words = kind == WORDS
+    table = model.words if words else model.mentions
+    sums = model.word_sums if words else model.mention_sums
+    beta = model.settings.beta_words if words else model.settings.beta_mentions
+    popularity = model.popularity if model.settings.asymmetric else np.ones(model.topics, np.float32)
+    norms = digammas(sums, beta * max(table.symbols, 1))  # log κ'_k
+    factors = np.exp(norms.min(initial=np.inf) - norms)
+    writer.array(f"{kind}/factors", factors.astype(np.float32))
+    dense = factors * popularity
+    shares, others = alias_table(dense)
+    writer.array(f"{kind}/alias_shares", shares)
+    writer.array(f"{kind}/alias_others", others)
+    _write_rows(writer, kind, table, norms, beta, popularity if model.settings.asymmetric else None)
+    return float(dense.sum())
+
+
+def _write_rows(
+    writer: Writer,
+    kind: str,
+    table: Parameters,
+    norms: NDArray[np.float64],
+    beta: float,
+    popularity: NDArray[np.float32] | None,
+) -> None:
+    weights = writer.create(f"{kind}/weights", np.float32, len(table.topics))
+    smoothing = writer.create(f"{kind}/smoothing", np.float32, table.symbols)
+    priors = None if popularity is None else writer.create(f"{kind}/priors", np.float32, len(table.topics))
+    least = float(norms.min(initial=np.inf))
+    for first, last in chunks(table.offsets):
+        span = slice(int(table.offsets[first]), int(table.offsets[last]))
+        rows = Parameters(
+            np.asarray(table.offsets[first : last + 1]) - span.start,
+            np.asarray(table.topics[span]),
+            np.asarray(table.values[span]),
+        )
+        made, smooth = row_weights(rows, norms, least, beta)
+        weights[span] = made
+        smoothing[first:last] = smooth
+        if priors is not None and popularity is not None:
+            priors[span] = made * popularity[rows.topics]
+
+
+@njit
+def row_weights(
+    rows: Parameters, norms: NDArray[np.float64], least: float, beta: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Weights and smoothing of some symbols, each with its own scale; `norms` are log κ'_k, `least` their minimum."""
+    weights = np.empty(len(rows.topics), np.float32)
+    smoothing = np.empty(len(rows.offsets) - 1, np.float32)
+    logs = np.empty(len(rows.topics), np.float64)
+    bare = digamma(beta)  # Ψ(β) is −1/β or so: exp of it may be 0, but it is only used in differences
+    for symbol in range(len(smoothing)):
+        start, end = rows.offsets[symbol], rows.offsets[symbol + 1]
+        top = bare - least
+        for at in range(start, end):
+            value = np.float64(rows.values[at])
+            logs[at] = digamma(beta + value) - norms[rows.topics[at]] if value > 0.0 else -np.inf
+            top = max(top, logs[at])
+        for at in range(start, end):
+            weights[at] = _weight(logs[at] - top, bare - norms[rows.topics[at]] - top)
+        smooth = np.exp(bare - least - top)
+        smoothing[symbol] = smooth if smooth >= TINY else 0.0
+    return weights, smoothing
+
+
+@inner
+def _weight(whole: float, bare: float) -> float:
+    """The difference exp(whole) − exp(bare): κ_kv is what λ̂ adds to the smoothing of Ψ(β)."""
+    if whole <= bare:
+        return 0.0
+    base = np.exp(bare)
+    weight = base * np.expm1(whole - bare) if base > TINY else np.exp(whole)
+    return weight if weight >= TINY else 0.0
+
+
+def _open(model: Model, artifact: Artifact) -> Weights:
+    if artifact.manifest["model"] != model.identity:
+        raise ArtifactError(f"{artifact.path}: belongs to another model. Delete it; it will be made anew.")
+    rows: list[Rows] = []
+    dense: list[Any] = []
+    for kind, table in ((WORDS, model.words), (MENTIONS, model.mentions)):
+        arrays = {part: artifact.array(f"{kind}/{part}") for part in _PARTS if f"{kind}/{part}.npy" in artifact.manifest["files"]}
+        weights = arrays["weights"]
+        rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
+        dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]
+        dense.append(float(artifact.manifest["totals"][kind]))
+    return Weights(rows[0], rows[1], Dense(*dense))

@@ -1,0 +1,129 @@
+"""A model, opened: sparse tables of parameters in memory-mapped arrays."""
+
+import copy
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.errors import ArtifactError
+from wikilda.model.settings import ModelSettings
+from wikilda.settings import from_mapping
+from wikilda.store import MANIFEST, Artifact
+
+if TYPE_CHECKING:
+    from wikilda.knowledge import Knowledge
+
+KIND = "model"
+FORMAT = 1
+WORDS, MENTIONS = "words", "mentions"
+
+
+class Parameters(NamedTuple):
+    """The sparse λ̂ of one kind of symbol: topics of symbol v, sorted, and their λ̂, from offsets[v] on."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    values: NDArray[np.float32]
+
+    @property
+    def symbols(self) -> int:
+        """V: how many symbols there are."""
+        return len(self.offsets) - 1
+
+    def row(self, symbol: int) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+        """The topics of a symbol and their λ̂."""
+        span = slice(self.offsets[symbol], self.offsets[symbol + 1])
+        return self.topics[span], self.values[span]
+
+
+class Model:
+    """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self.settings = from_mapping(ModelSettings, artifact.manifest["settings"])
+
+    @classmethod
+    def open(cls, path: str | Path) -> "Model":
+        """Open a directory that holds a model; nothing is read before it is used."""
+        return cls(Artifact.open(Path(path), KIND, FORMAT))
+
+    @property
+    def path(self) -> Path:
+        """Where the model is."""
+        return self.artifact.path
+
+    @property
+    def identity(self) -> str:
+        """What this model is, as a digest of all that it holds."""
+        return self.artifact.identity
+
+    @property
+    def iteration(self) -> int:
+        """How many iterations of training it has had."""
+        return int(self.artifact.manifest["iteration"])
+
+    @property
+    def topics(self) -> int:
+        """K: how many topics there are."""
+        return len(self.popularity)
+
+    @cached_property
+    def words(self) -> Parameters:
+        """λ̂ of words."""
+        return self._table(WORDS)
+
+    @cached_property
+    def mentions(self) -> Parameters:
+        """λ̂ of mentions."""
+        return self._table(MENTIONS)
+
+    @cached_property
+    def word_sums(self) -> NDArray[np.float64]:
+        """λ̂_k· of words, by topic."""
+        return self.artifact.array("topics/words_sums")
+
+    @cached_property
+    def mention_sums(self) -> NDArray[np.float64]:
+        """λ̂_k· of mentions, by topic."""
+        return self.artifact.array("topics/mentions_sums")
+
+    @cached_property
+    def popularity(self) -> NDArray[np.float32]:
+        """How well known topics are, 1 on average: α_k/α where α is asymmetric."""
+        return self.artifact.array("topics/popularity")
+
+    def with_settings(self, settings: ModelSettings) -> "Model":
+        """The same parameters under other priors α and β (masses are in the parameters and stay)."""
+        other = copy.copy(self)
+        other.settings = settings
+        return other
+
+    def knowledge(self, path: str | Path | None = None) -> "Knowledge":
+        """Open the knowledge that the model belongs to, where it was or at `path`; any other is refused."""
+        from wikilda.knowledge import Knowledge
+
+        found = Knowledge.open(path if path is not None else self._knowledge_path())
+        wanted = str(self.artifact.manifest["knowledge"]["identity"])
+        if found.identity != wanted:
+            raise ArtifactError(
+                f"{found.artifact.path}: is not the knowledge that the model {self.path} was made from "
+                f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model anew from this."
+            )
+        return found
+
+    def _knowledge_path(self) -> Path:
+        hint = str(self.artifact.manifest["knowledge"]["path"])
+        path = self.path / hint
+        if not hint or not (path / MANIFEST).is_file():
+            raise ArtifactError(
+                f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
+                "Say where it is now."
+            )
+        return path.resolve()
+
+    def _table(self, kind: str) -> Parameters:
+        return Parameters(*(self.artifact.array(f"{kind}/{part}") for part in ("offsets", "topics", "values")))

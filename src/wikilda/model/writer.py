@@ -1,0 +1,93 @@
+"""Writes a model piece by piece: however large it is, little of it is in memory."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.jit import njit
+from wikilda.model.model import FORMAT, KIND, MENTIONS, WORDS, Model, Parameters
+from wikilda.model.settings import ModelSettings
+from wikilda.settings import to_mapping
+from wikilda.store import Writer
+
+_CHUNK = 1 << 20  # parameters handled at a time
+
+
+class ModelWriter:
+    """Writes a model; used as a context, it leaves nothing behind when something goes wrong."""
+
+    def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False) -> None:
+        self.topics = topics
+        self._writer = Writer(Path(target), KIND, FORMAT, overwrite=overwrite)
+        self._tables: dict[str, Parameters] = {}
+
+    def __enter__(self) -> "ModelWriter":
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, t: type[BaseException] | None, e: BaseException | None, b: TracebackType | None) -> None:
+        self._writer.__exit__(t, e, b)
+
+    def table(self, kind: str, offsets: NDArray[np.int64]) -> Parameters:
+        """The table of words or mentions, to be filled: topics (sorted within a symbol) and values λ̂."""
+        self._writer.array(f"{kind}/offsets", offsets)
+        topics = self._writer.create(f"{kind}/topics", np.uint32, int(offsets[-1]))
+        values = self._writer.create(f"{kind}/values", np.float32, int(offsets[-1]))
+        self._tables[kind] = Parameters(offsets, topics, values)
+        return self._tables[kind]
+
+    def finish(
+        self,
+        settings: ModelSettings,
+        popularity: NDArray[np.float32],
+        *,
+        iteration: int = 0,
+        knowledge: str = "",
+        knowledge_path: str = "",
+        more: dict[str, Any] | None = None,
+    ) -> Model:
+        """Sum the parameters by topic, write the manifest, and move the model into place."""
+        for kind in (WORDS, MENTIONS):
+            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
+        self._writer.array("topics/popularity", popularity.astype(np.float32))
+        manifest = {
+            "iteration": iteration,
+            "knowledge": {"identity": knowledge, "path": knowledge_path},
+            "settings": to_mapping(settings),
+            "summary": {
+                "topics": self.topics,
+                **{kind: len(table.offsets) - 1 for kind, table in self._tables.items()},
+                **{f"{kind} parameters": int(table.offsets[-1]) for kind, table in self._tables.items()},
+            },
+            **(more or {}),
+        }
+        self._tables.clear()
+        return Model(self._writer.finish(manifest))
+
+
+def chunks(offsets: NDArray[np.int64], most: int = _CHUNK) -> Iterator[tuple[int, int]]:
+    """Ranges of symbols with about so many parameters each."""
+    first, symbols = 0, len(offsets) - 1
+    while first < symbols:
+        last = int(np.searchsorted(offsets, offsets[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), symbols)
+        yield first, last
+        first = last
+
+
+def sum_by_topic(table: Parameters, topics: int) -> NDArray[np.float64]:
+    """λ̂_k·: the sum of a topic's parameters."""
+    sums = np.zeros(topics, np.float64)
+    for start in range(0, len(table.topics), _CHUNK):
+        _add(np.asarray(table.topics[start : start + _CHUNK]), np.asarray(table.values[start : start + _CHUNK]), sums)
+    return sums
+
+
+@njit
+def _add(topics: NDArray[np.uint32], values: NDArray[np.float32], sums: NDArray[np.float64]) -> None:
+    for at in range(len(topics)):
+        sums[topics[at]] += np.float64(values[at])

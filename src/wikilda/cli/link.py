@@ -13,7 +13,7 @@ from wikilda.cli.options import settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.inference.settings import SamplerSettings
-from wikilda.linking import Linked, Linker, Text, read_documents
+from wikilda.linking import Linked, LinkedMention, Linker, Text, read_documents
 
 _ANY = click.Path(path_type=Path)
 
@@ -69,15 +69,16 @@ def _decoded(lines: Any, name: str) -> Iterator[Text]:
 
 def show_linked(out: Console, document: Text, linked: Linked) -> None:
     """A document's mentions as a table: what each means, how sure that is, and the runner-up."""
-    rows = []
-    for mention in linked.mentions:
-        best, *others = mention.candidates or [None]
-        if best is None:
-            rows.append((mention.text, "–", "", "", "not in the knowledge"))
-            continue
-        other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
-        rows.append((mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other))
+    rows = [_row(mention) for mention in linked.mentions]
     out.print(table(f"Document {document.id}", ["mention", "means", "sure", "prior", "else"], rows))
     if linked.topics:
         shares = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
         out.print(f"topics: {shares}", markup=False, highlight=False)
+
+
+def _row(mention: LinkedMention) -> tuple[str, ...]:
+    if not mention.candidates:
+        return mention.text, "–", "", "", "not in the knowledge"
+    best, *others = mention.candidates
+    other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
+    return mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from rich.console import Console
 from rich.progress import (
@@ -57,20 +56,3 @@ def bar(label: str, total: float | None, *, unit: str = "steps", done: float = 0
     columns = [TextColumn("{task.description}"), BarColumn(), *middle, TimeRemainingColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield Bar(progress, progress.add_task(label, total=total, completed=int(done)))
-
-
-class Stopwatch:
-    """Seconds since it was started; kept in build summaries."""
-
-    def __init__(self) -> None:
-        import time
-
-        self._clock = time.perf_counter
-        self._start = self._clock()
-        self.seconds = 0.0
-
-    def __enter__(self) -> "Stopwatch":
-        return self
-
-    def __exit__(self, _t: type[BaseException] | None, _e: BaseException | None, _b: TracebackType | None) -> None:
-        self.seconds = self._clock() - self._start

@@ -10,7 +10,7 @@ import mmap
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -240,8 +240,3 @@ def _endless(path: Path, at: int) -> InputError:
 
 def _damaged(path: Path, at: int) -> InputError:
     return InputError(f"{path}: cannot be decompressed at byte {at}: the data is damaged. Download it again.")
-
-
-def without_xml(piece: Piece) -> Piece:
-    """The piece's place alone."""
-    return replace(piece, xml=None)

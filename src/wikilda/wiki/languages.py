@@ -28,8 +28,8 @@ _CYRILLIC = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 _ENGLISH = Language(
     disambiguation_templates=(
         "disambig", "disambiguation", "disambiguation page", "dab", "disamb", "hndis", "geodis", "hospitaldis",
-        "schooldis", "numberdis", "mathdab", "roaddis", "shipindex", "surname", "given name", "sia",
-        "set index article", "human name disambiguation", "place name disambiguation", "letter-number combination disambiguation",
+        "schooldis", "numberdis", "mathdab", "roaddis",
+        "human name disambiguation", "place name disambiguation", "letter-number combination disambiguation",
     ),
     disambiguation_categories=("disambiguation", "disambiguation pages", "all disambiguation pages", "ship disambiguation",
         "all article disambiguation pages", "human name disambiguation pages", "place name disambiguation pages",

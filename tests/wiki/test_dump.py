@@ -13,7 +13,7 @@ from tests.wiki.dumps import PAGES, XML, gz, multistream, plain, read_all, singl
 from tests.wikis import dump, page
 from wikilda.errors import InputError
 from wikilda.wiki import dump as module
-from wikilda.wiki.dump import Piece, cut, read_piece, site_of, without_xml
+from wikilda.wiki.dump import Piece, cut, read_piece, site_of
 from wikilda.wiki.pages import BadPage, RawPage, pages_in
 
 TITLES = [f"Page {number}" for number in range(1, len(PAGES) + 1)]
@@ -104,12 +104,6 @@ def test_empty_streams_between(tmp_path: Path) -> None:
     path.write_bytes(b"".join(bz2.compress(part) for part in (b"", XML[:500], b"", b"", XML[500:], b"")))
     assert site_of(path).name == "Test"
     assert titles(path, 1) == TITLES
-
-
-def test_a_piece_can_travel_without_its_xml(tmp_path: Path) -> None:
-    piece = next(iter(cut(single_bz2(tmp_path), 100)))
-    assert piece.xml
-    assert without_xml(piece) == Piece(piece.path, piece.start, piece.end)
 
 
 @pytest.mark.parametrize("form", FORMS)

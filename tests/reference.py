@@ -82,7 +82,7 @@ def tagme(
     """The chosen topic and all scores for each mention token, given P(k|v) of each; −1 where there is no candidate."""
     chosen, scores = [], []
     for i, own in enumerate(priors):
-        rel = {k: 0.0 for k in own}
+        rel = dict.fromkeys(own, 0.0)
         for k in own:
             for j, other in enumerate(priors):
                 if j != i and other:

@@ -20,8 +20,10 @@ document and all others by (α_k + N_k)/κ'_k; it means little, and makes the do
 
 In two steps, as an engine wants it: `form_packet` gathers a document's parameters and similarities, `tagme(packet)`
 guesses (`choices` of the packet and `scores` of the guess are aligned), `sampler.sample_packet` samples.
-`likelihood.HeldOut(model).log_likelihood(document)` is the held-out likelihood. The folder reads in this order: special, random, weights, similarity, packet, tagme,
-marks, layout, state, coherence, draw, plan, topics, start, gibbs, counts, memory, sampler.
+`likelihood.HeldOut(model).log_likelihood(document)` is the held-out likelihood.
+
+The folder reads in this order: special, random, weights, marks, similarity, packet, tagme, layout, state, coherence,
+draw, plan, topics, start, gibbs, counts, memory, sampler, conditional, likelihood.
 """
 
 from wikilda.inference.packet import Document, Packet, form_packet

@@ -8,13 +8,13 @@ the document could mean is a stranger, of whom the packet has no similarities; s
 
 import numpy as np
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.state import COMPANY, HIGH, MENTIONS, PRESENT, SEATED_CANDIDATE, SUM, State
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner
 
 
 @inner
-def join(state: State, slot: int, tokens: int, stranger: float) -> None:
+def join(state: State, slot: Whole, tokens: Whole, stranger: Real) -> None:
     """Add mentions to the topic in a slot; the first brings it into the company."""
     state.seats[slot, MENTIONS] += tokens
     if state.seats[slot, MENTIONS] == tokens and state.seats[slot, SEATED_CANDIDATE] >= 0:
@@ -23,7 +23,7 @@ def join(state: State, slot: int, tokens: int, stranger: float) -> None:
 
 
 @inner
-def leave(state: State, slot: int, stranger: float) -> None:
+def leave(state: State, slot: Whole, stranger: Real) -> None:
     """Take a mention away from the topic in a slot; with the last it leaves the company."""
     state.seats[slot, MENTIONS] -= 1
     if state.seats[slot, MENTIONS] == 0 and state.seats[slot, SEATED_CANDIDATE] >= 0:
@@ -31,8 +31,8 @@ def leave(state: State, slot: int, stranger: float) -> None:
         _spread(state, slot, -1.0, stranger)
 
 
-@inlined
-def _spread(state: State, slot: int, sign: float, stranger: float) -> None:
+@inner
+def _spread(state: State, slot: Whole, sign: Real, stranger: Real) -> None:
     """Tell all topics that one has come or gone."""
     alike, company, seats = state.alike, state.company, state.seats
     counts, unit, effective = state.counts, state.unit, state.effective
@@ -45,14 +45,14 @@ def _spread(state: State, slot: int, sign: float, stranger: float) -> None:
         effective[other] = counts[other] * unit[other]
 
 
-@inlined
-def coherence_of(state: State, slot: int, stranger: float) -> np.float32:
+@inner
+def coherence_of(state: State, slot: Whole, stranger: Real) -> Real:
     """The mean similarity of the topic in a slot to the others in the company."""
     others = np.float64(state.numbers[COMPANY]) - state.company[PRESENT, slot]
     return _mean(state.company[SUM, slot], others, state.seats[slot, SEATED_CANDIDATE] < 0, stranger)
 
 
-@inlined
-def _mean(total: float, others: float, stray: bool, stranger: float) -> np.float32:
+@inner
+def _mean(total: Real, others: Real, stray: bool, stranger: Real) -> Real:
     mean = total / others if others > 0.0 else 1.0
     return np.float32(stranger if stray else mean)

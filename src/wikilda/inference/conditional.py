@@ -1,6 +1,7 @@
 """The distribution from which the sampler draws, written out over all topics: for tests and for explanations.
 
-It is computed by the functions that draw, from the same tables; only here all topics of a bucket are listed.
+It comes from the same plan and state as a draw. The hot loop of `gibbs` has the few lines of `exclude`, `restore`,
+`slots_mass` and `slot_mass` written out, for speed; that the two agree is what the tests of frequencies show.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from wikilda.inference.similarity import Likeness
 from wikilda.inference.start import start_fixed
 from wikilda.inference.state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
 from wikilda.inference.topics import enter, exclude, restore, slot_of_entry, slot_of_topic
+from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import inner, njit
 
@@ -30,7 +32,7 @@ def conditionals(sampler: Sampler, packet: Packet, topics: NDArray[np.int64]) ->
         )
         if status == FINE:
             return out
-        plan, state = sampler.memory.more(packet, status)
+        plan, state = sampler.memory.more(status)
 
 
 @njit
@@ -43,7 +45,7 @@ def _conditionals(
     plan: Plan,
     state: State,
     out: NDArray[np.float64],
-) -> int:
+) -> Whole:
     shifts, _ = arrange(bag, len(likeness.topics), rules, plan, state)
     start_fixed(bag, likeness, dense, rules, plan, shifts, state)
     token, position = np.int64(0), np.int64(0)
@@ -67,8 +69,8 @@ def _conditionals(
 
 @inner
 def _slot_for(
-    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: int, topic: int
-) -> int:
+    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, topic: Whole
+) -> Whole:
     entries = entries_of(bag, symbol)
     for place in range(bag.lengths[symbol]):
         if np.int64(entries.topics[bag.starts[symbol] + place]) == topic:
@@ -84,8 +86,8 @@ def _write(
     plan: Plan,
     shifts: Shifts,
     state: State,
-    symbol: int,
-    token: int,
+    symbol: Whole,
+    token: Whole,
     out: NDArray[np.float64],
 ) -> None:
     """The distribution of one token."""
@@ -114,7 +116,7 @@ def _write(
 
 
 @inner
-def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: int, out: NDArray[np.float64]) -> None:
+def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: Whole, out: NDArray[np.float64]) -> None:
     for at in range(plan.shared_offsets[symbol], plan.shared_offsets[symbol + 1]):
         out[plan.shared_topics[at]] += rules.alpha * np.float64(plan.shared_priors[at])
     entries = entries_of(bag, symbol)
@@ -124,7 +126,7 @@ def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: int,
 
 
 @inner
-def _write_dense(dense: Dense, mention: bool, mass: float, out: NDArray[np.float64]) -> None:
+def _write_dense(dense: Dense, mention: bool, mass: Real, out: NDArray[np.float64]) -> None:
     shares = dense.mention_shares if mention else dense.word_shares
     others = dense.mention_others if mention else dense.word_others
     each = mass / len(out)

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.marks import Marks, seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.random import Stream, uniform
@@ -24,6 +23,7 @@ from wikilda.inference.state import (
     extra_symbol,
     extra_topic,
 )
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner
 
 
@@ -47,7 +47,7 @@ class Items(NamedTuple):
 
 
 @inner
-def room_for(items: int) -> Items:
+def room_for(items: Whole) -> Items:
     """An empty list for so many items."""
     return Items(
         np.zeros(1, np.int64),
@@ -58,8 +58,8 @@ def room_for(items: int) -> Items:
     )
 
 
-@inlined
-def add(items: Items, symbol: int, topic: np.uint32, place: int, sweeps: int) -> None:
+@inner
+def add(items: Items, symbol: Whole, topic: Whole, place: Whole, sweeps: Whole) -> None:
     """Add an item."""
     to = items.length[0]
     items.symbols[to], items.topics[to], items.places[to], items.sweeps[to] = symbol, topic, place, sweeps
@@ -82,7 +82,15 @@ def add_noted(items: Items, state: State) -> None:
 
 @inner
 def add_idle(
-    items: Items, bag: Bag, marks: Marks, shift: np.uint64, symbol: int, mass: float, sweeps: int, draws: int, stream: Stream
+    items: Items,
+    bag: Bag,
+    marks: Marks,
+    shift: Whole,
+    symbol: Whole,
+    mass: Real,
+    sweeps: Whole,
+    draws: Whole,
+    stream: Stream,
 ) -> None:
     """Share sweeps on private topics out by evenly spaced draws: on average, each gets its due.
 
@@ -111,7 +119,7 @@ def add_idle(
 
 
 @inner
-def _share(first: int, end: int, turn: int, sweeps: int, draws: int) -> int:
+def _share(first: Whole, end: Whole, turn: Whole, sweeps: Whole, draws: Whole) -> Whole:
     """How many sweeps some of the draws stand for; which of them stand for one more is left to chance (`turn`)."""
     share = np.int64(0)
     for draw in range(first, end):
@@ -120,18 +128,20 @@ def _share(first: int, end: int, turn: int, sweeps: int, draws: int) -> int:
 
 
 @inner
-def by_symbol(items: Items, symbols: int) -> Counts:
+def by_symbol(items: Items, symbols: Whole) -> Counts:
     """Sort items by symbol."""
     offsets, count = np.zeros(symbols + 2, np.int64), items.length[0]
     for at in range(count):
         offsets[np.int64(items.symbols[at]) + 2] += 1
     for symbol in range(symbols):
         offsets[symbol + 2] += offsets[symbol + 1]
-    counts = Counts(offsets[: symbols + 1], np.empty(count, np.uint32), np.empty(count, np.int32), np.empty(count, np.int64))
+    counts = Counts(
+        offsets[: symbols + 1], np.empty(count, np.uint32), np.empty(count, np.int32), np.empty(count, np.int64)
+    )
     symbols_of, topics, places, sweeps = items.symbols, counts.topics, counts.places, counts.sweeps
     for at in range(count):
-        symbol = np.int64(symbols_of[at]) + 1
-        to = offsets[symbol]
+        row = np.int64(symbols_of[at]) + 1
+        to = offsets[row]
         topics[to], places[to], sweeps[to] = items.topics[at], items.places[at], items.sweeps[at]
-        offsets[symbol] = to + 1
+        offsets[row] = to + 1
     return counts

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
-from wikilda.inference.layout import Shared
 from wikilda.inference.marks import Marks, seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.sums import dot
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner
 
 # Where a draw has hit.
@@ -30,16 +29,16 @@ class Rules(NamedTuple):
     idle_draws: int
 
 
-@inlined
+@inner
 def slots_mass(
     effective: NDArray[np.float32],
     matrix: NDArray[np.float32],
     factors: NDArray[np.float32],
-    symbol: int,
-    kind: int,
-    smoothing: float,
-    high: int,
-) -> float:
+    symbol: Whole,
+    kind: Whole,
+    smoothing: Real,
+    high: Whole,
+) -> Real:
     """Z^(c,v) + Z^(c): the mass of the topics in the document."""
     mass = np.float64(dot(effective, matrix, np.uint64(symbol), np.uint64(high)))
     if smoothing > 0.0:
@@ -48,7 +47,7 @@ def slots_mass(
 
 
 @inner
-def hit(x: float, private: float, shared: float, slots: float, dense: float) -> tuple[int, float]:
+def hit(x: Real, private: Real, shared: Real, slots: Real, dense: Real) -> tuple[Whole, Real]:
     """The bucket at distance x, given the masses of all, and how far into it."""
     if x < private:
         return HIT_PRIVATE, x
@@ -66,16 +65,16 @@ def hit(x: float, private: float, shared: float, slots: float, dense: float) -> 
     return (HIT_SHARED, x) if shared > 0.0 else (HIT_PRIVATE, x)
 
 
-@inlined
+@inner
 def slot_mass(
     effective: NDArray[np.float32],
     matrix: NDArray[np.float32],
     factors: NDArray[np.float32],
-    symbol: int,
-    kind: int,
-    smoothing: float,
-    slot: int,
-) -> float:
+    symbol: Whole,
+    kind: Whole,
+    smoothing: Real,
+    slot: Whole,
+) -> Real:
     """N_k (κ_kv + smoothing) / κ'_k of the topic in one slot."""
     weight = np.float64(matrix[symbol, slot])
     if smoothing > 0.0:
@@ -88,40 +87,38 @@ def walk_slots(
     effective: NDArray[np.float32],
     matrix: NDArray[np.float32],
     factors: NDArray[np.float32],
-    symbol: int,
-    kind: int,
-    smoothing: float,
-    high: int,
-    current: int,
-    x: float,
-) -> int:
+    symbol: Whole,
+    kind: Whole,
+    smoothing: Real,
+    high: Whole,
+    current: Whole,
+    x: Real,
+) -> Whole:
     """The slot at distance x, not looking at the current one."""
-    last = np.int64(current)
-    for slot in range(high):
-        mass = slot_mass(effective, matrix, factors, symbol, kind, smoothing, slot)
+    last, slot = np.int64(current), np.int64(0)
+    while slot < high and (x >= 0.0 or last == current):
+        weight = np.float64(matrix[symbol, slot]) + smoothing * np.float64(factors[kind, slot])
+        mass = np.float64(effective[slot]) * weight
         if mass > 0.0 and slot != current:
-            last = np.int64(slot)
+            last = slot
             x -= mass
-            if x < 0.0:
-                break
+        slot += 1
     return last
 
 
 @inner
-def walk_shared(shared: Shared, symbol: int, x: float) -> int:
+def walk_shared(offsets: NDArray[np.int64], priors: NDArray[np.float32], symbol: Whole, x: Real) -> Whole:
     """The shared entry at distance x, in units of priors."""
-    last = shared.offsets[symbol + 1] - 1
-    at = shared.offsets[symbol]
-    while at < last:
-        x -= np.float64(shared.priors[at])
-        if x < 0.0:
-            break
+    at, last = offsets[symbol], offsets[symbol + 1] - 1
+    x -= np.float64(priors[at])
+    while x >= 0.0 and at < last:
         at += 1
+        x -= np.float64(priors[at])
     return at
 
 
 @inner
-def walk_private(bag: Bag, marks: Marks, shift: np.uint64, symbol: int, x: float) -> int:
+def walk_private(bag: Bag, marks: Marks, shift: Whole, symbol: Whole, x: Real) -> Whole:
     """The place in a symbol's row of the private entry at distance x, in units of priors."""
     entries, start = entries_of(bag, symbol), np.uint64(bag.starts[symbol])
     topics, priors = entries.topics, entries.priors

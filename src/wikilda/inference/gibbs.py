@@ -3,30 +3,38 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.coherence import join, leave
-from wikilda.inference.compiled import inlined
+from wikilda.inference.coherence import coherence_of, join, leave
 from wikilda.inference.counts import Counts, add, add_idle, add_noted, by_symbol, room_for
-from wikilda.inference.draw import (
-    HIT_PRIVATE,
-    HIT_SHARED,
-    HIT_SLOTS,
-    Rules,
-    hit,
-    slot_mass,
-    slots_mass,
-    walk_private,
-    walk_shared,
-    walk_slots,
-)
+from wikilda.inference.draw import HIT_PRIVATE, HIT_SHARED, HIT_SLOTS, Rules, hit, walk_private, walk_shared, walk_slots
 from wikilda.inference.layout import PRIVATE_MASS, SHARED_MASS
 from wikilda.inference.packet import Bag, entries_of
-from wikilda.inference.plan import FIXED, SINCE, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts, arrange, shared_of
+from wikilda.inference.plan import FIXED, SINCE, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts, arrange
 from wikilda.inference.random import Stream, uniform
 from wikilda.inference.similarity import Likeness
 from wikilda.inference.special import draw_alias
 from wikilda.inference.start import start_fixed, start_mentions, start_words
-from wikilda.inference.state import EXTRA, FINE, HIGH, HOLDERS, MENTION, PRIVATE, STATUS, WORD, State, credit, unseat
-from wikilda.inference.topics import enter, slot_of_entry, slot_of_topic
+from wikilda.inference.state import (
+    EXTRA,
+    FINE,
+    HIGH,
+    HOLDERS,
+    MENTION,
+    NOWHERE,
+    PRIVATE,
+    SLOT,
+    SPECIAL,
+    STATUS,
+    WORD,
+    State,
+    credit,
+    credit_extra,
+    find_known,
+    take_seat,
+    unseat,
+)
+from wikilda.inference.sums import dot
+from wikilda.inference.topics import slot_of_entry, slot_of_topic
+from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import inner, njit
 
@@ -41,7 +49,7 @@ def gibbs(
     stream: Stream,
     plan: Plan,
     state: State,
-) -> tuple[int, Counts]:
+) -> tuple[Whole, Counts]:
     """Sample a document; `guesses` are places in the rows of its mentions, where they start.
 
     Returns FINE and the counts, or what there is too little memory for: the caller then gets more and begins anew.
@@ -53,8 +61,9 @@ def gibbs(
     for sweep in range(1, rules.sweeps + 1):
         if state.numbers[STATUS] == FINE:
             _sweep(bag, likeness, dense, rules, stream, plan, shifts, state, tokens, sweep)
-    for token in range(tokens):
-        _note(plan, state, token, rules.sweeps + 1, rules.burn_in)
+    if state.numbers[STATUS] == FINE:
+        for token in range(tokens):
+            _note_last(plan, state, token, rules.sweeps, rules.burn_in)
     if state.numbers[STATUS] != FINE:
         return state.numbers[STATUS], by_symbol(room_for(np.int64(0)), np.int64(0))
     return state.numbers[STATUS], _collect(bag, rules, stream, plan, shifts, state)
@@ -70,48 +79,85 @@ def _sweep(
     plan: Plan,
     shifts: Shifts,
     state: State,
-    tokens: int,
-    sweep: int,
+    tokens: Whole,
+    sweep: Whole,
 ) -> None:
-    """Lines 7–20 of Algorithm 1. Arrays are taken out of their tuples once, before the loop: each time costs."""
+    """Lines 7–20 of Algorithm 1. The hot loop: arrays are taken out of tuples before it, parts are called with care.
+
+    A part that makes no calls of its own costs little; one that does counts references to all arrays it is given.
+    """
     numbers, counts, unit, effective = state.numbers, state.counts, state.unit, state.effective
-    matrix, factors, held, masses = state.matrix, state.factors, plan.tokens, plan.masses
-    smoothings, occurrences, alpha = bag.smoothing, bag.occurrences, rules.alpha
+    matrix, factors, known, held = state.matrix, state.factors, state.known, plan.tokens
+    masses, smoothings, occurrences, alpha = plan.masses, bag.smoothing, bag.occurrences, rules.alpha
+    offsets, topics, priors = plan.shared_offsets, plan.shared_topics, plan.shared_priors
+    first_counted = rules.burn_in + 1
     for token in range(tokens):
         symbol, old = held[token, TOKEN_SYMBOL], held[token, TOKEN_SLOT]
-        mention, smoothing = symbol >= bag.first_mention, smoothings[symbol]
+        mention, smoothing, high = symbol >= bag.first_mention, smoothings[symbol], np.uint64(numbers[HIGH])
         kind, total = (MENTION, dense.mention_total) if mention else (WORD, dense.word_total)
-        in_company = rules.coherent and mention and old >= 0
-        if in_company:
-            leave(state, old, rules.stranger)
-        if old >= 0:  # N without token i
+        judged = rules.coherent and mention
+        # Take the token out of N_k, line 8; it keeps its slot for the time being.
+        if old >= 0:
+            if judged:
+                leave(state, old, rules.stranger)
             effective[old] = (counts[old] - np.float32(1)) * unit[old]
+        # Weigh the buckets, lines 9–14.
+        in_slots = np.float64(dot(effective, matrix, np.uint64(symbol), high))
+        if smoothing > 0.0:
+            in_slots += smoothing * np.float64(dot(effective, factors, np.uint64(kind), high))
         private, shared = masses[PRIVATE_MASS, symbol], masses[SHARED_MASS, symbol]
-        in_slots = slots_mass(effective, matrix, factors, symbol, kind, smoothing, numbers[HIGH])
         everywhere = alpha * smoothing * total
         x = uniform(stream) * (private + shared + in_slots + everywhere)
         where, x = hit(x, private, shared, in_slots, everywhere)
+        # Draw, line 15.
         new = old
         if where == HIT_SLOTS:
             if old >= 0:
-                x -= slot_mass(effective, matrix, factors, symbol, kind, smoothing, old)
+                weight = np.float64(matrix[symbol, old]) + smoothing * np.float64(factors[kind, old])
+                x -= np.float64(effective[old]) * weight
             if old < 0 or x >= 0.0:
                 new = walk_slots(effective, matrix, factors, symbol, kind, smoothing, numbers[HIGH], old, x)
         elif where == HIT_PRIVATE and occurrences[symbol] == 1:
             new = np.int64(PRIVATE)
+        elif where == HIT_SHARED:
+            topic = np.int64(topics[walk_shared(offsets, priors, symbol, x / alpha)])
+            number = find_known(state, topic)
+            new = known[number, SLOT] if number >= 0 else np.int64(NOWHERE)
+            if new < 0 and number >= 0 and not numbers[SPECIAL]:
+                new = take_seat(state, number)
+            elif new < 0:
+                new = slot_of_topic(likeness, dense, plan, shifts, state, topic)
         else:
             new = _find_slot(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, where, x)
-        if new != old:
-            _move(plan, state, rules, token, mention, new, sweep)
-            if numbers[STATUS] != FINE:
-                return
-        elif old >= 0:
-            if in_company:
-                join(state, old, np.int64(1), rules.stranger)
-            effective[old] = counts[old] * unit[old]
+        if numbers[STATUS] != FINE:
+            return
+        if new == old:
+            if old >= 0:
+                if judged:
+                    join(state, old, np.int64(1), rules.stranger)
+                effective[old] = counts[old] * unit[old]
+            continue
+        # Move the token, lines 16–18.
+        lasted = sweep - max(held[token, SINCE], first_counted)
+        if old >= 0:
+            if lasted > 0 and not credit(state, symbol, old, lasted):
+                credit_extra(state, symbol, old, lasted)
+            counts[old] -= np.float32(1)
+            if counts[old] == np.float32(0):
+                unseat(state, old)
+        elif lasted > 0 and old == PRIVATE:
+            plan.idle[symbol] += lasted
+        if new >= 0:
+            counts[new] += np.float32(1)
+            if judged:
+                join(state, new, np.int64(1), rules.stranger)
+            if rules.coherent:
+                unit[new] = coherence_of(state, new, rules.stranger)
+            effective[new] = counts[new] * unit[new]
+        held[token, TOKEN_SLOT], held[token, SINCE] = new, sweep
 
 
-@inlined
+@inner
 def _find_slot(
     bag: Bag,
     likeness: Likeness,
@@ -121,45 +167,30 @@ def _find_slot(
     plan: Plan,
     shifts: Shifts,
     state: State,
-    symbol: int,
-    where: int,
-    x: float,
-) -> int:
-    """The slot of a topic that is perhaps not in the document yet."""
+    symbol: Whole,
+    where: Whole,
+    x: Real,
+) -> Whole:
+    """The slot of a private topic of a symbol that occurs more than once, or of any topic at all."""
     if where == HIT_PRIVATE:
         place = walk_private(bag, plan.marks, shifts.marks, symbol, x / rules.alpha)
         return slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, place)
-    if where == HIT_SHARED:
-        topic = np.int64(plan.shared_topics[walk_shared(shared_of(plan), symbol, x / rules.alpha)])
-    elif symbol >= bag.first_mention:
+    if symbol >= bag.first_mention:
         topic = draw_alias(dense.mention_shares, dense.mention_others, uniform(stream))
     else:
         topic = draw_alias(dense.word_shares, dense.word_others, uniform(stream))
     return slot_of_topic(likeness, dense, plan, shifts, state, topic)
 
 
-@inlined
-def _move(plan: Plan, state: State, rules: Rules, token: int, mention: bool, new: int, sweep: int) -> None:
-    """Give a token, which was excluded, another topic."""
-    _note(plan, state, token, sweep, rules.burn_in)
-    old = plan.tokens[token, TOKEN_SLOT]
-    if old >= 0:
-        state.counts[old] -= np.float32(1)
-        if state.counts[old] == np.float32(0):
-            unseat(state, old)
-    if new >= 0:
-        enter(state, new, np.int64(1), mention, rules)
-    plan.tokens[token, TOKEN_SLOT], plan.tokens[token, SINCE] = new, sweep
-
-
-@inlined
-def _note(plan: Plan, state: State, token: int, sweep: int, burn_in: int) -> None:
-    """Credit a token's topic with the sweeps that it lasted, not counting those of the burn-in."""
-    lasted = sweep - max(plan.tokens[token, SINCE], burn_in + 1)
+@inner
+def _note_last(plan: Plan, state: State, token: Whole, sweeps: Whole, burn_in: Whole) -> None:
+    """Credit the topic that a token has in the end, not counting sweeps of the burn-in."""
+    lasted = sweeps + 1 - max(plan.tokens[token, SINCE], burn_in + 1)
     slot, symbol = plan.tokens[token, TOKEN_SLOT], plan.tokens[token, TOKEN_SYMBOL]
-    if lasted > 0 and slot >= 0:
-        credit(state, symbol, slot, lasted)
-    elif lasted > 0 and slot == PRIVATE:
+    if slot >= 0:
+        if not credit(state, symbol, slot, lasted):
+            credit_extra(state, symbol, slot, lasted)
+    elif slot == PRIVATE:
         plan.idle[symbol] += lasted
 
 

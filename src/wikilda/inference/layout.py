@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.marks import Marks, clear, log_size, mark, seen_again
 from wikilda.inference.packet import Bag, Entries, entries_of
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner
 
 _SPREAD = np.uint64(0x85EBCA6B)
@@ -40,12 +40,13 @@ class Buckets(NamedTuple):
     symbols: NDArray[np.int32]
 
 
-# Rows of `masses`, Σ_k α_k κ_kv/κ'_k by symbol over private and over shared entries: Z^(v) of Eq. 5.
-PRIVATE_MASS, SHARED_MASS = range(2)
+# Rows of `masses` by symbol: Σ_k α_k κ_kv/κ'_k over private and over shared entries, which is Z^(v) of Eq. 5, and
+# the largest private one.
+PRIVATE_MASS, SHARED_MASS, PRIVATE_BEST = range(3)
 
 
 @inner
-def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -> np.uint64:
+def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -> Whole:
     """See all topics of all rows; those that shall count as shared in any case are seen twice."""
     total = np.int64(0)
     for symbol in range(len(bag.symbols)):
@@ -64,26 +65,32 @@ def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -
 
 
 @inner
-def split_rows(
-    bag: Bag, marks: Marks, shift: np.uint64, alpha: float, shared: Shared, masses: NDArray[np.float64]
-) -> None:
+def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared, masses: NDArray[np.float64]) -> None:
     """Copy the shared entries, sum up the private ones."""
     count = np.uint64(0)
     for symbol in range(len(bag.symbols)):
         shared.offsets[symbol] = count
         start, length = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol])
-        count, shared_mass, private_mass = _split_row(entries_of(bag, symbol), start, length, marks, shift, shared, count)
+        entries = entries_of(bag, symbol)
+        count, shared_mass, private_mass, best = _split_row(entries, start, length, marks, shift, shared, count)
         masses[SHARED_MASS, symbol], masses[PRIVATE_MASS, symbol] = alpha * shared_mass, alpha * private_mass
+        masses[PRIVATE_BEST, symbol] = alpha * np.float64(best)
     shared.offsets[len(bag.symbols)] = count
 
 
-@inlined
+@inner
 def _split_row(
-    entries: Entries, start: np.uint64, length: np.uint64, marks: Marks, shift: np.uint64, shared: Shared, count: np.uint64
-) -> tuple[np.uint64, float, float]:
+    entries: Entries,
+    start: Whole,
+    length: Whole,
+    marks: Marks,
+    shift: Whole,
+    shared: Shared,
+    count: Whole,
+) -> tuple[Whole, Real, Real, Real]:
     topics, weights, priors = entries.topics, entries.weights, entries.priors
     to_topics, to_weights, to_priors, to_places = shared.topics, shared.weights, shared.priors, shared.places
-    shared_mass, private_mass = 0.0, 0.0
+    shared_mass, private_mass, best = 0.0, 0.0, np.float32(0)
     for at in range(length):
         topic, weight, prior = topics[start + at], weights[start + at], priors[start + at]
         kept = seen_again(marks, shift, np.uint64(topic)) & np.uint64(weight > np.float32(0))
@@ -94,11 +101,12 @@ def _split_row(
         kept_mass = mass * np.float64(np.int64(kept))
         shared_mass += kept_mass
         private_mass += mass - kept_mass
-    return count, shared_mass, private_mass
+        best = max(best, np.float32(mass - kept_mass))
+    return count, shared_mass, private_mass, best
 
 
 @inner
-def fill_buckets(shared: Shared, symbols: int, buckets: Buckets) -> np.uint64:
+def fill_buckets(shared: Shared, symbols: Whole, buckets: Buckets) -> Whole:
     """Sort shared entries into buckets; returns the shift that `bucket_of` wants."""
     offsets, topics, weights, places = shared.offsets, shared.topics, shared.weights, shared.places
     starts, count, log = buckets.starts, offsets[symbols], np.int64(4)
@@ -121,7 +129,7 @@ def fill_buckets(shared: Shared, symbols: int, buckets: Buckets) -> np.uint64:
     return shift
 
 
-@inlined
-def bucket_of(topic: np.uint32, shift: np.uint64) -> int:
+@inner
+def bucket_of(topic: Whole, shift: Whole) -> Whole:
     """The bucket in which a topic's entries are."""
     return np.int64(((np.uint64(topic) * _SPREAD) & _MASK) >> shift)

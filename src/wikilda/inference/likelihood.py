@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from wikilda.inference.packet import Document, number_of, numbers
 from wikilda.inference.random import Stream, stream_of, uniform
 from wikilda.inference.special import alias_table, draw_alias
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner, njit
 from wikilda.model import Model
 from wikilda.model.model import Parameters
@@ -115,7 +116,7 @@ def _row(
 
 @njit
 def _left_to_right(
-    tokens: _Tokens, words: _Kind, mentions: _Kind, total: float, particles: int, stream: Stream
+    tokens: _Tokens, words: _Kind, mentions: _Kind, total: Real, particles: Whole, stream: Stream
 ) -> NDArray[np.float64]:
     """The mean over particles of the probability of each token given those before it."""
     means = np.zeros(len(tokens.kinds), np.float64)
@@ -140,7 +141,7 @@ def _left_to_right(
 
 @inner
 def _select(
-    read: NDArray[np.int64], foreseen: NDArray[np.float64], tokens: int, uniform_number: float
+    read: NDArray[np.int64], foreseen: NDArray[np.float64], tokens: Whole, uniform_number: Real
 ) -> NDArray[np.int64]:
     """Draw particles in proportion to their weights, evenly spaced."""
     chosen = np.empty_like(read)
@@ -158,7 +159,7 @@ def _select(
 
 @inner
 def _load(
-    tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, topics: NDArray[np.int64], count: int
+    tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, topics: NDArray[np.int64], count: Whole
 ) -> None:
     for n in range(count):
         reading.assigned[n] = _local(tokens, words, mentions, reading, topics[n])
@@ -166,7 +167,7 @@ def _load(
 
 
 @inner
-def _unload(tokens: _Tokens, reading: _Reading, topics: NDArray[np.int64], count: int) -> None:
+def _unload(tokens: _Tokens, reading: _Reading, topics: NDArray[np.int64], count: Whole) -> None:
     for n in range(count):
         local, inside = reading.assigned[n], len(tokens.topics)
         topics[n] = np.int64(tokens.topics[local]) if local < inside else reading.outside[local - inside]
@@ -194,7 +195,7 @@ def _begin(tokens: _Tokens, words: _Kind, mentions: _Kind) -> _Reading:
 
 
 @inner
-def _change(tokens: _Tokens, reading: _Reading, local: int, by: int) -> None:
+def _change(tokens: _Tokens, reading: _Reading, local: Whole, by: Whole) -> None:
     """Add a token to a topic, or take one away."""
     if by > 0 and reading.counts[local] == 0:
         reading.present[reading.size[0]], reading.where[local] = local, reading.size[0]
@@ -213,7 +214,7 @@ def _change(tokens: _Tokens, reading: _Reading, local: int, by: int) -> None:
 
 
 @inner
-def _mass(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, token: int) -> float:
+def _mass(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, token: Whole) -> Real:
     """The sum over topics of (α_k + N_k) E[φ_kv]."""
     kind = tokens.kinds[token]
     mass = reading.mass[kind] + (mentions.total if kind else words.total)
@@ -224,7 +225,7 @@ def _mass(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, tok
 
 
 @inner
-def _draw(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, token: int, stream: Stream) -> int:
+def _draw(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, token: Whole, stream: Stream) -> Whole:
     """A topic for a token: from its row, from the document, or from all topics."""
     kind = tokens.kinds[token]
     x = uniform(stream) * _mass(tokens, words, mentions, reading, token)
@@ -244,7 +245,7 @@ def _draw(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, tok
 
 
 @inner
-def _local(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, topic: int) -> int:
+def _local(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, topic: Whole) -> Whole:
     """The local number of any topic."""
     local = number_of(tokens.topics, topic)
     if local >= 0:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.types import Whole
 from wikilda.jit import inner
 
 Marks = NDArray[np.uint64]  # in each, 32 bits for "seen" and above them 32 for "seen again"
@@ -21,7 +22,7 @@ def marks_for(entries: int) -> int:
 
 
 @inner
-def log_size(entries: int) -> int:
+def log_size(entries: Whole) -> Whole:
     """The log₂ of how many bits suit so many entries."""
     size = np.int64(_LEAST)
     while size < _MOST and (np.int64(1) << size) < _BITS_PER_ENTRY * entries:
@@ -30,7 +31,7 @@ def log_size(entries: int) -> int:
 
 
 @inner
-def clear(marks: Marks, log: int) -> np.uint64:
+def clear(marks: Marks, log: Whole) -> Whole:
     """Forget everything; returns the shift that the other functions want."""
     for at in range(np.int64(1) << (log - 5)):
         marks[at] = np.uint64(0)
@@ -38,7 +39,7 @@ def clear(marks: Marks, log: int) -> np.uint64:
 
 
 @inner
-def mark(marks: Marks, shift: np.uint64, topic: np.uint64) -> None:
+def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
     """See a topic."""
     place = ((topic * _MULTIPLIER) & _MASK) >> shift
     bit = _1 << (place & _31)
@@ -47,7 +48,7 @@ def mark(marks: Marks, shift: np.uint64, topic: np.uint64) -> None:
 
 
 @inner
-def seen_again(marks: Marks, shift: np.uint64, topic: np.uint64) -> np.uint64:
+def seen_again(marks: Marks, shift: Whole, topic: Whole) -> Whole:
     """1 if a topic was seen more than once (or another with the same mark), else 0."""
     place = ((topic * _MULTIPLIER) & _MASK) >> shift
     return (marks[place >> _5] >> (_32 + (place & _31))) & _1

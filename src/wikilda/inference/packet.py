@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.similarity import Likeness, likeness, no_likeness
+from wikilda.inference.types import Whole
 from wikilda.inference.weights import Rows, Weights
 from wikilda.jit import inner, njit
 from wikilda.knowledge.graph import Graph
@@ -83,7 +83,14 @@ def form_packet(document: Document, model: Model, weights: Weights, graph: Graph
     mentions, mention_counts = np.unique(numbers(document.mentions), return_counts=True)
     known = np.searchsorted(words, 0)
     return form(
-        words[known:], word_counts[known:], mentions, mention_counts, weights.words, weights.mentions, model.mentions, graph
+        words[known:],
+        word_counts[known:],
+        mentions,
+        mention_counts,
+        weights.words,
+        weights.mentions,
+        model.mentions,
+        graph,
     )
 
 
@@ -119,7 +126,7 @@ def form(
 
 @njit
 def _locate(
-    symbols: NDArray[np.int64], first_mention: int, words: Rows, mentions: Rows
+    symbols: NDArray[np.int64], first_mention: Whole, words: Rows, mentions: Rows
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     starts, lengths = np.zeros(len(symbols), np.int64), np.zeros(len(symbols), np.int64)
     smoothing = np.ones(len(symbols), np.float64)
@@ -158,8 +165,8 @@ def _choices(
     return distinct, Choices(starts, numbers, priors)
 
 
-@inlined
-def entries_of(bag: Bag, symbol: int) -> Entries:
+@inner
+def entries_of(bag: Bag, symbol: Whole) -> Entries:
     """The arrays in which a symbol's row lies."""
     if symbol < bag.first_mention:
         return Entries(bag.word_topics, bag.word_weights, bag.word_priors)
@@ -177,7 +184,7 @@ def _distinct(ordered: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 @inner
-def number_of(ordered: NDArray[np.uint32], topic: int) -> int:
+def number_of(ordered: NDArray[np.uint32], topic: Whole) -> Whole:
     """Where a topic is in a sorted list, or −1."""
     low, high = np.int64(0), np.int64(len(ordered))
     while low < high:

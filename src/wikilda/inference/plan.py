@@ -5,12 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.draw import Rules
 from wikilda.inference.layout import Buckets, Shared, fill_buckets, mark_rows, split_rows
 from wikilda.inference.marks import Marks
 from wikilda.inference.packet import Bag
 from wikilda.inference.state import NOWHERE, State, reset
+from wikilda.inference.types import Whole
 from wikilda.jit import inner
 
 # How a symbol's tokens are drawn: its one topic is certain; its private topics matter to no one; in earnest.
@@ -46,24 +46,20 @@ class Shifts(NamedTuple):
     buckets: np.uint64
 
 
-@inlined
+@inner
 def shared_of(plan: Plan) -> Shared:
     """The shared entries."""
-    return Shared(
-        plan.shared_offsets, plan.shared_topics, plan.shared_weights, plan.shared_priors, plan.shared_places
-    )
-
-
-@inlined
-def buckets_of(plan: Plan) -> Buckets:
-    """The shared entries by topic."""
-    return Buckets(
-        plan.bucket_starts, plan.bucket_topics, plan.bucket_weights, plan.bucket_places, plan.bucket_symbols
-    )
+    return Shared(plan.shared_offsets, plan.shared_topics, plan.shared_weights, plan.shared_priors, plan.shared_places)
 
 
 @inner
-def arrange(bag: Bag, candidates: int, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, int]:
+def buckets_of(plan: Plan) -> Buckets:
+    """The shared entries by topic."""
+    return Buckets(plan.bucket_starts, plan.bucket_topics, plan.bucket_weights, plan.bucket_places, plan.bucket_symbols)
+
+
+@inner
+def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
     """Set everything up for a document; returns how many tokens have to be drawn."""
     smooth = False
     for symbol in range(len(bag.symbols)):
@@ -78,7 +74,7 @@ def arrange(bag: Bag, candidates: int, rules: Rules, plan: Plan, state: State) -
 
 
 @inner
-def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> int:
+def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> Whole:
     count = np.int64(0)
     for symbol in range(len(bag.symbols)):
         plan.idle[symbol] = 0
@@ -95,7 +91,7 @@ def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> int:
 
 
 @inner
-def _role(bag: Bag, shared_offsets: NDArray[np.int64], symbol: int) -> int:
+def _role(bag: Bag, shared_offsets: NDArray[np.int64], symbol: Whole) -> Whole:
     if bag.smoothing[symbol] > 0.0:
         return ACTIVE
     if bag.lengths[symbol] == 1:

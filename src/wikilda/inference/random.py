@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.types import Real
 from wikilda.jit import inner
 
 Stream = NDArray[np.uint64]  # one number, the state
@@ -22,7 +23,7 @@ def stream_of(seed: int, iteration: int, document: str | int) -> int:
 
 
 @inner
-def uniform(stream: Stream) -> float:
+def uniform(stream: Stream) -> Real:
     """The next number of a stream, from 0 to below 1."""
     state = stream[0] + _STEP
     stream[0] = state

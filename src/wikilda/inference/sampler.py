@@ -20,6 +20,8 @@ from wikilda.inference.weights import Weights, prepare
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model
 
+_DEFAULT = SamplerSettings()
+
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 
@@ -45,8 +47,10 @@ class Sampled:
         """The topic that TagMe* chose for a mention; −1 if it has no candidates."""
         symbol = int(self.rows[number]) - self.packet.bag.first_mention
         place = int(self.guess.chosen[symbol])
+        if place < 0:
+            return -1
         choices = self.packet.choices
-        return -1 if place < 0 else int(self.packet.likeness.topics[choices.candidates[choices.offsets[symbol] + place]])
+        return int(self.packet.likeness.topics[choices.candidates[choices.offsets[symbol] + place]])
 
     @cached_property
     def mixture(self) -> Ranking:
@@ -60,14 +64,12 @@ class Sampled:
 class Sampler:
     """Samples documents from a model. One sampler serves many threads."""
 
-    def __init__(
-        self, model: Model, settings: SamplerSettings = SamplerSettings(), graph: Graph | None = None  # noqa: B008
-    ) -> None:
+    def __init__(self, model: Model, settings: SamplerSettings = _DEFAULT, graph: Graph | None = None) -> None:
         self.model, self.settings = model, settings
         if graph is None and model.artifact.manifest["knowledge"]["identity"]:
             graph = model.knowledge().graph
         if graph is None and settings.coherence:
-            raise SettingsError(f"{model.path}: coherence needs a link graph, and this model has no knowledge. Turn it off.")
+            raise SettingsError(f"{model.path}: has no knowledge, and coherence needs its link graph. Turn it off.")
         self.graph = graph
         self.weights: Weights = prepare(model)
         self.rules = Rules(
@@ -104,4 +106,4 @@ class Sampler:
             )
             if status == FINE:
                 return counts
-            plan, state = self.memory.more(packet, status)
+            plan, state = self.memory.more(status)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.marks import clear, log_size, mark, seen_again
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner, njit
 from wikilda.knowledge.graph import Graph, similarity_from
 
@@ -48,7 +49,7 @@ def likeness(graph: Graph, topics: NDArray[np.uint32]) -> Likeness:
     """The similarities of all pairs of topics."""
     pages, owners = _shared_links(graph, topics)
     linkers = _group(pages, owners)
-    most = np.int64(0)  # no more pairs than this can have a common in-link
+    most: Whole = np.int64(0)  # no more pairs than this can have a common in-link
     for at in range(len(pages)):
         slot = _slot(linkers.keys, pages[at])
         most += linkers.starts[slot + 1] - linkers.starts[slot] - 1
@@ -56,12 +57,13 @@ def likeness(graph: Graph, topics: NDArray[np.uint32]) -> Likeness:
     offsets = np.zeros(len(topics) + 1, np.int64)
     neighbours, values = np.empty(most, np.int32), np.empty(most, np.float32)
     common, touched = np.zeros(len(topics), np.int64), np.empty(len(topics), np.int64)
-    at, found = np.int64(0), np.int64(0)
+    entry: Whole = np.int64(0)
+    found = np.int64(0)
     for i in range(len(topics)):
-        count = np.int64(0)
-        while at < len(pages) and owners[at] == i:
-            count = _add_members(linkers, pages[at], common, touched, count)
-            at += 1
+        count: Whole = np.int64(0)
+        while entry < len(pages) and owners[entry] == i:
+            count = _add_members(linkers, pages[entry], common, touched, count)
+            entry += 1
         for t in range(count):
             j = touched[t]
             alike = _alike(graph, topics[i], topics[j], common[j])
@@ -74,7 +76,7 @@ def likeness(graph: Graph, topics: NDArray[np.uint32]) -> Likeness:
 
 
 @inner
-def _alike(graph: Graph, first: np.uint32, second: np.uint32, common: int) -> float:
+def _alike(graph: Graph, first: Whole, second: Whole, common: Whole) -> Real:
     a = graph.in_offsets[first + 1] - graph.in_offsets[first]
     b = graph.in_offsets[second + 1] - graph.in_offsets[second]
     return similarity_from(a, b, common, len(graph.in_offsets) - 1)
@@ -124,7 +126,7 @@ def _group(pages: NDArray[np.int64], owners: NDArray[np.int32]) -> _Linkers:
 
 
 @inner
-def _slot(keys: NDArray[np.int64], page: int) -> int:
+def _slot(keys: NDArray[np.int64], page: Whole) -> Whole:
     mask = len(keys) - 1
     slot = np.int64(((np.uint64(page) * _MULTIPLIER) & _MASK) >> np.uint64(4)) & mask
     while keys[slot] != page and keys[slot] != -1:
@@ -134,8 +136,8 @@ def _slot(keys: NDArray[np.int64], page: int) -> int:
 
 @inner
 def _add_members(
-    linkers: _Linkers, page: int, common: NDArray[np.int64], touched: NDArray[np.int64], count: int
-) -> int:
+    linkers: _Linkers, page: Whole, common: NDArray[np.int64], touched: NDArray[np.int64], count: Whole
+) -> Whole:
     slot = _slot(linkers.keys, page)
     for at in range(linkers.starts[slot], linkers.starts[slot + 1]):
         j = linkers.members[at]

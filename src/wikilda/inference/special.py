@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner, njit
 
 Shares = NDArray[np.float32]
@@ -10,7 +11,7 @@ Others = NDArray[np.uint32]
 
 
 @inner
-def digamma(x: float) -> float:
+def digamma(x: Real) -> Real:
     """Ψ(x) for x > 0: the recurrence up to 6, then the asymptotic series; right to about 1e-13."""
     result = 0.0
     while x < 6.0:
@@ -22,7 +23,7 @@ def digamma(x: float) -> float:
 
 
 @njit
-def digammas(values: NDArray[np.float64], add: float) -> NDArray[np.float64]:
+def digammas(values: NDArray[np.float64], add: Real) -> NDArray[np.float64]:
     """Ψ(add + value) of many values."""
     out = np.empty(len(values), np.float64)
     for at in range(len(values)):
@@ -61,8 +62,8 @@ def alias_table(weights: NDArray[np.float64]) -> tuple[Shares, Others]:
 
 
 @inner
-def draw_alias(shares: Shares, others: Others, uniform: float) -> int:
+def draw_alias(shares: Shares, others: Others, uniform: Real) -> Whole:
     """One of many by a uniform number from 0 to 1, whatever their number."""
     scaled = uniform * len(shares)
-    column = min(np.int64(scaled), len(shares) - 1)
+    column: Whole = min(np.int64(scaled), len(shares) - 1)
     return column if scaled - column < shares[column] else np.int64(others[column])

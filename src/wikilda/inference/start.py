@@ -3,19 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.draw import Rules
+from wikilda.inference.layout import PRIVATE_BEST
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import FIXED, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts
 from wikilda.inference.similarity import Likeness
-from wikilda.inference.state import FINE, HIGH, NOWHERE, STATUS, State
-from wikilda.inference.topics import enter, slot_of_entry
+from wikilda.inference.state import FINE, HIGH, NOWHERE, PRIVATE, STATUS, State
+from wikilda.inference.topics import enter, slot_of_entry, slot_of_topic
+from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import inner
 
 
 @inner
-def start_fixed(bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State) -> None:
+def start_fixed(
+    bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State
+) -> None:
     """Count the tokens of symbols with one topic only, where others have it, too."""
     for symbol in range(len(bag.symbols)):
         shared = plan.shared_offsets[symbol] < plan.shared_offsets[symbol + 1]
@@ -35,7 +38,7 @@ def start_mentions(
     plan: Plan,
     shifts: Shifts,
     state: State,
-    tokens: int,
+    tokens: Whole,
 ) -> None:
     """Give mentions the topics that were guessed; those without a guess have none before they are drawn."""
     for token in range(tokens):
@@ -45,7 +48,8 @@ def start_mentions(
         place = guesses[symbol - bag.first_mention]
         if place >= 0:
             if entries_of(bag, symbol).weights[bag.starts[symbol] + place] == np.float32(0):
-                place = best_place(bag, symbol)  # the guess is so unlikely that it would never be drawn
+                # the guess is so unlikely that it would never be drawn
+                place = best_place(entries_of(bag, symbol).priors, bag.starts[symbol], bag.lengths[symbol])
             slot = slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, place)
             plan.tokens[token, TOKEN_SLOT] = slot
             if slot >= 0:
@@ -54,36 +58,41 @@ def start_mentions(
 
 @inner
 def start_words(
-    bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State, tokens: int
+    bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State, tokens: Whole
 ) -> None:
     """Give words their best topics given those of the mentions: argmax (α_k + N_k) κ_kv/κ'_k, to within α_k."""
-    words = np.int64(0)
-    while words < tokens and plan.tokens[words, TOKEN_SYMBOL] < bag.first_mention:
-        symbol = plan.tokens[words, TOKEN_SYMBOL]
-        if words > 0 and plan.tokens[words - 1, TOKEN_SYMBOL] == symbol:
-            plan.tokens[words, TOKEN_SLOT] = plan.tokens[words - 1, TOKEN_SLOT]
-        elif bag.lengths[symbol] > 0:
-            plan.tokens[words, TOKEN_SLOT] = _best_start(bag, state, rules.alpha, symbol)
+    words, held = np.int64(0), plan.tokens
+    while words < tokens and held[words, TOKEN_SYMBOL] < bag.first_mention:
+        if words > 0 and held[words - 1, TOKEN_SYMBOL] == held[words, TOKEN_SYMBOL]:
+            held[words, TOKEN_SLOT] = held[words - 1, TOKEN_SLOT]
+        else:
+            held[words, TOKEN_SLOT] = _best_start(plan, state, rules.alpha, held[words, TOKEN_SYMBOL])
         words += 1
     # They are counted only now: every word was judged by the mentions alone.
     for token in range(words):
-        slot = plan.tokens[token, TOKEN_SLOT]
-        if slot < NOWHERE:
-            symbol, place = plan.tokens[token, TOKEN_SYMBOL], NOWHERE - 1 - slot
+        slot, symbol = held[token, TOKEN_SLOT], held[token, TOKEN_SYMBOL]
+        if slot == PRIVATE and bag.occurrences[symbol] > 1:
+            place = best_place(entries_of(bag, symbol).priors, bag.starts[symbol], bag.lengths[symbol])
             slot = slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, place)
-            plan.tokens[token, TOKEN_SLOT] = slot
+        elif slot < NOWHERE:
+            topic = np.int64(plan.shared_topics[NOWHERE - 1 - slot])
+            slot = slot_of_topic(likeness, dense, plan, shifts, state, topic)
+        held[token, TOKEN_SLOT] = slot
         if slot >= 0:
             enter(state, slot, np.int64(1), False, rules)
 
 
-@inlined
-def _best_start(bag: Bag, state: State, alpha: float, symbol: int) -> int:
-    """A slot, or below NOWHERE the place in the symbol's row of its best topic a priori."""
-    place = best_place(bag, symbol)
-    most = alpha * np.float64(entries_of(bag, symbol).priors[bag.starts[symbol] + place])
-    if most == 0.0:
-        return np.int64(NOWHERE)
-    best, effective, matrix = NOWHERE - 1 - place, state.effective, state.matrix
+@inner
+def _best_start(plan: Plan, state: State, alpha: Real, symbol: Whole) -> Whole:
+    """A slot, PRIVATE, or below NOWHERE the shared entry with the best topic a priori."""
+    effective, matrix, priors, end = state.effective, state.matrix, plan.shared_priors, plan.shared_offsets[symbol + 1]
+    best: Whole = np.int64(NOWHERE)
+    most = 0.0
+    for at in range(plan.shared_offsets[symbol], end):
+        if alpha * np.float64(priors[at]) > most:
+            best, most = NOWHERE - 1 - at, alpha * np.float64(priors[at])
+    if plan.masses[PRIVATE_BEST, symbol] > most:
+        best, most = np.int64(PRIVATE), plan.masses[PRIVATE_BEST, symbol]
     for slot in range(state.numbers[HIGH]):
         mass = np.float64(effective[slot]) * np.float64(matrix[symbol, slot])
         if mass > most:
@@ -91,12 +100,11 @@ def _best_start(bag: Bag, state: State, alpha: float, symbol: int) -> int:
     return best
 
 
-@inlined
-def best_place(bag: Bag, symbol: int) -> int:
-    """The place in a symbol's row of its topic with the highest prior."""
-    priors, start = entries_of(bag, symbol).priors, bag.starts[symbol]
+@inner
+def best_place(priors: NDArray[np.float32], start: Whole, length: Whole) -> Whole:
+    """The place in a row of the topic with the highest prior."""
     best = np.int64(0)
-    for place in range(1, bag.lengths[symbol]):
+    for place in range(1, length):
         if priors[start + place] > priors[start + best]:
             best = np.int64(place)
     return best

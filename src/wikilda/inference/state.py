@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.compiled import inlined
 from wikilda.inference.layout import Buckets, bucket_of
 from wikilda.inference.packet import number_of
 from wikilda.inference.similarity import Likeness
+from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import inner
 
 PRIVATE, NOWHERE = -1, -2  # instead of a slot: some private topic, no matter which; no topic yet
 
 # Numbers that change, in `State.numbers`.
-HIGH, KNOWN, HOLDERS, COMPANY, EXTRA, HASH, STATUS, SMOOTH, COHERENT = range(9)
+HIGH, KNOWN, HOLDERS, COMPANY, EXTRA, HASH, STATUS, SMOOTH, COHERENT, SPECIAL = range(10)
 # What is too small, in `numbers[STATUS]`.
 FINE, MORE_SLOTS, MORE_TOPICS, MORE_EXTRA = range(4)
 # Columns of `known`, `holders`, `seats` and `extra`; rows of `factors` and `company`.
@@ -59,14 +59,14 @@ class State(NamedTuple):
 
 
 @inner
-def reset(state: State, symbols: int, candidates: int, tokens: int, smooth: bool, coherent: bool) -> None:
+def reset(state: State, symbols: Whole, candidates: Whole, tokens: Whole, smooth: bool, coherent: bool) -> None:
     """Empty everything for the next document."""
     numbers = state.numbers
     for at in range(numbers[EXTRA]):
         state.extra[state.extra_order[at], KEY] = -1
     for at in range(len(numbers)):
         numbers[at] = 0
-    numbers[SMOOTH], numbers[COHERENT] = smooth, coherent
+    numbers[SMOOTH], numbers[COHERENT], numbers[SPECIAL] = smooth, coherent, smooth or coherent
     size = np.int64(1024)
     while size < len(state.hashed) and size < 4 * tokens:
         size *= 2
@@ -86,7 +86,7 @@ def reset(state: State, symbols: int, candidates: int, tokens: int, smooth: bool
 
 
 @inner
-def _reset_company(state: State, candidates: int) -> None:
+def _reset_company(state: State, candidates: Whole) -> None:
     alike, slots = state.alike, state.candidate_slots
     for slot in range(len(alike)):
         state.seats[slot, MENTIONS] = 0
@@ -97,11 +97,12 @@ def _reset_company(state: State, candidates: int) -> None:
         slots[at] = -1
 
 
-@inlined
-def know_shared(state: State, buckets: Buckets, shift: np.uint64, topic: int) -> int:
+@inner
+def know_shared(state: State, buckets: Buckets, shift: Whole, topic: Whole) -> Whole:
     """The number of a topic; its holders are found among the shared entries when it is new."""
-    number = _find(state, topic)
-    if state.known[number, LENGTH] < 0:
+    number = find_known(state, topic)
+    if number < 0:
+        number = _introduce_topic(state, topic)
         wanted, bucket, to = np.uint32(topic), bucket_of(np.uint32(topic), shift), state.numbers[HOLDERS]
         holders, weights, topics = state.holders, state.holder_weights, buckets.topics
         for at in range(buckets.starts[bucket], buckets.starts[bucket + 1]):
@@ -114,12 +115,12 @@ def know_shared(state: State, buckets: Buckets, shift: np.uint64, topic: int) ->
     return number
 
 
-@inlined
-def know_private(state: State, topic: int, symbol: int, place: int, weight: np.float32) -> int:
+@inner
+def know_private(state: State, topic: Whole, symbol: Whole, place: Whole, weight: Real) -> Whole:
     """The number of a topic that only one symbol has."""
-    number = _find(state, topic)
-    if state.known[number, LENGTH] < 0:
-        to = state.numbers[HOLDERS]
+    number = find_known(state, topic)
+    if number < 0:
+        number, to = _introduce_topic(state, topic), state.numbers[HOLDERS]
         state.holders[to, SYMBOL], state.holders[to, PLACE], state.holders[to, SWEEPS] = symbol, place, 0
         state.holder_weights[to] = weight
         state.known[number, LENGTH] = 1
@@ -127,74 +128,88 @@ def know_private(state: State, topic: int, symbol: int, place: int, weight: np.f
     return number
 
 
-@inlined
-def _find(state: State, topic: int) -> int:
-    """The number of a topic; a new one has a length of −1."""
+@inner
+def find_known(state: State, topic: Whole) -> Whole:
+    """The number of a topic that is known, else −1."""
+    mask, hashed, known = state.numbers[HASH] - 1, state.hashed, state.known
+    at = np.int64(((np.uint64(topic) * _MULTIPLIER) & _MASK) >> np.uint64(8)) & mask
+    while hashed[at] >= 0 and known[hashed[at], TOPIC] != topic:
+        at = (at + 1) & mask
+    return np.int64(hashed[at])
+
+
+@inner
+def _introduce_topic(state: State, topic: Whole) -> Whole:
+    """Give a topic that is not known yet a number; its holders are still to be told."""
     known, numbers = state.known, state.numbers
-    at = _hash_place(state, topic)
-    if state.hashed[at] >= 0:
-        return np.int64(state.hashed[at])
     number = numbers[KNOWN]
     if number >= len(known) - 1:
         numbers[STATUS] = MORE_TOPICS
         return number  # the last is never used: whatever is written there is forgotten
     if 2 * number >= numbers[HASH]:
-        _rehash(state)
-        at = _hash_place(state, topic)
-    state.hashed[at] = number
+        _rehash(numbers, state.hashed, known)
+    _put_hash(state.hashed, numbers[HASH] - 1, topic, number)
     known[number, TOPIC], known[number, SLOT], known[number, CANDIDATE] = topic, -1, _UNSEEN
-    known[number, START], known[number, LENGTH] = numbers[HOLDERS], -1
+    known[number, START], known[number, LENGTH] = numbers[HOLDERS], 0
     numbers[KNOWN] = number + 1
     return number
 
 
-@inlined
-def _hash_place(state: State, topic: int) -> int:
-    mask, hashed, known = state.numbers[HASH] - 1, state.hashed, state.known
+@inner
+def _put_hash(hashed: NDArray[np.int32], mask: Whole, topic: Whole, number: Whole) -> None:
     at = np.int64(((np.uint64(topic) * _MULTIPLIER) & _MASK) >> np.uint64(8)) & mask
-    while hashed[at] >= 0 and known[hashed[at], TOPIC] != topic:
+    while hashed[at] >= 0:
         at = (at + 1) & mask
-    return at
+    hashed[at] = number
 
 
-@inlined
-def _rehash(state: State) -> None:
+@inner
+def _rehash(numbers: NDArray[np.int64], hashed: NDArray[np.int32], known: NDArray[np.int64]) -> None:
     """Use twice as much of the hash table."""
-    state.numbers[HASH] *= 2
-    for at in range(state.numbers[HASH]):
-        state.hashed[at] = -1
-    for number in range(state.numbers[KNOWN]):
-        state.hashed[_hash_place(state, state.known[number, TOPIC])] = number
+    numbers[HASH] *= 2
+    for at in range(numbers[HASH]):
+        hashed[at] = -1
+    for number in range(numbers[KNOWN]):
+        _put_hash(hashed, numbers[HASH] - 1, known[number, TOPIC], number)
 
 
-@inlined
-def seat(state: State, number: int, likeness: Likeness, dense: Dense) -> int:
+@inner
+def seat(state: State, number: Whole, likeness: Likeness, dense: Dense) -> Whole:
     """The slot of a known topic, which gets one if it has none."""
     slot = state.known[number, SLOT]
-    if slot >= 0:
-        return slot
-    slot, seats, holders, weights, matrix = np.int64(0), state.seats, state.holders, state.holder_weights, state.matrix
-    while slot < len(seats) and seats[slot, OCCUPANT] >= 0:
-        slot += 1
-    if slot == len(state.counts):
-        state.numbers[STATUS] = MORE_SLOTS
-        return np.int64(NOWHERE)
-    state.numbers[HIGH] = max(state.numbers[HIGH], (slot // _BLOCK + 1) * _BLOCK)
-    state.known[number, SLOT], state.seats[slot, OCCUPANT] = slot, number
-    state.counts[slot], state.unit[slot], state.effective[slot] = np.float32(0), np.float32(1), np.float32(0)
-    start = state.known[number, START]
-    for at in range(start, start + state.known[number, LENGTH]):
-        matrix[holders[at, SYMBOL], slot] = weights[at]
-    topic = state.known[number, TOPIC]
-    if state.numbers[SMOOTH]:
-        state.factors[WORD, slot], state.factors[MENTION, slot] = dense.word_factors[topic], dense.mention_factors[topic]
-    if state.numbers[COHERENT]:
-        _introduce(state, number, slot, likeness)
+    if slot < 0:
+        slot = take_seat(state, number)
+        topic = state.known[number, TOPIC]
+        if slot >= 0 and state.numbers[SMOOTH]:
+            state.factors[WORD, slot] = dense.word_factors[topic]
+            state.factors[MENTION, slot] = dense.mention_factors[topic]
+        if slot >= 0 and state.numbers[COHERENT]:
+            _introduce(state, number, slot, likeness)
     return slot
 
 
-@inlined
-def _introduce(state: State, number: int, slot: int, likeness: Likeness) -> None:
+@inner
+def take_seat(state: State, number: Whole) -> Whole:
+    """A slot for a known topic that has none."""
+    seats, holders, weights, matrix = state.seats, state.holders, state.holder_weights, state.matrix
+    slot, free = np.int64(NOWHERE), np.int64(0)
+    while free < len(seats) and seats[free, OCCUPANT] >= 0:
+        free += 1
+    if free < len(seats):
+        slot = free
+        state.numbers[HIGH] = max(state.numbers[HIGH], (slot // _BLOCK + 1) * _BLOCK)
+        state.known[number, SLOT], seats[slot, OCCUPANT] = slot, number
+        state.counts[slot], state.unit[slot], state.effective[slot] = np.float32(0), np.float32(1), np.float32(0)
+        start = state.known[number, START]
+        for at in range(start, start + state.known[number, LENGTH]):
+            matrix[holders[at, SYMBOL], slot] = weights[at]
+    else:
+        state.numbers[STATUS] = MORE_SLOTS
+    return slot
+
+
+@inner
+def _introduce(state: State, number: Whole, slot: Whole, likeness: Likeness) -> None:
     """Tell how alike a topic in a slot is to those in the others."""
     company = state.company
     if state.known[number, CANDIDATE] == _UNSEEN:
@@ -214,48 +229,43 @@ def _introduce(state: State, number: int, slot: int, likeness: Likeness) -> None
 
 
 @inner
-def unseat(state: State, slot: int) -> None:
+def unseat(state: State, slot: Whole) -> None:
     """Free the slot of a topic that no token has any more."""
-    number, matrix, holders = state.seats[slot, OCCUPANT], state.matrix, state.holders
+    seats, matrix, holders, alike = state.seats, state.matrix, state.holders, state.alike
+    number = seats[slot, OCCUPANT]
     start = state.known[number, START]
     for at in range(start, start + state.known[number, LENGTH]):
         matrix[holders[at, SYMBOL], slot] = np.float32(0)
-    state.known[number, SLOT], state.seats[slot, OCCUPANT] = -1, -1
+    state.known[number, SLOT], seats[slot, OCCUPANT] = -1, -1
     state.counts[slot] = state.effective[slot] = np.float32(0)
-    candidate = state.seats[slot, SEATED_CANDIDATE]
+    high, candidate = state.numbers[HIGH], seats[slot, SEATED_CANDIDATE]
     if candidate >= 0:
         state.candidate_slots[candidate] = -1
-        state.seats[slot, SEATED_CANDIDATE] = -1
-        alike = state.alike
-        for other in range(state.numbers[HIGH]):
+        seats[slot, SEATED_CANDIDATE] = -1
+        for other in range(high):
             alike[slot, other] = alike[other, slot] = np.float32(0)
-    while state.numbers[HIGH] > 0 and _block_empty(state.seats, state.numbers[HIGH]):
-        state.numbers[HIGH] -= _BLOCK
-
-
-@inlined
-def _block_empty(seats: NDArray[np.int64], end: int) -> bool:
-    for slot in range(end - _BLOCK, end):
-        if seats[slot, OCCUPANT] >= 0:
-            return False
-    return True
+    while high > 0 and seats[high - 1, OCCUPANT] < 0:
+        high -= 1
+    state.numbers[HIGH] = (high + _BLOCK - 1) // _BLOCK * _BLOCK
 
 
 @inner
-def credit(state: State, symbol: int, slot: int, sweeps: int) -> None:
-    """Note that a token of a symbol has had the topic in a slot for some sweeps."""
-    number, holders = state.seats[slot, OCCUPANT], state.holders
-    start = state.known[number, START]
-    for at in range(start, start + state.known[number, LENGTH]):
-        if holders[at, SYMBOL] == symbol:
-            holders[at, SWEEPS] += sweeps
-            return
-    _credit_extra(state, (np.int64(symbol) << 32) | state.known[number, TOPIC], sweeps)
+def credit(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> Whole:
+    """Note that a token had the topic in a slot for some sweeps; False if its symbol has no such entry."""
+    known, holders, number = state.known, state.holders, state.seats[slot, OCCUPANT]
+    at, end = known[number, START], known[number, START] + known[number, LENGTH]
+    while at < end and holders[at, SYMBOL] != symbol:
+        at += 1
+    if at < end:
+        holders[at, SWEEPS] += sweeps
+    return at < end
 
 
-@inlined
-def _credit_extra(state: State, key: int, sweeps: int) -> None:
+@inner
+def credit_extra(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> None:
+    """The same for a topic that the symbol has no entry for."""
     extra, mask = state.extra, len(state.extra) - 1
+    key = (np.int64(symbol) << 32) | state.known[state.seats[slot, OCCUPANT], TOPIC]
     mixed = (np.uint64(key) ^ (np.uint64(key) >> np.uint64(29))) & _MASK
     at = np.int64(((mixed * _MULTIPLIER) & _MASK) >> np.uint64(8)) & mask
     while extra[at, KEY] != key and extra[at, KEY] != -1:
@@ -271,12 +281,12 @@ def _credit_extra(state: State, key: int, sweeps: int) -> None:
 
 
 @inner
-def extra_symbol(key: int) -> int:
+def extra_symbol(key: Whole) -> Whole:
     """The symbol of a key in `State.extra`."""
     return key >> 32
 
 
 @inner
-def extra_topic(key: int) -> int:
+def extra_topic(key: Whole) -> Whole:
     """The topic of a key in `State.extra`."""
     return key & 0xFFFFFFFF

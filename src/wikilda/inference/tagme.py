@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wikilda.inference.packet import Choices, Packet
 from wikilda.inference.similarity import Likeness
+from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner, njit
 
 
@@ -32,7 +33,7 @@ def tagme(packet: Packet, epsilon: float = 0.25, tau: float = 0.02) -> Guess:
 
 @njit
 def _tagme(
-    choices: Choices, alike: Likeness, occurrences: NDArray[np.int64], epsilon: float, tau: float
+    choices: Choices, alike: Likeness, occurrences: NDArray[np.int64], epsilon: Real, tau: Real
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     everyone, own = _ballots(choices, len(alike.topics), occurrences)
     scores = np.zeros(len(choices.candidates), np.float64)
@@ -52,7 +53,7 @@ def _tagme(
 
 @inner
 def _ballots(
-    choices: Choices, topics: int, occurrences: NDArray[np.int64]
+    choices: Choices, topics: Whole, occurrences: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P(k'|w_j) / |z(w_j)|, summed over all mentions by candidate, and of each mention alone."""
     everyone, own = np.zeros(topics, np.float64), np.zeros(len(choices.candidates), np.float64)
@@ -68,7 +69,7 @@ def _ballots(
 
 
 @inner
-def _related(alike: Likeness, topic: int, everyone: NDArray[np.float64], mine: NDArray[np.float64]) -> float:
+def _related(alike: Likeness, topic: Whole, everyone: NDArray[np.float64], mine: NDArray[np.float64]) -> Real:
     """rel(k|w_i): what all mentions but this one say for a topic."""
     score = everyone[topic] - mine[topic]
     for at in range(alike.offsets[topic], alike.offsets[topic + 1]):
@@ -78,11 +79,12 @@ def _related(alike: Likeness, topic: int, everyone: NDArray[np.float64], mine: N
 
 
 @inner
-def _choose(choices: Choices, scores: NDArray[np.float64], start: int, end: int, epsilon: float, tau: float) -> int:
+def _choose(choices: Choices, scores: NDArray[np.float64], start: Whole, end: Whole, epsilon: Real, tau: Real) -> Whole:
     best = 0.0
     for at in range(start, end):
         best = max(best, scores[at])
-    chosen, fallback = np.int64(-1), np.int64(-1)
+    chosen: Whole = np.int64(-1)
+    fallback: Whole = np.int64(-1)
     for at in range(start, end):
         if fallback < 0 or choices.priors[at] > choices.priors[fallback]:
             fallback = at

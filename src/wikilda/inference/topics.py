@@ -3,21 +3,21 @@
 import numpy as np
 
 from wikilda.inference.coherence import coherence_of, join, leave
-from wikilda.inference.compiled import inlined
 from wikilda.inference.draw import Rules
 from wikilda.inference.marks import seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import Plan, Shifts, buckets_of
 from wikilda.inference.similarity import Likeness
 from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat
+from wikilda.inference.types import Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import inner
 
 
 @inner
 def slot_of_entry(
-    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: int, place: int
-) -> int:
+    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, place: Whole
+) -> Whole:
     """The slot for the topic at a place in a symbol's row; PRIVATE where it does not matter which it is."""
     entries, at = entries_of(bag, symbol), bag.starts[symbol] + place
     topic, weight = np.int64(entries.topics[at]), entries.weights[at]
@@ -30,14 +30,14 @@ def slot_of_entry(
 
 
 @inner
-def slot_of_topic(likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, topic: int) -> int:
+def slot_of_topic(likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, topic: Whole) -> Whole:
     """The slot for a topic that is not private to any symbol."""
     number = know_shared(state, buckets_of(plan), shifts.buckets, topic)
     return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
 
 
-@inlined
-def enter(state: State, slot: int, tokens: int, mention: bool, rules: Rules) -> None:
+@inner
+def enter(state: State, slot: Whole, tokens: Whole, mention: bool, rules: Rules) -> None:
     """Count tokens for the topic in a slot."""
     state.counts[slot] += np.float32(tokens)
     if rules.coherent:
@@ -48,7 +48,7 @@ def enter(state: State, slot: int, tokens: int, mention: bool, rules: Rules) -> 
 
 
 @inner
-def exclude(state: State, slot: int, mention: bool, rules: Rules) -> None:
+def exclude(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
     """Take a token out of what is weighed (N^{\\i}), though not yet out of its slot."""
     if rules.coherent and mention:
         leave(state, slot, rules.stranger)
@@ -56,7 +56,7 @@ def exclude(state: State, slot: int, mention: bool, rules: Rules) -> None:
 
 
 @inner
-def restore(state: State, slot: int, mention: bool, rules: Rules) -> None:
+def restore(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
     """Undo `exclude`."""
     if rules.coherent and mention:
         join(state, slot, np.int64(1), rules.stranger)

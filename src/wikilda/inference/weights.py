@@ -11,6 +11,7 @@ so that Eq. 4 is (α_k + N_k) · (weight_kv + smoothing_v · factor_k). All are 
 1e-30 is 0: it could never be drawn, and tiny numbers are slow.
 """
 
+import errno
 import hashlib
 import os
 import shutil
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from wikilda.errors import ArtifactError
 from wikilda.inference.special import alias_table, digamma, digammas
+from wikilda.inference.types import Real
 from wikilda.jit import inner, njit
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.writer import chunks
@@ -73,7 +75,10 @@ def prepare(model: Model) -> Weights:
     if not target.exists():
         try:
             _write(model, target)
-        except PermissionError:  # a model that we may only read: its weights live as long as the process
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            # A model that we may only read: its weights live as long as it is open.
             target = Path(tempfile.mkdtemp(prefix="wikilda-")) / name
             weakref.finalize(model.artifact, shutil.rmtree, target.parent, ignore_errors=True)
             _write(model, target)
@@ -145,7 +150,7 @@ def _write_rows(
 
 @njit
 def row_weights(
-    rows: Parameters, norms: NDArray[np.float64], least: float, beta: float
+    rows: Parameters, norms: NDArray[np.float64], least: Real, beta: Real
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights and smoothing of some symbols, each with its own scale; `norms` are log κ'_k, `least` their minimum."""
     weights = np.empty(len(rows.topics), np.float32)
@@ -167,7 +172,7 @@ def row_weights(
 
 
 @inner
-def _weight(whole: float, bare: float) -> float:
+def _weight(whole: Real, bare: Real) -> Real:
     """The difference exp(whole) − exp(bare): κ_kv is what λ̂ adds to the smoothing of Ψ(β)."""
     if whole <= bare:
         return 0.0
@@ -182,7 +187,8 @@ def _open(model: Model, artifact: Artifact) -> Weights:
     rows: list[Rows] = []
     dense: list[Any] = []
     for kind, table in ((WORDS, model.words), (MENTIONS, model.mentions)):
-        arrays = {part: artifact.array(f"{kind}/{part}") for part in _PARTS if f"{kind}/{part}.npy" in artifact.manifest["files"]}
+        there = [part for part in _PARTS if f"{kind}/{part}.npy" in artifact.manifest["files"]]
+        arrays = {part: artifact.array(f"{kind}/{part}") for part in there}
         weights = arrays["weights"]
         rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
         dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]

@@ -64,7 +64,8 @@ def main() -> None:
         times.append(time.perf_counter() - start)
     p50, p99 = np.percentile(times, [50, 99]) * 1000
     tokens = sum(len(document.text.split()) for document, _ in gold)
-    print(f"{len(gold) / sum(times):,.0f} documents/s, {tokens / sum(times):,.0f} tokens/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms")
+    print(f"{len(gold) / sum(times):,.0f} documents/s, {tokens / sum(times):,.0f} tokens/s")
+    print(f"p50 {p50:.1f} ms, p99 {p99:.1f} ms")
     print("memory", {name: f"{size:.0f} MB" for name, size in memory().items()})
     print("accuracy", {name: round(value, 4) for name, value in accuracy(linker, gold, answers).items()})
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import inner, njit
+from wikilda.jit import int64, inner, njit
 
 EMPTY = np.uint64(0)
 _HALF = np.uint64(32)
@@ -28,7 +28,7 @@ def capacity_for(entries: int) -> int:
 def find_slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
     """The slot that holds a key, or the empty one where it belongs."""
     at = ((key >> _HALF) * np.uint64(len(keys))) >> _HALF
-    slot = np.int64(at)
+    slot = int64(at)  # type: ignore[arg-type]
     while keys[slot] != key and keys[slot] != EMPTY:
         slot += 1
         if slot == len(keys):
@@ -40,7 +40,7 @@ def find_slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
 def lookup(table: HashTable, key: np.uint64) -> int:
     """The number of a key, or -1."""
     slot = find_slot(table.keys, key)
-    return np.int64(table.values[slot]) if table.keys[slot] == key else -1
+    return int64(table.values[slot]) if table.keys[slot] == key else -1
 
 
 @njit

@@ -99,9 +99,9 @@ def test_most_of_the_sample_texts_come_out_right(linker: Linker) -> None:
 
 
 def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_path: Path) -> None:
-    from wikilda.model import create_model
     from tests.knowledge.conftest import build
     from tests.wikis import FILLER, page
+    from wikilda.model import create_model
 
     other = build(tmp_path, [page("Other", FILLER)])
     with pytest.raises(ArtifactError, match="is not the knowledge that the model"):

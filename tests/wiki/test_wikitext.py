@@ -66,7 +66,7 @@ CASES: dict[str, tuple[str, str, Links]] = {
     "half closed": ("[[Foo] bar", "[[Foo] bar", []),
     "the next one after one never closed": ("[[Foo [[Bar]]", "[[Foo Bar", text_links(("Bar", "Bar"))),
     "link in a link": ("[[Foo|a [[Bar|b]] c]]", "a b c", text_links(("Bar", "b"))),
-    "three brackets": ("[[[Foo]]]", "[Foo]", text_links(("Foo", "Foo"))),
+    "three brackets": ("[[[Foo]]]", "[[[Foo]]]", []),
     "four brackets": ("[[[[Foo]]]]", "[[Foo]]", text_links(("Foo", "Foo"))),
     "nowiki in brackets": ("[<nowiki/>[Foo]]", "[[Foo]]", []),
     # Namespaces and other wikis

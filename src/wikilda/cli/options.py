@@ -25,7 +25,7 @@ def settings_options(kind: type, *, defaults: bool = True) -> Callable[[Callable
         def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
             given = {name: value for name in names if (value := options.pop(name)) not in (None, ())}
             from_file = _read(settings_file) if settings_file else {}
-            checked = from_mapping(kind, from_file | given)
+            checked: Any = from_mapping(kind, from_file | given)
             settings = checked if defaults else {name: getattr(checked, name) for name in from_file | given}
             return command(*arguments, settings=settings, **options)
 

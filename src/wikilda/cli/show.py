@@ -63,10 +63,9 @@ def show_summary(known: Knowledge, *, as_json: bool) -> None:
 
 def show_mention(out: Console, found: dict[str, Any]) -> None:
     """A mention's topics."""
-    title = (
-        f"“{found['mention']}”: {found['ambiguity']:,} topic{'s' * (found['ambiguity'] != 1)}; a link in {found['linked']:,} of "
-        f"{found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
-    )
+    topics = "1 topic" if found["ambiguity"] == 1 else f"{found['ambiguity']:,} topics"
+    often = f"{found['linked']:,} of {found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
+    title = f"“{found['mention']}”: {topics}; a link in {often}"
     rows = [(each["probability"], each["count"], each["title"], _short(each["sentence"])) for each in found["topics"]]
     out.print(table(title, ["P(k|v)", "count", "topic", ""], rows))
     out.print()

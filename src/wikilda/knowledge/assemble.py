@@ -221,8 +221,10 @@ class Assembler:
                  HAVING count(*) >= {rules.min_word_topics} AND count(*) <= {rules.max_word_share * topics})
                 JOIN (SELECT word, min(string) AS string FROM vocabulary GROUP BY word) USING (word)""")
         count = self._value("SELECT count(*) FROM kept")
-        best = _best("id", rules.topics_per_word)
-        rows = f"SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page) {best}"
+        rows = "SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page)"
+        if rules.topics_per_word:  # most words have few topics, and need no ranking
+            many = f"frequency > {rules.topics_per_word}"
+            rows = f"{rows} WHERE NOT {many} UNION ALL {rows} WHERE {many} {_best('id', rules.topics_per_word)}"
         self._table(out, "words", rows, count)
         self._strings(out, "words/strings", "SELECT string FROM kept ORDER BY id")
         frequency = out.create("words/frequencies", np.uint32, count)

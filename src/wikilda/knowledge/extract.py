@@ -32,12 +32,12 @@ from wikilda.wiki.dump import Piece, read_piece
 from wikilda.wiki.languages import REDIRECT_WORDS, language
 from wikilda.wiki.pages import BadPage, RawPage, pages_in
 from wikilda.wiki.site import MAIN, TEMPLATE, Site
-from wikilda.wiki.titles import LONGEST_TITLE, clean_title, title_key
+from wikilda.wiki.titles import LONGEST_TITLE
 from wikilda.wiki.wikitext import Dialect, Scanned, dialect_of, mark_key, scan
 from wikilda.wiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START, TEMPLATE_MARK
 
 PAGES_A_PIECE = 1 << 24
-_SENTENCE_BYTES = 3000
+_SENTENCE_BYTES = 1500
 _EXAMPLES = 20
 _PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
@@ -170,19 +170,23 @@ class Extractor:
         templates = [p for p in pages if p.namespace == TEMPLATE]
         scanned = _scan(articles, self.dialect)
         first = folder.number * PAGES_A_PIECE
-        keys = [title_key(clean_title(p.title, self.dialect)) for p in articles + redirects]
-        targets = [title_key(clean_title(p.redirect, self.dialect)) for p in redirects]
+        keys = self._title_keys([p.title for p in articles + redirects])
+        targets = self._title_keys([p.redirect for p in redirects])
         number = np.arange(first, first + len(keys), dtype=np.uint64)
         folder.write("pages", {
             "page": number,
             "id": np.array([p.id for p in articles + redirects], np.int64),
             "title": pa.array([p.title for p in articles + redirects], pa.string()),
-            "key": np.array(keys, np.uint64),
-            "redirect": np.array([0] * len(articles) + targets, np.uint64),
+            "key": keys,
+            "redirect": np.append(np.zeros(len(articles), np.uint64), targets),
         })  # fmt: skip
         self._write_marks(folder, first, scanned, templates)
-        self._write_mentions(folder, number, articles + redirects, np.array(keys, np.uint64), scanned, report)
+        self._write_mentions(folder, number, articles + redirects, keys, scanned, report)
         folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
+
+    def _title_keys(self, titles: list[str]) -> Hashes:
+        text, bounds = joined([title.encode("utf-8", "replace") for title in titles])
+        return target_hashes(byte_array(text), bounds[:-1], bounds[1:], self.dialect)
 
     def _write_marks(self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage]) -> None:
         owner = np.repeat(

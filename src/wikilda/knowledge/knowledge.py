@@ -14,7 +14,6 @@ from wikilda.strings import StringTable
 from wikilda.text import mention_key
 from wikilda.wiki.site import Site
 
-
 KIND, FORMAT = "knowledge", 1
 
 

@@ -42,7 +42,7 @@ def count_occurrences(chunks: list[Path], trie: HashTable, mentions: int, worker
 
     with ThreadPoolExecutor(workers) as pool:
         shares = [chunks[first::workers] for first in range(workers)]
-        return np.sum(list(pool.map(count, shares)), axis=0, dtype=np.uint32)
+        return np.asarray(sum(pool.map(count, shares)), np.uint32)
 
 
 def _scratch() -> tuple[Hashes, Offsets]:

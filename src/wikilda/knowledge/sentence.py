@@ -3,7 +3,8 @@
 import re
 
 _LONGEST = 400
-_END = re.compile(r"""[.!?]["'»”’)\]]*\s+(?=["'«“(\[]*[^\W\d_])|[。।॥！？]""")
+_STOP = re.compile(r"[.!?。।॥！？]")
+_NEXT = re.compile(r"""["'»”’)\]]*\s+(?=["'«“(\[]*[^\W\d_])""")  # what follows a stop that ends a sentence
 _EMPTY = re.compile(r"\s*[(\[][\s;,:–—-]*[)\]]")
 _HOLE = re.compile(r"([(\[])[\s;,:]+")
 _SPACES = re.compile(r"\s+")
@@ -14,11 +15,14 @@ _LAST_WORD = re.compile(r"([^\W\d_]+)$")
 def first_sentence(lead: str) -> str:
     """The first sentence of a text, without the holes that removed templates leave."""
     paragraph = next((line for line in lead.split("\n") if len(line.strip()) > 20), lead)
-    clean = _HOLE.sub(r"\1", _EMPTY.sub("", paragraph))
+    clean = _HOLE.sub(r"\1", _EMPTY.sub("", paragraph[: 2 * _LONGEST]))
     clean = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", clean)).strip()
-    for found in _END.finditer(clean):
-        if not _is_abbreviation(clean, found.start()):
-            return clean[: found.end()].strip()[:_LONGEST]
+    for stop in _STOP.finditer(clean):
+        if stop.group() not in ".!?":
+            return clean[: stop.end()][:_LONGEST]
+        following = _NEXT.match(clean, stop.end())
+        if following and not _is_abbreviation(clean, stop.start()):
+            return clean[: following.end()].strip()[:_LONGEST]
     return clean[:_LONGEST]
 
 

@@ -57,8 +57,7 @@ def _count_words(
     slots = np.full(1 << 14, -1, np.int32)
     keys = np.empty(1 << 13, np.uint64)
     spelling = np.empty((2, 1 << 13), np.int64)
-    last_page = np.empty(1 << 13, np.int64)
-    row_of = np.empty(1 << 13, np.int64)
+    latest = np.empty((1 << 13, 2), np.int64)  # by word: the page where it was last seen, and its row there
     words = row_count = token_count = 0
     for page in range(len(bounds) - 1):
         count = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
@@ -74,16 +73,15 @@ def _count_words(
                 word = words
                 slots[slot] = word
                 keys[word], spelling[0, word], spelling[1, word] = key, places[0, at], places[1, at]
-                last_page[word] = -1
+                latest[word, 0] = -1
                 words += 1
                 if words == len(keys):
-                    slots, keys, spelling, last_page, row_of = _grow(keys, spelling, last_page, row_of)
-            if last_page[word] != page:
-                last_page[word] = page
-                row_of[word] = row_count
+                    slots, keys, spelling, latest = _grow(keys, spelling, latest)
+            if latest[word, 0] != page:
+                latest[word, 0], latest[word, 1] = page, row_count
                 rows[0, row_count], rows[1, row_count], rows[2, row_count] = word, page, 0
                 row_count += 1
-            rows[2, row_of[word]] += 1
+            rows[2, latest[word, 1]] += 1
         tokens[token_count] = BREAK
         token_count += 1
     return row_count, token_count, keys[:words].copy(), spelling[:, :words].copy()
@@ -100,20 +98,18 @@ def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
 
 
 @inner
-def _grow(
-    keys: Hashes, spelling: Offsets, last_page: Offsets, row_of: Offsets
-) -> tuple[NDArray[np.int32], Hashes, Offsets, Offsets, Offsets]:
+def _grow(keys: Hashes, spelling: Offsets, latest: Offsets) -> tuple[NDArray[np.int32], Hashes, Offsets, Offsets]:
     size = len(keys)
     new_keys = np.empty(2 * size, np.uint64)
     new_spelling = np.empty((2, 2 * size), np.int64)
-    new_page = np.empty(2 * size, np.int64)
-    new_row = np.empty(2 * size, np.int64)
+    new_latest = np.empty((2 * size, 2), np.int64)
     slots = np.full(4 * size, -1, np.int32)
     for word in range(size):
-        new_keys[word], new_page[word], new_row[word] = keys[word], last_page[word], row_of[word]
-        new_spelling[0, word], new_spelling[1, word] = spelling[0, word], spelling[1, word]
+        new_keys[word] = keys[word]
+        for part in range(2):
+            new_spelling[part, word], new_latest[word, part] = spelling[part, word], latest[word, part]
         slots[_slot(slots, new_keys, keys[word])] = word
-    return slots, new_keys, new_spelling, new_page, new_row
+    return slots, new_keys, new_spelling, new_latest
 
 
 def normalized(text: Bytes, starts: Offsets, ends: Offsets) -> tuple[pa.StringArray, Hashes, Numbers]:

@@ -119,10 +119,17 @@ def tokenize(
             at += size
             continue
         starts[count] = at
-        at, value = _take_token(text, at, end, table)
-        if after_space:
-            value |= AFTER_SPACE
-        hashes[count] = value
+        value = add_point(_SEED, lower_of(point, table))
+        at += size
+        # Written out here: in a function of its own, every token would count references to all arrays.
+        while at < end:
+            point, size = decode(text, at)
+            following = kind_of(point, table)
+            if following != MARK and (following != WORD_PART or (kind != WORD_PART and kind != MARK)):
+                break
+            value = add_point(value, lower_of(point, table))
+            at += size
+        hashes[count] = _flagged(value, kind, after_space)
         ends[count] = at
         count += 1
         after_space = False
@@ -130,22 +137,13 @@ def tokenize(
 
 
 @inner
-def _take_token(text: Bytes, at: int, end: int, table: Characters) -> tuple[int, np.uint64]:
-    point, size = decode(text, at)
-    first = kind_of(point, table)
-    value = add_point(_SEED, lower_of(point, table))
-    at += size
-    while at < end:
-        point, size = decode(text, at)
-        kind = kind_of(point, table)
-        if kind != MARK and (kind != WORD_PART or (first != WORD_PART and first != MARK)):
-            break
-        value = add_point(value, lower_of(point, table))
-        at += size
+def _flagged(value: np.uint64, kind: int, after_space: bool) -> np.uint64:
     value = mix(value) & ~FLAGS
     if value == BREAK:
         value = FLAGS + _ONE
-    return at, value if first == PUNCTUATION else value | WORD
+    if after_space:
+        value |= AFTER_SPACE
+    return value if kind == PUNCTUATION else value | WORD
 
 
 @inner
@@ -178,20 +176,14 @@ def normalize(text: Bytes, start: int, end: int, table: Characters, out: Bytes, 
 @njit
 def sequence_hash(text: Bytes, start: int, end: int, table: Characters) -> tuple[np.uint64, int]:
     """The hash of a mention, and its number of tokens."""
+    hashes, places = np.empty(end - start + 1, np.uint64), np.empty((2, end - start + 1), np.int64)
     sequence = BREAK
-    count = 0
-    after_space = False
-    while start < end:
-        point, size = decode(text, start)
-        if kind_of(point, table) == SPACE:
-            after_space = True
-            start += size
-            continue
-        start, token = _take_token(text, start, end, table)
-        sequence = chain(sequence, token | AFTER_SPACE if after_space else token)
-        count += 1
-        after_space = False
-    return sequence, count
+    length = 0
+    for at in range(tokenize(text, start, end, table, hashes, places[0], places[1])):
+        if hashes[at] != BREAK:
+            sequence = chain(sequence, hashes[at])
+            length += 1
+    return sequence, length
 
 
 def as_bytes(text: str) -> Bytes:

@@ -52,7 +52,7 @@ def pages_in(xml: bytes) -> Iterator[RawPage | BadPage]:
 
 def _read_page(page: bytes, at: int) -> RawPage | BadPage:
     head = _HEAD.match(page)
-    begin = page.rfind(b"<text")
+    begin = page.find(b"<text", head.end()) if head else -1
     opening = _TEXT.match(page, begin) if begin >= 0 else None
     if head is None or opening is None:
         return _read_carefully(page, at)
@@ -60,7 +60,9 @@ def _read_page(page: bytes, at: int) -> RawPage | BadPage:
     text, repaired = b"", not _is_valid(head.group())
     if not opening.group(1):
         finish = page.find(b"<", opening.end())
-        if not page.startswith(b"</text>", finish):
+        if (
+            not page.startswith(b"</text>", finish) or page.find(b"<text", finish) >= 0
+        ):  # of several revisions, the last
             return _read_carefully(page, at)
         raw = _unescaped(page[opening.end() : finish])
         text = _valid(raw)

@@ -22,7 +22,11 @@ def normalize_title(source: Bytes, start: int, end: int, dialect: Dialect, out: 
     begin = at
     pending = False
     while start < end:
-        point, start = _next_point(source, start, end, dialect)
+        byte = source[start]
+        if byte < 0x80 and byte != _AMPERSAND and byte != _PERCENT:
+            point, start = int64(byte), start + 1
+        else:
+            point, start = _next_point(source, start, end, dialect)
         if point == _HASH:
             break
         if _is_space(point):

@@ -29,7 +29,8 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
         byte = text[at]
         if byte == _BRACE or byte == _BRACKET:  # noqa: SIM109
             run = _run(text, at, size)
-            if run >= 2:
+            # In MediaWiki `[[[a]]]` is no link: brackets pair up from the left, and a third one spoils the title.
+            if run >= 2 and not (byte == _BRACKET and run % 2):
                 stack[0, depth], stack[1, depth], stack[2, depth] = byte, at, run
                 depth += 1
             at += run

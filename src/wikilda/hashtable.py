@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import int64, inner, njit
+from wikilda.jit import inner, int64, njit
 
 EMPTY = np.uint64(0)
 _HALF = np.uint64(32)

@@ -1,11 +1,9 @@
 """What many tests share: real data, where it is to be had, and the sample wiki's knowledge."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import numba
-import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -17,13 +15,6 @@ settings.register_profile("kernels", deadline=None, max_examples=20 if numba.con
 settings.load_profile("kernels")
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
-
-
-@pytest.fixture(autouse=True)
-def _hashes_overflow() -> Iterator[None]:
-    """With the compiler off, NumPy warns where 64-bit hashes wrap around."""
-    with np.errstate(over="ignore"):
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -38,5 +29,4 @@ def data() -> Path:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     """Knowledge of the sample wiki."""
     target = tmp_path_factory.mktemp("sample") / "kb"
-    with np.errstate(over="ignore"):
-        return Knowledge(build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1)))
+    return Knowledge(build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1)))

@@ -16,6 +16,8 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 def njit(function: Function) -> Function:
     """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
+    if _numba.config.DISABLE_JIT:
+        return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
     try:
         return cast(Function, _numba.njit(cache=True, **_OPTIONS)(function))
     except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
@@ -23,7 +25,10 @@ def njit(function: Function) -> Function:
 
 
 def inner(function: Function) -> Function:
-    """A part of kernels, never called from Python: no wrapper is compiled and nothing is cached for it alone."""
+    """A part of kernels: no wrapper is compiled and nothing is cached for it alone.
+
+    Called from Python it would bring the interpreter down: what tests and modules call is an `njit`.
+    """
     if _numba.config.DISABLE_JIT:
         return function
     return cast(Function, _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))

@@ -1,7 +1,6 @@
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.wikis import FILLER, page, write_dump
@@ -41,8 +40,7 @@ def cricket(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
         page("Nowhere", redirect="Not a page"),
         page("Category:Sport", "Sport.", namespace=14),
     ]
-    with np.errstate(over="ignore"):
-        return build(tmp_path_factory.mktemp("cricket"), pages)
+    return build(tmp_path_factory.mktemp("cricket"), pages)
 
 
 def compiled() -> bool:

@@ -1,6 +1,5 @@
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from wikilda.knowledge import Knowledge
@@ -12,12 +11,10 @@ from wikilda.model import create_model
 def model(sample: Knowledge) -> Path:
     """A model of the sample wiki, beside its knowledge."""
     target = sample.artifact.path.with_name("model")
-    with np.errstate(over="ignore"):
-        create_model(sample, target)
+    create_model(sample, target)
     return target
 
 
 @pytest.fixture(scope="session")
 def linker(model: Path) -> Linker:
-    with np.errstate(over="ignore"):
-        return Linker.open(model)
+    return Linker.open(model)

@@ -10,8 +10,8 @@ from wikilda.settings import setting
 class ModelSettings:
     """Settings of a model: the scale of its first parameters, and its priors."""
 
-    mass_words: float = setting(50.0, "λ̂ of a word at the start, shared out among its topics by P(k|v)")
-    mass_mentions: float = setting(50.0, "λ̂ of a mention at the start, shared out among its topics by P(k|v)")
+    mass_words: float = setting(100.0, "λ̂ of a word at the start, shared out among its topics by P(k|v)")
+    mass_mentions: float = setting(10.0, "λ̂ of a mention at the start, shared out among its topics by P(k|v)")
     beta_words: float = setting(1e-4, "β of words: pseudo-count of every word in every topic")
     beta_mentions: float = setting(1e-4, "β of mentions: pseudo-count of every mention in every topic")
     alpha: float = setting(1e-3, "α: pseudo-count of every topic in every document (the mean, if they differ)")

@@ -1,23 +1,15 @@
 """Small random models, as artifacts and as the reference has them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from tests.reference import Reference, Token, similarity
 from wikilda.inference import Document, Packet, Sampler, SamplerSettings
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, ModelSettings, ModelWriter
-
-
-@pytest.fixture(autouse=True)
-def _wrap_around() -> Iterator[None]:
-    with np.errstate(over="ignore"):  # hashes and random numbers wrap around, which NumPy remarks on when not compiled
-        yield
 
 
 @dataclass

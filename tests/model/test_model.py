@@ -24,8 +24,7 @@ def make_knowledge(path: Path, count: int = 7) -> Knowledge:
     words = "word\ttitle\tcount\nwicket\tCricket\t6\nwicket\tRobert Croft\t2\ntomb\tLara Croft\t4\n"
     (tables / "words.tsv").write_text(words, "utf-8")
     settings = BuildSettings(max_word_share=1.0, min_word_topics=1)
-    with np.errstate(over="ignore"):  # hashes wrap around, which NumPy remarks on when not compiled
-        return Knowledge(build_from_tables(tables, path / "knowledge", settings, resources=Resources(workers=1)))
+    return Knowledge(build_from_tables(tables, path / "knowledge", settings, resources=Resources(workers=1)))
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,7 @@ _KINDS = ("template", "category", "magic")
 def dialect(code: str, namespaces: dict[str, int] | None = None, *, transcluded: bool = False) -> Dialect:
     site = Site(language=code)
     site.namespaces |= {name.lower(): number for name, number in (namespaces or {}).items()}
-    with np.errstate(over="ignore"):
-        return dialect_of(site, language(code), transcluded=transcluded)
+    return dialect_of(site, language(code), transcluded=transcluded)
 
 
 ENGLISH = dialect("en")

@@ -12,8 +12,7 @@ from wikilda.wiki.site import Site
 from wikilda.wiki.titles import LONGEST_TITLE, clean_title, hash_title, normalize_title, title_key
 from wikilda.wiki.wikitext import dialect_of
 
-with np.errstate(over="ignore"):
-    SENSITIVE = dialect_of(Site(language="en", first_letter_case=False), language("en"))
+SENSITIVE = dialect_of(Site(language="en", first_letter_case=False), language("en"))
 
 
 @pytest.mark.parametrize(

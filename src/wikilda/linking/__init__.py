@@ -1,6 +1,6 @@
 """Linking documents: what their mentions mean."""
 
-from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector
+from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
 from wikilda.linking.documents import Text, marked, read_documents
 from wikilda.linking.linker import Candidate, Entity, Linked, LinkedMention, Linker, TopicShare
 
@@ -13,6 +13,7 @@ __all__ = [
     "Linked",
     "LinkedMention",
     "Linker",
+    "SpacyDetector",
     "Text",
     "TopicShare",
     "marked",

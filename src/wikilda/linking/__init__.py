@@ -1,8 +1,9 @@
 """Linking documents: what their mentions mean."""
 
+from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
 from wikilda.linking.documents import Text, marked, read_documents
-from wikilda.linking.linker import Candidate, Entity, Linked, LinkedMention, Linker, TopicShare
+from wikilda.linking.linker import Linker
 
 __all__ = [
     "Candidate",
@@ -13,6 +14,7 @@ __all__ = [
     "Linked",
     "LinkedMention",
     "Linker",
+    "Source",
     "SpacyDetector",
     "Text",
     "TopicShare",

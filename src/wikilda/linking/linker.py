@@ -1,6 +1,5 @@
 """Text in, entities out: what each mention of a document means, how sure that is, and what else it may mean."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,71 +10,13 @@ from wikilda.inference.packet import Document
 from wikilda.inference.sampler import Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.knowledge import Knowledge
+from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 from wikilda.linking.detection import Detector, DictionaryDetector
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
 from wikilda.model import Model
 
 DEFAULT = SamplerSettings()
-
-
-@dataclass(frozen=True)
-class Entity:
-    """A topic, as the wiki knows it."""
-
-    title: str
-    page_id: int
-    wikidata: str | None
-    url: str
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What a mention may mean: how probable that is after sampling, and how probable it was before, P(k|v)."""
-
-    entity: Entity
-    probability: float
-    prior: float
-
-
-@dataclass(frozen=True)
-class LinkedMention:
-    """A mention and its candidates, best first; none where the knowledge does not have the string."""
-
-    start: int
-    end: int
-    text: str
-    candidates: list[Candidate]
-
-    @property
-    def entity(self) -> Entity | None:
-        """What the mention means, or nothing that is known."""
-        return self.candidates[0].entity if self.candidates else None
-
-
-@dataclass(frozen=True)
-class TopicShare:
-    """A topic of a document, and how much of the document is about it."""
-
-    entity: Entity
-    share: float
-
-
-@dataclass(frozen=True)
-class Linked:
-    """A document with its mentions linked, and its topics."""
-
-    id: str
-    mentions: list[LinkedMention]
-    topics: list[TopicShare]
-
-    def to_json(self) -> dict[str, Any]:
-        """The document as plain values, for JSON."""
-        return {
-            "id": self.id,
-            "mentions": [_mention_json(mention) for mention in self.mentions],
-            "topics": [{"title": each.entity.title, "share": round(each.share, 6)} for each in self.topics],
-        }
 
 
 class Linker:
@@ -88,6 +29,7 @@ class Linker:
         self.model = model
         self.knowledge = knowledge or model.knowledge()
         self.sampler = Sampler(model, settings, self.knowledge.graph)
+        self.source = Source.of(self.knowledge)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod
@@ -114,9 +56,9 @@ class Linker:
             LinkedMention(start, end, text[start:end], self._candidates(sampled, number, mentions, candidates))
             for number, (start, end) in enumerate(spans)
         ]
-        mixture, shares = sampled.mixture
-        largest = zip(mixture[:topics], shares[:topics], strict=True)
-        return Linked(document.id, linked, [TopicShare(self.entity(topic), float(share)) for topic, share in largest])
+        largest = zip(*(column[:topics] for column in sampled.mixture), strict=True)
+        shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
+        return Linked(document.id, text, linked, shares, self.source)
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""
@@ -134,19 +76,3 @@ class Linker:
         found = {int(topic): float(share) for topic, share in zip(*sampled.mention(number), strict=True)}
         order = sorted(priors.keys() | found.keys(), key=lambda k: (-found.get(k, 0.0), -priors.get(k, 0.0), k))
         return [Candidate(self.entity(k), found.get(k, 0.0), priors.get(k, 0.0)) for k in order[:most]]
-
-
-def _mention_json(mention: LinkedMention) -> dict[str, Any]:
-    best = mention.entity
-    return {
-        "start": mention.start, "end": mention.end, "text": mention.text,
-        "title": best.title if best else None,
-        "page_id": best.page_id if best else None,
-        "wikidata": best.wikidata if best else None,
-        "url": best.url if best else None,
-        "probability": round(mention.candidates[0].probability, 6) if best else None,
-        "candidates": [
-            {"title": each.entity.title, "probability": round(each.probability, 6), "prior": round(each.prior, 6)}
-            for each in mention.candidates
-        ],
-    }  # fmt: skip

@@ -1,5 +1,7 @@
 """Text in, entities out: what each mention of a document means, how sure that is, and what else it may mean."""
 
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ class Linker:
         self.knowledge = knowledge or model.knowledge()
         self.sampler = Sampler(model, settings, self.knowledge.graph)
         self.source = Source.of(self.knowledge)
+        self._entity = lru_cache(1 << 16)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod
@@ -52,9 +55,10 @@ class Linker:
         spans = self.detector.detect(text) if document.mentions is None else document.mentions
         mentions = encode_mentions(text, spans, self.knowledge)
         sampled = self.sampler.sample(Document(encode_words(text, spans, self.knowledge), mentions, document.id))
+        known = {symbol: self._candidates(sampled, at, symbol, candidates) for at, symbol in _distinct(mentions)}
         linked = [
-            LinkedMention(start, end, text[start:end], self._candidates(sampled, number, mentions, candidates))
-            for number, (start, end) in enumerate(spans)
+            LinkedMention(start, end, text[start:end], known[symbol])
+            for (start, end), symbol in zip(spans, mentions.tolist(), strict=True)
         ]
         largest = zip(*(column[:topics] for column in sampled.mixture), strict=True)
         shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
@@ -62,17 +66,29 @@ class Linker:
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""
+        return self._entity(int(topic))
+
+    def _make_entity(self, topic: int) -> Entity:
         known = self.knowledge
         item = int(known.wikidata[topic])
-        title = known.titles[int(topic)]
+        title = known.titles[topic]
         return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
 
-    def _candidates(self, sampled: Sampled, number: int, mentions: NDArray[np.int64], most: int) -> list[Candidate]:
+    def _candidates(self, sampled: Sampled, number: int, symbol: int, most: int) -> list[Candidate]:
         """The topics that were sampled, best first, then those that the string may mean and that never were."""
-        if mentions[number] < 0:
+        if symbol < 0:
             return []
-        row, counts = self.knowledge.mentions.row(mentions[number])
-        priors = dict(zip(row.tolist(), (counts / counts.sum()).tolist(), strict=True))
-        found = {int(topic): float(share) for topic, share in zip(*sampled.mention(number), strict=True)}
-        order = sorted(priors.keys() | found.keys(), key=lambda k: (-found.get(k, 0.0), -priors.get(k, 0.0), k))
-        return [Candidate(self.entity(k), found.get(k, 0.0), priors.get(k, 0.0)) for k in order[:most]]
+        row, counts = self.knowledge.mentions.row(symbol)
+        topics, shares = sampled.mention(number)
+        every = np.union1d(row, topics)
+        found, priors = np.zeros(len(every)), np.zeros(len(every))
+        found[np.searchsorted(every, topics)] = shares
+        priors[np.searchsorted(every, row)] = counts / counts.sum()
+        order = np.lexsort((every, -priors, -found))[:most]
+        return [Candidate(self.entity(every[at]), float(found[at]), float(priors[at])) for at in order]
+
+
+def _distinct(mentions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Each symbol once, after its first place: mentions with the same string have the same answer."""
+    symbols, places = np.unique(mentions, return_index=True)
+    return zip(places.tolist(), symbols.tolist(), strict=True)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.packet import Document
-from wikilda.inference.sampler import Sampled, Sampler
+from wikilda.inference.sampler import Ranking, Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.knowledge import Knowledge
 from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
-from wikilda.linking.detection import Detector, DictionaryDetector
+from wikilda.linking.detection import Detector, DictionaryDetector, Spans
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
 from wikilda.model import Model
@@ -49,12 +49,7 @@ class Linker:
 
         Mentions that are not given are found by the linker's detector.
         """
-        if isinstance(document, str):
-            document = Text(document)
-        text = document.text
-        spans = self.detector.detect(text) if document.mentions is None else document.mentions
-        mentions = encode_mentions(text, spans, self.knowledge)
-        sampled = self.sampler.sample(Document(encode_words(text, spans, self.knowledge), mentions, document.id))
+        text, spans, mentions, sampled = self._sample(document)
         known = {symbol: self._candidates(sampled, at, symbol, candidates) for at, symbol in _distinct(mentions)}
         linked = [
             LinkedMention(start, end, text[start:end], known[symbol])
@@ -62,7 +57,19 @@ class Linker:
         ]
         largest = zip(*(column[:topics] for column in sampled.mixture), strict=True)
         shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
-        return Linked(document.id, text, linked, shares, self.source)
+        return Linked(document.id if isinstance(document, Text) else "", text, linked, shares, self.source)
+
+    def topics(self, document: Text | str) -> Ranking:
+        """The document's topics as numbers of the knowledge, and their shares, largest first."""
+        return self._sample(document)[-1].mixture
+
+    def _sample(self, document: Text | str) -> tuple[str, Spans, NDArray[np.int64], Sampled]:
+        document = Text(document) if isinstance(document, str) else document
+        text = document.text
+        spans = self.detector.detect(text) if document.mentions is None else document.mentions
+        mentions = encode_mentions(text, spans, self.knowledge)
+        words = encode_words(text, spans, self.knowledge)
+        return text, spans, mentions, self.sampler.sample(Document(words, mentions, document.id))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""

@@ -1,0 +1,3 @@
+from tests.linking.conftest import linker, model
+
+__all__ = ["linker", "model"]

@@ -10,8 +10,9 @@ from wikilda.cli.options import settings_options
 from wikilda.cli.output import console, table
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.datasets import READERS, read_dataset
+from wikilda.evaluation.detection import Detect, detector, end_to_end
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import METHODS, make_method
+from wikilda.evaluation.methods import METHODS, Method, make_method
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import Runs, gold_summary, results, write_json, write_text
@@ -22,6 +23,7 @@ from wikilda.model import Model
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
+_END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 
 
@@ -34,16 +36,19 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
     help=f"What to run, once for each; the last is compared with the others.  [default: {', '.join(_DEFAULT)}]",
 )  # fmt: skip
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
-@click.option("--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]")
+@click.option(
+    "--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]"
+)
 @click.option("--threads", type=click.IntRange(1, 1024), help="Threads to link with.  [default: one a core]")
 @click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by the prior rank of gold, too.")
+@click.option("--detect", is_flag=True, help="Find the mentions, too: precision, recall and F1 from end to end.")
 @click.option("--json", "json_file", type=_OUT, help="Write all figures and every document here.")
 @click.option("--report", "report_file", type=_OUT, help="Write a page here that shows each error in its text.")
 @settings_options(SamplerSettings)
 def command(
     model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], splits: tuple[str, ...],
-    form: str | None, threads: int | None, breakdown: bool, json_file: Path | None, report_file: Path | None,
-    settings: SamplerSettings,
+    form: str | None, threads: int | None, breakdown: bool, detect: bool, json_file: Path | None,
+    report_file: Path | None, settings: SamplerSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -56,11 +61,15 @@ def command(
     golds = [Gold(dataset, resolver) for dataset in datasets]
     wanted = list(METHODS) if "all" in names else list(dict.fromkeys(names or _DEFAULT))
     methods = [make_method(name, opened, resolver.knowledge, settings) for name in wanted]
+    find = detector(resolver.knowledge) if detect else None
     out = console()
     groups: list[list[Run]] = []
     for gold in golds:
         groups.append([run(method, gold, threads) for method in methods])
         show(out, groups[-1], breakdown=breakdown)
+        if find:
+            rows = [_end_to_end_row(method, gold, find, threads) for method in methods]
+            out.print(table(f"{gold.name}, end to end", _END_TO_END, rows))
     if json_file:
         write_json(json_file, results(opened, groups, settings))
     if report_file:
@@ -103,6 +112,11 @@ def _row(each: Run) -> list[str]:
     nils = (without.precision, without.recall)
     return [each.method, *(f"{share:.2f}" for share in shares), *(f"{share:.1f}" for share in nils), error,
             f"{each.seconds:.1f}"]  # fmt: skip
+
+
+def _end_to_end_row(method: Method, gold: Gold, find: Detect, threads: int | None) -> list[str]:
+    both = end_to_end(method, gold, find, threads)
+    return [method.name, *(f"{share:.2f}" for each in both for share in (each.precision, each.recall, each.f1))]
 
 
 def _show_slices(out: Console, title: str, runs: Runs, found: Sequence[list[Slice]]) -> None:

@@ -29,13 +29,19 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")
 @click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
               help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip
-@click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most.")
+@click.option(
+    "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most."
+)
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Use every n-th document only.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Trials at a time.  [default: one a core]")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
-@click.option("--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]")
-@click.option("--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing.")
+@click.option(
+    "--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]"
+)
+@click.option(
+    "--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing."
+)
 @settings_options(SamplerSettings)
 def command(
     model: Path, files: tuple[Path, ...], space_file: Path, record_file: Path, rounds: int, every: int,

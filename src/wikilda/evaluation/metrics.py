@@ -90,7 +90,9 @@ def _slices(run: Run, values: Numbers, bounds: tuple[tuple[int, int | None], ...
     slices = []
     for low, high in bounds:
         chosen = (values >= low) & (values <= high if high is not None else True)
-        name = f"{low + shift}" if low == high else f"{low + shift}+" if high is None else f"{low + shift}–{high + shift}"
+        name = (
+            f"{low + shift}" if low == high else f"{low + shift}+" if high is None else f"{low + shift}–{high + shift}"
+        )
         slices.append(_slice(run, name, chosen))
     return slices
 

@@ -51,7 +51,7 @@ def nil_scores(run: Run) -> NilScores:
 
 
 def answer_calibration(run: Run) -> Calibration:
-    """Of mentions that have a topic and candidates: how probable the best one was said to be, and whether it was right."""
+    """Of mentions with a topic and candidates: how probable the best one was said to be, and whether it was right."""
     chosen = run.gold.known & np.array([bool(verdict.topics) for verdict in run.verdicts], np.bool_)
     confidence = np.array([verdict.scores[0] if verdict.scores else 0.0 for verdict in run.verdicts])
     return calibration(confidence[chosen], run.right[chosen])

@@ -9,6 +9,7 @@ from typing import Any
 from wikilda import __version__
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.gold import ABSENT
+from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
@@ -91,7 +92,7 @@ def _documents(run: Run) -> Iterator[dict[str, Any]]:
     gold, at = run.gold, 0
     for text in gold.documents:
         mentions = []
-        for start, end in text.mentions:
+        for start, end in spans_of(text):
             title = gold_title(gold, at)
             mentions.append(
                 {"start": start, "end": end, "text": text.text[start:end], "gold": title}
@@ -118,6 +119,7 @@ def _verdict(verdict: Verdict, knowledge: Knowledge) -> dict[str, Any]:
         "nil": round(verdict.nil, 6),
         "gold_rank": verdict.rank + 1 if verdict.rank >= 0 else None,
         "candidates": [
-            {"title": title, "score": round(score, 6)} for title, score in zip(titles, verdict.scores[:SHOWN], strict=True)
+            {"title": title, "score": round(score, 6)}
+            for title, score in zip(titles, verdict.scores[:SHOWN], strict=True)
         ],
     }

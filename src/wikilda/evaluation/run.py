@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import ABSENT, NIL, Resolver
-from wikilda.evaluation.methods.base import Answer, Method, priors
+from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.linking.encode import encode_mentions
 from wikilda.progress import bar
 
 NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
@@ -60,12 +59,12 @@ class Gold:
     @property
     def named(self) -> Flags:
         """Mentions that have an entity, in the knowledge or not."""
-        return self.topics != NIL
+        return np.asarray(self.topics != NIL)
 
     @property
     def absent(self) -> Flags:
         """Mentions whose entity is not in the knowledge."""
-        return self.topics == ABSENT
+        return np.asarray(self.topics == ABSENT)
 
     @cached_property
     def ambiguity(self) -> Numbers:
@@ -81,7 +80,7 @@ class Gold:
     @cached_property
     def _candidates(self) -> list[list[int]]:
         rows: dict[int, list[int]] = {-1: []}
-        symbols = [number for text in self.documents for number in encode_mentions(text, self.knowledge).tolist()]
+        symbols = [number for text in self.documents for number in symbols_of(text, self.knowledge)]
         for symbol in symbols:
             if symbol not in rows:
                 rows[symbol] = [topic for topic, _ in priors(self.knowledge, symbol)]

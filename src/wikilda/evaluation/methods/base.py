@@ -17,6 +17,9 @@ class Answer(NamedTuple):
 UNKNOWN = Answer([], [], 1.0)  # of a string that the knowledge does not have
 
 
+Spans = list[tuple[int, int]]
+
+
 class Method(Protocol):
     """A way to link. One method serves many threads."""
 
@@ -26,6 +29,16 @@ class Method(Protocol):
     def link(self, document: Text) -> list[Answer]:
         """An answer for each mention of a document."""
         ...
+
+
+def spans_of(document: Text) -> Spans:
+    """The spans of a document's mentions, which gold always has."""
+    return document.mentions or []
+
+
+def symbols_of(document: Text, knowledge: Knowledge) -> list[int]:
+    """The mentions in their order, as the knowledge numbers them; −1 for strings that it does not have."""
+    return [knowledge.find_mention(document.text[start:end]) for start, end in spans_of(document)]
 
 
 def priors(knowledge: Knowledge, mention: int) -> list[tuple[int, float]]:

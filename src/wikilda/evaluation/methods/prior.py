@@ -1,9 +1,8 @@
 """The baseline: a mention means what it means most often, argmax P(k|m)."""
 
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, priors
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, priors, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.linking.encode import encode_mentions
 
 
 class Prior:
@@ -17,7 +16,7 @@ class Prior:
 
     def link(self, document: Text) -> list[Answer]:
         """An answer for each mention of a document."""
-        return [self._answer(mention) for mention in encode_mentions(document, self.knowledge).tolist()]
+        return [self._answer(mention) for mention in symbols_of(document, self.knowledge)]
 
     def _answer(self, mention: int) -> Answer:
         if mention < 0:

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from wikilda.evaluation.methods.base import UNKNOWN, Answer
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, symbols_of
 from wikilda.inference.packet import Document, Packet
 from wikilda.inference.sampler import Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.tagme import Guess, tagme
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.linking.encode import encode_mentions
 from wikilda.model import Model
 
 
@@ -25,7 +24,7 @@ class TagMe:
 
     def link(self, document: Text) -> list[Answer]:
         """An answer for each mention of a document."""
-        mentions = encode_mentions(document, self.knowledge)
+        mentions = np.array(symbols_of(document, self.knowledge), np.int64)
         packet = self.sampler.packet(Document(np.empty(0, np.int64), mentions, document.id))
         guess = tagme(packet, self.settings.epsilon, self.settings.tau)
         symbols = np.searchsorted(packet.bag.symbols[packet.bag.first_mention :], mentions).tolist()

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from html import escape
 
 from wikilda.evaluation.gold import NIL
-from wikilda.evaluation.methods.base import priors
+from wikilda.evaluation.methods.base import priors, spans_of, symbols_of
 from wikilda.evaluation.report.kinds import KINDS, kind_of
 from wikilda.evaluation.results import Runs, gold_title
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.linking.encode import encode_mentions
 
 SHOWN = 5  # candidates of the method itself
 _GLOSS = 110
@@ -39,7 +38,7 @@ class Errors:
     def _documents(self) -> Iterator[str]:
         at = 0
         for text in self.gold.documents:
-            symbols = encode_mentions(text, self.knowledge).tolist()
+            symbols = symbols_of(text, self.knowledge)
             shares = [dict(priors(self.knowledge, symbol)) if symbol >= 0 else {} for symbol in symbols]
             kinds = [kind_of(self.run, at + n, next(iter(share), NIL)) for n, share in enumerate(shares)]
             self.counts.update(kind for kind in kinds if kind)
@@ -51,9 +50,10 @@ class Errors:
         alike: dict[object, list[int]] = {}  # mentions of the same string with the same answers share a card
         for number, kind in enumerate(kinds):
             if kind:
-                start, end = text.mentions[number]
+                start, end = spans_of(text)[number]
                 said = [str(run.verdicts[at + number]) for run in self.runs]
-                alike.setdefault((text.text[start:end].lower(), self.gold.topics[at + number], *said), []).append(number)
+                key = (text.text[start:end].lower(), int(self.gold.topics[at + number]), *said)
+                alike.setdefault(key, []).append(number)
         cards = "".join(self._card(text, at, group, str(kinds[group[0]]), shares) for group in alike.values())
         targets = {number: at + group[0] for group in alike.values() for number in group}
         return (
@@ -64,7 +64,7 @@ class Errors:
 
     def _text(self, text: Text, at: int, kinds: list[str | None], targets: dict[int, int]) -> str:
         parts, last = [], 0
-        for number, (start, end) in enumerate(text.mentions):
+        for number, (start, end) in enumerate(spans_of(text)):
             if start < last:  # inside another mention: it may have a card, but no colour of its own
                 continue
             parts.append(escape(text.text[last:start]))
@@ -78,7 +78,7 @@ class Errors:
         return "".join([*parts, escape(text.text[last:])])
 
     def _card(self, text: Text, at: int, group: list[int], kind: str, shares: list[dict[int, float]]) -> str:
-        mention, (start, end) = at + group[0], text.mentions[group[0]]
+        mention, (start, end) = at + group[0], spans_of(text)[group[0]]
         answer = int(self.run.answers[mention])
         given = self.knowledge.titles[answer] if answer >= 0 else "NIL"
         times = f" × {len(group)}" if len(group) > 1 else ""

@@ -13,10 +13,12 @@ def figures(runs: Runs) -> str:
     """All figures of a data set."""
     counts = gold_summary(runs[0].gold)
     complaints = "".join(f"<li>{escape(each)}</li>" for each in counts["complaints"])
+    if complaints:
+        complaints = f"<details><summary>What was not right with the file</summary><ul>{complaints}</ul></details>"
     return (
         f"<p>{counts['documents']:,} documents, {counts['mentions']:,} mentions: {counts['in_knowledge']:,} in the "
         f"knowledge, {counts['not_in_knowledge']:,} not in it, {counts['nil']:,} NIL.</p>"
-        + (f"<details><summary>What was not right with the file</summary><ul>{complaints}</ul></details>" * bool(complaints))
+        + complaints
         + _accuracy(runs)
         + _comparisons(runs)
         + '<div class="row">'

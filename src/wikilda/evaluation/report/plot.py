@@ -16,12 +16,13 @@ def reliability(title: str, found: Calibration) -> str:
         if not each.count:
             continue
         height = each.right * _SIZE
+        top, pale = _TOP + _SIZE - height, 0.25 + 0.75 * (each.count / most) ** 0.5
         about = f"{each.count:,} answers, confidence {each.confidence:.2f}, right {each.right:.2f}"
         bars.append(
-            f'<rect x="{_LEFT + number * width + 1:.1f}" y="{_TOP + _SIZE - height:.1f}" width="{width - 2:.1f}" '
-            f'height="{max(height, 0.5):.1f}" fill="#3b73af" fill-opacity="{0.25 + 0.75 * (each.count / most) ** 0.5:.2f}">'
+            f'<rect x="{_LEFT + number * width + 1:.1f}" y="{top:.1f}" width="{width - 2:.1f}" '
+            f'height="{max(height, 0.5):.1f}" fill="#3b73af" fill-opacity="{pale:.2f}">'
             f"<title>{about}</title></rect>"
-            f'<circle cx="{_LEFT + each.confidence * _SIZE:.1f}" cy="{_TOP + _SIZE - height:.1f}" r="2.5" fill="#b5442e"/>'
+            f'<circle cx="{_LEFT + each.confidence * _SIZE:.1f}" cy="{top:.1f}" r="2.5" fill="#b5442e"/>'
         )
     bottom, right = _TOP + _SIZE, _LEFT + _SIZE
     label = f"{title}: ECE {found.error:.3f}"

@@ -1,4 +1,4 @@
-"""Greedy search: for one setting after the other the best of its values, all others fixed; again until nothing moves."""
+"""Greedy search: of one setting after the other the best value, all others fixed; again until nothing moves."""
 
 import multiprocessing
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
 """Where to search: a TOML file with a table a kind of settings, and in it the values to try of each setting.
 
-    [sampler]
-    stranger = [0.5, 1.0]
+[sampler]
+stranger = [0.5, 1.0]
 
-    [model]
-    mass_mentions = [1.0, 10.0, 100.0]
+[model]
+mass_mentions = [1.0, 10.0, 100.0]
 """
 
 import tomllib

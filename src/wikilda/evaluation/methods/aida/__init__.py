@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from wikilda.evaluation.methods.aida.keyphrases import Places, phrases_of, similarities
 from wikilda.evaluation.methods.aida.subgraph import Edges, densest
-from wikilda.evaluation.methods.base import UNKNOWN, Answer
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, spans_of, symbols_of
 from wikilda.inference.similarity import Likeness, likeness
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.linking.encode import encode_mentions
 from wikilda.text.characters import characters
 from wikilda.text.tokens import FLAGS, as_bytes, tokenize
 
@@ -46,13 +45,13 @@ class Aida:
 
     def link(self, document: Text) -> list[Answer]:
         """An answer for each mention of a document."""
-        mentions = encode_mentions(document, self.knowledge)
-        symbols = np.unique(mentions[mentions >= 0]).tolist()
+        mentions = symbols_of(document, self.knowledge)
+        symbols = sorted({mention for mention in mentions if mention >= 0})
         places = self._places(document, mentions)
         local = {symbol: self._local(symbol, places) for symbol in symbols}
         chosen = self._together(list(local.values())) if self.coherence and symbols else [-1] * len(symbols)
         answers = {symbol: _answer(local[symbol], first) for symbol, first in zip(symbols, chosen, strict=True)}
-        return [answers.get(mention, UNKNOWN) for mention in mentions.tolist()]
+        return [answers.get(mention, UNKNOWN) for mention in mentions]
 
     def _local(self, symbol: int, places: Places) -> _Local:
         topics, counts = self.knowledge.mentions.row(symbol)
@@ -76,14 +75,14 @@ class Aida:
         places = densest(edges, alike, COHERENCE) - offsets[:-1]
         return [int(keep[place]) if len(keep) else -1 for keep, place in zip(kept, places, strict=True)]
 
-    def _places(self, document: Text, mentions: NDArray[np.int64]) -> Places:
+    def _places(self, document: Text, mentions: list[int]) -> Places:
         """Where the words of titles are in a text."""
         data = as_bytes(document.text)
         hashes, bounds = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)
         count = tokenize(data, 0, len(data), characters(), hashes, bounds[0], bounds[1])
         inside = np.full(count, -1, np.int64)
         bytes_of = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
-        for (start, end), mention in zip(document.mentions, mentions.tolist(), strict=True):
+        for (start, end), mention in zip(spans_of(document), mentions, strict=True):
             first, last = np.searchsorted(bounds[0][:count], bytes_of[[start, end]])
             inside[first:last] = mention
         tokens = hashes[:count] & ~FLAGS

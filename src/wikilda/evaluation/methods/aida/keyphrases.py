@@ -131,7 +131,8 @@ def _cover(places: Places, mention: Whole, at: NDArray[np.int64], count: Whole) 
     """The length of the shortest stretch of text that has all of some words."""
     best = np.int64(1) << 60
     while True:
-        first, last, least = np.int64(1) << 60, np.int64(-1), np.int64(0)
+        first, last = np.int64(1) << 60, np.int64(-1)
+        least: Whole = np.int64(0)
         for number in range(count):
             position = places.positions[at[number]]
             if position < first:

@@ -44,7 +44,7 @@ def _closest(edges: Edges, alike: Likeness) -> NDArray[np.bool_]:
     alive = np.zeros(size, np.bool_)
     for mention in range(mentions):
         distance[:] = 2.0
-        best = np.int64(-1)
+        best: Whole = np.int64(-1)
         for at in range(edges.offsets[mention], edges.offsets[mention + 1]):
             entity, own = edges.entities[at], 1.0 - edges.weights[at]
             distance[entity] = min(distance[entity], own)
@@ -89,7 +89,8 @@ def _shrink(edges: Edges, alike: Likeness, coherence: Real, alive: NDArray[np.bo
     best, density = alive.copy(), -1.0
     while True:
         taboo = _taboo(edges, alive, left)
-        weakest, least = np.int64(-1), np.inf
+        weakest: Whole = np.int64(-1)
+        least = np.inf
         for entity in range(len(alive)):
             if alive[entity]:
                 least = min(least, degrees[entity])

@@ -41,6 +41,27 @@ def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out.html", "out.json"]
 
 
+def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    then = tmp_path / "then.json"
+    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "wikilda", "--no-coherence")[0] == 0
+    code, out, err = run("evaluate", model.path, gold_file, "--than", then, "--method", "prior", "--method", "wikilda")
+    assert (code, err) == (0, "")
+    found = [line for line in out.splitlines() if "in then.json" in line]
+    assert len(found) == 1
+    assert found[0].startswith("wikilda − wikilda in then.json: micro ")
+    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "wikilda", "--no-coherence")
+    assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
+    fewer = tmp_path / "gold.jsonl"
+    fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
+    code, _, err = run("evaluate", model.path, fewer, "--than", then, "--method", "wikilda")
+    assert code == 1
+    assert "cannot be paired" in err
+    then.write_text("{}")
+    code, _, err = run("evaluate", model.path, gold_file, "--than", then)
+    assert code == 1
+    assert "evaluate --json" in err
+
+
 def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     file = tmp_path / "x.tsv"
     file.write_text("hello")

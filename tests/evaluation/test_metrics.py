@@ -59,14 +59,15 @@ def test_prior_rank_is_the_order_of_counts(sample: Knowledge) -> None:
     assert run.gold.prior_rank.tolist()[2] == -1
 
 
-def test_bootstrap_deviation_is_that_of_theory() -> None:
+def test_bootstrap_deviation_is_that_of_theory(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(0)
     right = (generator.random(400) < 0.8).astype(np.float64)
-    drawn = bootstrap.draws(400, 4000)
-    shares = bootstrap.micro(right, np.ones(400), drawn)
+    found = bootstrap.shares(right, np.ones(400), 4000)
     theory = np.sqrt(right.mean() * (1 - right.mean()) / 400)
-    assert bootstrap.deviation(shares) == pytest.approx(theory, rel=0.05)
-    assert np.array_equal(drawn, bootstrap.draws(400, 4000))
+    assert found.micro == found.macro == pytest.approx(right.mean())
+    assert bootstrap.deviation(found.micros) == pytest.approx(theory, rel=0.05)
+    monkeypatch.setattr(bootstrap, "_BLOCK", 1000)  # the blocks it is done in change nothing
+    assert np.array_equal(found.micros, bootstrap.shares(right, np.ones(400), 4000).micros)
 
 
 def test_paired_bootstrap(sample: Knowledge) -> None:

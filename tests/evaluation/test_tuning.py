@@ -1,6 +1,7 @@
 """The greedy search: its space, its record, and a small one that really runs."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,22 @@ def test_models_with_other_settings(model: Model, gold_file: Path, tmp_path: Pat
     assert first["objective"] != second["objective"]
     assert len(list(tmp_path.iterdir())) == 1
     assert measure(task, other)["objective"] == second["objective"]
+
+
+def test_a_trained_model_keeps_its_parameters(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    trained, scratch = tmp_path / "trained", tmp_path / "scratch"
+    shutil.copytree(model.path, trained, ignore=shutil.ignore_patterns("weights-*"))
+    scratch.mkdir()
+    manifest = json.loads((trained / "manifest.json").read_text("utf-8"))
+    (trained / "manifest.json").write_text(json.dumps({**manifest, "iteration": 1}), "utf-8")
+    task = Task(trained, model.knowledge().artifact.path, read_dataset(gold_file), scratch)
+    priors, masses = start(), start()
+    priors["model"]["beta_words"] = 1e-2
+    assert measure(task, priors)["objective"] > 0
+    assert not list(trained.glob("weights-*"))  # what belongs to a trial is kept apart
+    masses["model"]["mass_words"] = 1.0
+    with pytest.raises(SettingsError, match="mass_words"):
+        measure(task, masses)
 
 
 def test_the_command_searches_and_refuses_test_data(model: Model, gold_file: Path, tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from rich.console import Console
 from wikilda.cli.options import settings_options
 from wikilda.cli.output import console, table
 from wikilda.evaluation import metrics, nil
+from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS, read_dataset
 from wikilda.evaluation.detection import Detect, detector, end_to_end
+from wikilda.evaluation.earlier import Earlier
 from wikilda.evaluation.gold import Resolver
 from wikilda.evaluation.methods import METHODS, Method, make_method
 from wikilda.evaluation.metrics import Slice
@@ -43,12 +45,13 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 @click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by the prior rank of gold, too.")
 @click.option("--detect", is_flag=True, help="Find the mentions, too: precision, recall and F1 from end to end.")
 @click.option("--json", "json_file", type=_OUT, help="Write all figures and every document here.")
+@click.option("--than", type=_FILE, help="Compare with the --json of an earlier run on the same data.")
 @click.option("--report", "report_file", type=_OUT, help="Write a page here that shows each error in its text.")
 @settings_options(SamplerSettings)
 def command(
     model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], splits: tuple[str, ...],
     form: str | None, threads: int | None, breakdown: bool, detect: bool, json_file: Path | None,
-    report_file: Path | None, settings: SamplerSettings,
+    report_file: Path | None, than: Path | None, settings: SamplerSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -61,12 +64,15 @@ def command(
     golds = [Gold(dataset, resolver) for dataset in datasets]
     wanted = list(METHODS) if "all" in names else list(dict.fromkeys(names or _DEFAULT))
     methods = [make_method(name, opened, resolver.knowledge, settings) for name in wanted]
+    earlier = Earlier(than) if than else None
     find = detector(resolver.knowledge) if detect else None
     out = console()
     groups: list[list[Run]] = []
     for gold in golds:
         groups.append([run(method, gold, threads) for method in methods])
         show(out, groups[-1], breakdown=breakdown)
+        if earlier:
+            _show_earlier(out, earlier, groups[-1])
         if find:
             rows = [_end_to_end_row(method, gold, find, threads) for method in methods]
             out.print(table(f"{gold.name}, end to end", _END_TO_END, rows))
@@ -81,11 +87,8 @@ def show(out: Console, runs: Runs, *, breakdown: bool) -> None:
     _show_gold(out, runs[0].gold)
     columns = ["method", "micro", "±", "macro", "±", "of all", "recall", "NIL P", "R", "ECE", "seconds"]
     out.print(table("", columns, [_row(each) for each in runs]))
-    last = runs[-1]
     for other in runs[:-1]:
-        found = metrics.compare(last, other)
-        parts = [f"{name} {d.value:+.2f} [{d.low:+.2f}, {d.high:+.2f}] p={d.p:.3f}" for name, d in found.items()]
-        out.print(f"{last.method} − {other.method}: {'; '.join(parts)}", markup=False, highlight=False)
+        _show_difference(out, f"{runs[-1].method} − {other.method}", metrics.compare(runs[-1], other))
     if breakdown:
         _show_slices(out, "by ambiguity", runs, [metrics.by_ambiguity(each) for each in runs])
         _show_slices(out, "by prior rank of gold", runs, [metrics.by_prior_rank(each) for each in runs])
@@ -112,6 +115,19 @@ def _row(each: Run) -> list[str]:
     nils = (without.precision, without.recall)
     return [each.method, *(f"{share:.2f}" for share in shares), *(f"{share:.1f}" for share in nils), error,
             f"{each.seconds:.1f}"]  # fmt: skip
+
+
+def _show_difference(out: Console, name: str, found: dict[str, Difference]) -> None:
+    parts = [f"{kind} {d.value:+.2f} [{d.low:+.2f}, {d.high:+.2f}] p={d.p:.3f}" for kind, d in found.items()]
+    out.print(f"{name}: {'; '.join(parts)}", markup=False, highlight=False)
+
+
+def _show_earlier(out: Console, earlier: Earlier, runs: Runs) -> None:
+    for each in runs:
+        found = earlier.compare(each)
+        if found:
+            _show_difference(out, f"{each.method} − {each.method} in {earlier.path.name}", found)
+    out.print()
 
 
 def _end_to_end_row(method: Method, gold: Gold, find: Detect, threads: int | None) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.evaluation import bootstrap
-from wikilda.evaluation.bootstrap import Difference, Reals
+from wikilda.evaluation.bootstrap import Difference, Reals, Shares
 from wikilda.evaluation.run import Flags, Gold, Numbers, Run
 
 NO_CANDIDATE = "no candidate"
@@ -38,31 +38,27 @@ class Slice:
 
 def accuracy(run: Run, samples: int = bootstrap.SAMPLES) -> Accuracy:
     """How often a method is right."""
-    right, total = by_document(run.right, run.gold), by_document(run.gold.known, run.gold)
-    once, drawn = np.ones((1, len(total))), bootstrap.draws(len(total), samples)
+    found = shares(run, samples)
     ranks = np.array([verdict.rank for verdict in run.verdicts], np.int64)
     return Accuracy(
-        100 * float(bootstrap.micro(right, total, once)[0]),
-        100 * bootstrap.deviation(bootstrap.micro(right, total, drawn)),
-        100 * float(bootstrap.macro(right, total, once)[0]),
-        100 * bootstrap.deviation(bootstrap.macro(right, total, drawn)),
+        100 * found.micro,
+        100 * bootstrap.deviation(found.micros),
+        100 * found.macro,
+        100 * bootstrap.deviation(found.macros),
         percent(run.right, run.gold.named),
         percent(ranks >= 0, run.gold.known),
-        int(total.sum()),
+        int(run.gold.known.sum()),
     )
 
 
-def compare(first: Run, second: Run, samples: int = bootstrap.SAMPLES) -> dict[str, Difference]:
+def shares(run: Run, samples: int = bootstrap.SAMPLES) -> Shares:
+    """Micro and macro accuracy, measured and resampled."""
+    return bootstrap.shares(by_document(run.right, run.gold), by_document(run.gold.known, run.gold), samples)
+
+
+def compare(first: Run, second: Run) -> dict[str, Difference]:
     """By how much the first method is better than the second on the same documents: micro and macro, in points."""
-    total = by_document(first.gold.known, first.gold)
-    once, drawn = np.ones((1, len(total))), bootstrap.draws(len(total), samples)
-    rights = [by_document(run.right, run.gold) for run in (first, second)]
-    found = {}
-    for name, share in (("micro", bootstrap.micro), ("macro", bootstrap.macro)):
-        value = 100 * (share(rights[0], total, once) - share(rights[1], total, once))
-        sampled = 100 * (share(rights[0], total, drawn) - share(rights[1], total, drawn))
-        found[name] = bootstrap.difference(float(value[0]), sampled)
-    return found
+    return bootstrap.differences(shares(first), shares(second))
 
 
 def by_ambiguity(run: Run) -> list[Slice]:

@@ -27,12 +27,9 @@ def read_lines(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
     """
     for number, row in _rows(path):
         where = f"{path}: line {number}"
-        if not isinstance(row.get("mentions"), list):
-            raise InputError(f'{where}: needs "mentions", a list.')
-        spans = [_span((each.get("start"), each.get("end")), where) for each in row["mentions"]]
-        names = [
-            tuple(str(each[key]) for key in ("wikidata", "title", "url") if each.get(key)) for each in row["mentions"]
-        ]
+        mentions = _objects(row, "mentions", where)
+        spans = [_span((each.get("start"), each.get("end")), where) for each in mentions]
+        names = [tuple(str(each[key]) for key in ("wikidata", "title", "url") if each.get(key)) for each in mentions]
         split = str(row.get("split") or "")
         yield _gold(row, spans, names, split, number, where)
 
@@ -41,9 +38,10 @@ def read_elevant(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
     """ELEVANT's: labels that are outermost, not optional, and inside the span that is to be evaluated."""
     for number, row in _rows(path):
         where = f"{path}: line {number}"
-        labels = [each for each in row.get("labels") or [] if each.get("parent") is None and not each.get("optional")]
+        labels = _objects(row, "labels", where)
+        labels = [each for each in labels if each.get("parent") is None and not each.get("optional")]
         spans = [_span(each.get("span") or (each.get("start_char"), each.get("end_char")), where) for each in labels]
-        first, last = row.get("evaluation_span") or (0, len(row["text"]))
+        first, last = _span(row.get("evaluation_span") or (0, len(row["text"])), where)
         inside = [at for at, (start, end) in enumerate(spans) if first <= start and end <= last]
         names = [_names(labels[at]) for at in inside]
         yield _gold(row, [spans[at] for at in inside], names, "test", number, where)
@@ -69,6 +67,13 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict) or not isinstance(row.get("text"), str):
             raise InputError(f'{path}: line {number}: needs "text", a string.')
         yield number, row
+
+
+def _objects(row: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+    found = row.get(key)
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InputError(f'{where}: needs "{key}", a list of objects.')
+    return found
 
 
 def _span(span: Any, where: str) -> tuple[int, int]:

@@ -14,6 +14,6 @@ class Gold(NamedTuple):
 
 
 def read_aida(path: Path) -> Iterator[Gold]:
-    """Documents with their tokens joined by single spaces."""
+    """Documents with their tokens joined by spaces, and their sentences by line breaks."""
     for each in aida.read_aida(path, []):
         yield Gold(each.text, [names[0] if names else None for names in each.gold])

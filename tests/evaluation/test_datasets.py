@@ -68,7 +68,7 @@ def test_aida(tmp_path: Path) -> None:
     file = tmp_path / "AIDA-YAGO2-dataset.tsv"
     file.write_text(AIDA)
     train, dev = read_dataset(file)
-    assert train.documents[0].text.text == "EU rejects German call Peter Blackburn"
+    assert train.documents[0].text.text == "EU rejects German call\nPeter Blackburn"
     germany = ("Germany", "http://en.wikipedia.org/wiki/Germany")
     assert surfaces(train) == [[("EU", ()), ("German", germany), ("Peter Blackburn", ())]]
     assert [each.split for each in dev.documents] == ["testa"]

@@ -66,12 +66,12 @@ class Aida:
     def _together(self, local: list[_Local]) -> list[int]:
         """For each mention the place of its candidate in the densest subgraph."""
         distinct = np.unique(np.concatenate([each.topics for each in local]))
-        alike = likeness(self.knowledge.graph, distinct)
+        alike = _balanced(likeness(self.knowledge.graph, distinct), local)
         kept = [_strongest(each) if each.settled else np.arange(len(each.topics)) for each in local]
         offsets = np.cumsum([0, *(len(each) for each in kept)])
         entities = [np.searchsorted(distinct, each.topics[keep]) for each, keep in zip(local, kept, strict=True)]
-        weights = np.concatenate([each.weights[keep] for each, keep in zip(local, kept, strict=True)])
-        edges = Edges(offsets, np.concatenate(entities), weights * _balance(local, alike))
+        weights = [each.weights[keep] for each, keep in zip(local, kept, strict=True)]
+        edges = Edges(offsets, np.concatenate(entities), np.concatenate(weights))
         places = densest(edges, alike, COHERENCE) - offsets[:-1]
         return [int(keep[place]) if len(keep) else -1 for keep, place in zip(kept, places, strict=True)]
 
@@ -98,10 +98,13 @@ def _strongest(local: _Local) -> NDArray[np.int64]:
     return np.array([np.argmax(local.weights)]) if len(local.topics) else np.empty(0, np.int64)
 
 
-def _balance(local: list[_Local], alike: Likeness) -> float:
-    """What makes edges to mentions as heavy, on average, as those between entities."""
+def _balanced(alike: Likeness, local: list[_Local]) -> Likeness:
+    """Edges between entities so scaled that one to each mention's weighs together as much as an edge to a mention."""
     own = float(np.concatenate([each.weights for each in local]).mean())
-    return float(alike.values.mean()) / own if len(alike.values) and own > 0.0 else 1.0
+    if not len(alike.values):
+        return alike
+    scale = own / (float(alike.values.mean()) * len(local))
+    return alike._replace(values=(alike.values * scale).astype(np.float32))
 
 
 def _answer(local: _Local, first: int) -> Answer:

@@ -1,7 +1,7 @@
 """The dense subgraph of mentions and entities (Hoffart et al. 2011, Section 4), greedily.
 
 Entities with the smallest weighted degree go first, but never the last one of a mention. The subgraph kept is
-the one in which the smallest degree, over the number of entities, was largest; a local search finishes it.
+the one in which the smallest degree was largest; a local search finishes it.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ def densest(edges: Edges, alike: Likeness, coherence: Real) -> NDArray[np.int64]
 def _closest(edges: Edges, alike: Likeness) -> NDArray[np.bool_]:
     """The entities that are near to the mentions, as sums of squared distances, and the best of each mention.
 
-    A distance is 1 − weight of an edge, to the mention or to an entity that the mention may mean; else 2.
+    A distance is 1 − weight of an edge (0 at least), to the mention or to an entity that it may mean; else 2.
     """
     mentions, size = len(edges.offsets) - 1, len(alike.topics)
     total, distance = np.zeros(size, np.float64), np.empty(size, np.float64)
@@ -46,7 +46,7 @@ def _closest(edges: Edges, alike: Likeness) -> NDArray[np.bool_]:
         distance[:] = 2.0
         best: Whole = np.int64(-1)
         for at in range(edges.offsets[mention], edges.offsets[mention + 1]):
-            entity, own = edges.entities[at], 1.0 - edges.weights[at]
+            entity, own = edges.entities[at], max(0.0, 1.0 - edges.weights[at])
             distance[entity] = min(distance[entity], own)
             for near in range(alike.offsets[entity], alike.offsets[entity + 1]):
                 other = alike.neighbours[near]
@@ -80,12 +80,9 @@ def _shrink(edges: Edges, alike: Likeness, coherence: Real, alive: NDArray[np.bo
     mentions = len(edges.offsets) - 1
     degrees = _degrees(edges, alike, coherence, alive)
     left = np.zeros(mentions, np.int64)
-    count = np.int64(0)
     for mention in range(mentions):
         for at in range(edges.offsets[mention], edges.offsets[mention + 1]):
             left[mention] += alive[edges.entities[at]]
-    for entity in range(len(alive)):
-        count += alive[entity]
     best, density = alive.copy(), -1.0
     while True:
         taboo = _taboo(edges, alive, left)
@@ -96,12 +93,11 @@ def _shrink(edges: Edges, alike: Likeness, coherence: Real, alive: NDArray[np.bo
                 least = min(least, degrees[entity])
                 if not taboo[entity] and (weakest < 0 or degrees[entity] < degrees[weakest]):
                     weakest = entity
-        if count > 0 and least / count >= density:
-            best, density = alive.copy(), least / count
+        if least < np.inf and least > density:
+            best, density = alive.copy(), least
         if weakest < 0:
             return best
         alive[weakest] = False
-        count -= 1
         for near in range(alike.offsets[weakest], alike.offsets[weakest + 1]):
             degrees[alike.neighbours[near]] -= coherence * alike.values[near]
         for mention in range(mentions):

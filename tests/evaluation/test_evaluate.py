@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.test_cli import run
+from wikilda.errors import InputError
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.detection import end_to_end
 from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.methods.prior import Prior
-from wikilda.evaluation.run import Gold
+from wikilda.evaluation.run import Gold, on_threads
 from wikilda.knowledge import Knowledge
+from wikilda.linking import Text
 from wikilda.model import Model
 
 
@@ -68,8 +70,22 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     code, _, err = run("evaluate", model.path, file)
     assert code == 1
     assert "no form that is known" in err
-    code, _, err = run("evaluate", model.path, tmp_path / "nothing.tsv")
-    assert code == 2
+    assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
+    code, _, err = run("evaluate", model.path, file, "--json", tmp_path / "no" / "out.json")
+    assert code == 1
+    assert "no such directory" in err
+
+
+def test_what_fails_stops_the_rest(gold: Gold) -> None:
+    begun: list[str] = []
+
+    def fail(document: Text) -> None:
+        begun.append(document.id)
+        raise InputError("no")
+
+    with pytest.raises(InputError):
+        list(on_threads(fail, gold.documents * 100, "x", 1))
+    assert len(begun) < 100 * len(gold.documents)
 
 
 def test_end_to_end_with_a_detector_that_knows(gold: Gold, sample: Knowledge) -> None:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from wikilda.cli.options import settings_options
 from wikilda.cli.output import console, table
+from wikilda.errors import InputError
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS, read_dataset
@@ -58,6 +59,7 @@ def command(
     FILEs are AIDA-YAGO2-dataset.tsv, NIF in Turtle (GERBIL), WNED sets (the .xml beside RawText), ELEVANT's JSON
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL).
     """
+    _check_places(json_file, report_file)
     opened = Model.open(model)
     resolver = Resolver(opened.knowledge(knowledge))
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
@@ -80,6 +82,13 @@ def command(
         write_json(json_file, results(opened, groups, settings))
     if report_file:
         write_text(report_file, report(groups))
+
+
+def _check_places(*files: Path | None) -> None:
+    """Whether results can be written should be known before they are made."""
+    for file in files:
+        if file and not file.parent.is_dir():
+            raise InputError(f"{file.parent}: no such directory, so {file.name} cannot be written there.")
 
 
 def show(out: Console, runs: Runs, *, breakdown: bool) -> None:

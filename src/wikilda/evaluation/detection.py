@@ -1,19 +1,16 @@
 """Runs from end to end: mentions are found in the text first, by one detector for all methods."""
 
 import importlib
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from wikilda.errors import SettingsError
 from wikilda.evaluation.gold import NIL
 from wikilda.evaluation.methods.base import Method, Spans, spans_of
-from wikilda.evaluation.run import NIL_FROM, Gold
+from wikilda.evaluation.run import NIL_FROM, Gold, on_threads
 from wikilda.evaluation.spans import Linked, Scores, micro_and_macro
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.progress import bar
 
 Detect = Callable[[str], Spans]
 
@@ -41,12 +38,5 @@ def end_to_end(method: Method, gold: Gold, detect: Detect, threads: int | None =
     topics = iter(gold.topics.tolist())
     for document in gold.documents:
         wanted.append([(start, end, next(topics)) for start, end in spans_of(document)])
-    found: list[list[Linked]] = []
-    with (
-        bar(f"{gold.name}: {method.name}, end to end", len(wanted), unit="documents") as progress,
-        ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool,
-    ):
-        for answers in pool.map(link, gold.documents):
-            found.append(answers)
-            progress.advance()
-    return micro_and_macro(wanted, found)
+    label = f"{gold.name}: {method.name}, end to end"
+    return micro_and_macro(wanted, list(on_threads(link, gold.documents, label, threads)))

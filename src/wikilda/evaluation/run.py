@@ -2,10 +2,11 @@
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ KEPT = 10  # candidates that are remembered, a mention
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
+Result = TypeVar("Result")
 
 
 class Verdict(NamedTuple):
@@ -118,14 +120,23 @@ def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
     verdicts: list[Verdict] = []
     topics = iter(gold.topics.tolist())
     began = time.perf_counter()
-    with (
-        bar(f"{gold.name}: {method.name}", len(gold.documents), unit="documents") as progress,
-        ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool,
-    ):
-        for answers in pool.map(method.link, gold.documents):
-            verdicts += [_judge(answer, next(topics)) for answer in answers]
-            progress.advance()
+    for answers in on_threads(method.link, gold.documents, f"{gold.name}: {method.name}", threads):
+        verdicts += [_judge(answer, next(topics)) for answer in answers]
     return Run(method.name, method.probabilistic, gold, verdicts, time.perf_counter() - began)
+
+
+def on_threads(
+    link: Callable[[Text], Result], documents: list[Text], label: str, threads: int | None
+) -> Iterator[Result]:
+    """What a function makes of documents, in their order; when it fails or is interrupted, the rest is not begun."""
+    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    try:
+        with bar(label, len(documents), unit="documents") as progress:
+            for result in pool.map(link, documents):
+                yield result
+                progress.advance()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _judge(answer: Answer, gold: int) -> Verdict:

@@ -3,10 +3,11 @@
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from wikilda.errors import SettingsError
+from wikilda.errors import SettingsError, WikildaError
 from wikilda.evaluation.tuning.record import Record
 from wikilda.evaluation.tuning.space import Axis, Space
 from wikilda.evaluation.tuning.trial import Point, Task, check, forget, measure
@@ -73,6 +74,8 @@ class Search:
                 for done in as_completed(waiting):
                     self.record.add(waiting[done], done.result())
                     progress.advance()
+        except BrokenProcessPool:
+            raise WikildaError("a trial's process was ended, maybe for lack of memory. Use fewer --workers.") from None
         finally:
             for each in waiting:
                 each.cancel()

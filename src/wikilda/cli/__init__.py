@@ -19,6 +19,8 @@ COMMANDS = {
     "show": "Look a title or a mention up in knowledge.",
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",
+    "evaluate": "Measure methods on gold, side by side.",
+    "tune": "Search for settings that measure best.",
 }
 
 

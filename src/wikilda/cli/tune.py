@@ -1,0 +1,102 @@
+"""`wikilda tune`."""
+
+import hashlib
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wikilda.cli.options import settings_options
+from wikilda.cli.output import console, table
+from wikilda.errors import InputError
+from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
+from wikilda.evaluation.gold import TEST_SPLITS
+from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, read_space
+from wikilda.inference.settings import SamplerSettings
+from wikilda.model import Model
+from wikilda.settings import to_mapping
+
+_ANY = click.Path(path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_ANY, metavar="MODEL")
+@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")
+@click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
+              help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip
+@click.option(
+    "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most."
+)
+@click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Use every n-th document only.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Trials at a time.  [default: one a core]")
+@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
+@click.option(
+    "--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]"
+)
+@click.option(
+    "--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing."
+)
+@settings_options(SamplerSettings)
+def command(
+    model: Path, files: tuple[Path, ...], space_file: Path, record_file: Path, rounds: int, every: int,
+    workers: int | None, knowledge: Path | None, splits: tuple[str, ...], form: str | None, even_test: bool,
+    settings: SamplerSettings,
+) -> None:  # fmt: skip
+    """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
+
+    What is maximised is the sum of micro and macro accuracy over all data sets. The search starts from the model's
+    settings and the sampler's given here.
+    """
+    space, opened = read_space(space_file), Model.open(model)
+    known = opened.knowledge(knowledge)
+    datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
+    _refuse_test(datasets, even_test=even_test)
+    datasets = [replace(each, documents=each.documents[::every]) for each in datasets]
+    start: Point = {"sampler": to_mapping(settings), "model": to_mapping(opened.settings)}
+    record = Record(record_file, {"model": opened.identity, "knowledge": known.identity, "data": _about(datasets)})
+    out = console()
+    with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
+        task = Task(opened.path.resolve(), known.artifact.path.resolve(), datasets, Path(scratch))
+        search = Search(task, space, start, record, workers or os.cpu_count() or 1)
+        for step in search.steps(rounds):
+            out.print(_line(step), markup=False, highlight=False)
+    out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
+    out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
+
+
+def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:
+    for dataset in datasets:
+        if not even_test and any(document.split in TEST_SPLITS for document in dataset.documents):
+            raise InputError(
+                f"{dataset.name}: is test data, and settings that were chosen on it could not be measured on it. "
+                "Choose other --split, or say --even-test."
+            )
+
+
+def _about(datasets: list[Dataset]) -> list[dict[str, Any]]:
+    """What the record must have been made on: the same texts with the same gold."""
+    rows = []
+    for dataset in datasets:
+        text = repr([(each.text, each.gold) for each in dataset.documents])
+        rows.append({"name": dataset.name, "digest": hashlib.blake2b(text.encode(), digest_size=8).hexdigest()})
+    return rows
+
+
+def _line(step: Step) -> str:
+    tried = ", ".join(f"{value} {'refused' if score is None else f'{score:.2f}'}" for value, score in step.tried)
+    return f"{step.axis.kind}.{step.axis.name}: {tried} → {step.kept}"
+
+
+def _changes(start: Point, best: Point) -> list[list[str]]:
+    rows = []
+    for kind, settings in best.items():
+        for name, value in settings.items():
+            if value != start[kind][name]:
+                rows.append([f"{kind}.{name}", str(start[kind][name]), str(value)])
+    return rows or [["nothing better was found", "", ""]]

@@ -1,0 +1,82 @@
+"""Readers for the formats that gold comes in."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wikilda.errors import InputError
+from wikilda.evaluation.datasets.aida import is_aida, read_aida
+from wikilda.evaluation.datasets.lines import is_elevant, is_lines, read_elevant, read_lines
+from wikilda.evaluation.datasets.nif import is_nif, read_nif
+from wikilda.evaluation.datasets.wned import is_wned, read_wned
+from wikilda.evaluation.gold import GoldDocument
+
+Reader = Callable[[Path, list[str]], Iterator[GoldDocument]]
+
+READERS: dict[str, tuple[Callable[[str], bool], Reader]] = {
+    "aida": (is_aida, read_aida),
+    "nif": (is_nif, read_nif),
+    "wned": (is_wned, read_wned),
+    "elevant": (is_elevant, read_elevant),
+    "jsonl": (is_lines, read_lines),
+}
+_HEAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Gold documents with a name, and what was not right about them."""
+
+    name: str
+    documents: list[GoldDocument]
+    complaints: list[str]
+
+
+def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()) -> list[Dataset]:
+    """Read a file, in a given form or in the one that it looks like; a data set a split, of the splits asked for."""
+    complaints: list[str] = []
+    try:
+        _, reader = READERS[form or _form(path)]
+        documents = list(reader(path, complaints))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}).") from None
+    if not any(document.gold for document in documents):
+        raise InputError(f"{path}: has no mentions.")
+    found = list(dict.fromkeys(document.split for document in documents))
+    wanted = list(splits) or found
+    if not set(wanted) & set(found):
+        raise InputError(f"{path}: has no split {', '.join(wanted)}; there are: {', '.join(map(repr, found))}.")
+    several = len(found) > 1
+    return [
+        Dataset(
+            f"{path.name} {split}" if several else path.name,
+            _numbered([document for document in documents if document.split == split]),
+            complaints,
+        )
+        for split in found
+        if split in wanted
+    ]
+
+
+def _form(path: Path) -> str:
+    if path.is_dir():
+        raise InputError(f"{path}: is a directory. Name the file; of a WNED set, the .xml beside RawText.")
+    with path.open("rb") as file:
+        head = file.read(_HEAD).decode("utf-8-sig", "ignore").lstrip()
+    for name, (looks_like, _) in READERS.items():
+        if looks_like(head):
+            return name
+    raise InputError(f"{path}: is in no form that is known ({', '.join(READERS)}). Say which with --format.")
+
+
+def _numbered(documents: list[GoldDocument]) -> list[GoldDocument]:
+    """Documents with the same id get a number behind it: random streams and reports go by ids."""
+    seen: Counter[str] = Counter()
+    named = []
+    for document in documents:
+        name = document.text.id
+        seen[name] += 1
+        again = replace(document.text, id=f"{name}#{seen[name]}") if seen[name] > 1 else document.text
+        named.append(replace(document, text=again))
+    return named

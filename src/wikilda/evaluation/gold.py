@@ -1,0 +1,79 @@
+"""Gold: documents whose mentions have known meanings, and where those are in some knowledge."""
+
+import html
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Text
+
+NIL, ABSENT = -1, -2  # instead of a topic: gold says that there is none; gold has one that the knowledge lacks
+TEST_SPLITS = ("test", "testb")
+
+_WIKI = re.compile(r"https?://(?:([a-z][a-z-]*)\.)?(?:m\.)?(?:wikipedia\.org/wiki|dbpedia\.org/(?:resource|page))/(.+)")
+_ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:wiki|entity)/)?Q([1-9]\d*)")
+_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")  # in the names of YAGO2
+LABEL = "label:"
+
+
+@dataclass(frozen=True)
+class GoldDocument:
+    """A document and for each of its mentions the names of what it means; no name where gold says NIL.
+
+    A name is a title, an address in Wikipedia, DBpedia or Wikidata, an item (Q42), or a `label:` of one that is
+    used as a title where the knowledge has no items. Several names are of the same entity.
+    """
+
+    text: Text
+    gold: list[tuple[str, ...]]
+    split: str = ""
+
+
+class Resolver:
+    """Finds what gold names in some knowledge, through redirects."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self._known: dict[tuple[str, ...], int] = {}
+        order = np.argsort(knowledge.wikidata, kind="stable")
+        self._items: NDArray[np.int64] = np.asarray(knowledge.wikidata)[order]
+        self._order = order
+
+    def topics(self, document: GoldDocument) -> list[int]:
+        """For each mention its topic, NIL or ABSENT."""
+        return [self.topic(names) for names in document.gold]
+
+    def topic(self, names: tuple[str, ...]) -> int:
+        """The topic that has one of the names."""
+        if not names:
+            return NIL
+        if names not in self._known:
+            self._known[names] = next((topic for name in names if (topic := self._find(name)) >= 0), ABSENT)
+        return self._known[names]
+
+    def _find(self, name: str) -> int:
+        item = _ITEM.fullmatch(name)
+        if item and self._has_items:
+            at = int(np.searchsorted(self._items, int(item.group(1))))
+            return int(self._order[at]) if at < len(self._items) and self._items[at] == int(item.group(1)) else -1
+        if name.startswith(LABEL):
+            return -1 if self._has_items else self.knowledge.find_topic(name[len(LABEL) :])
+        page = _WIKI.fullmatch(name)
+        if page:
+            return self._find_title(unquote(page.group(2))) if self._is_our_language(page.group(1)) else -1
+        return -1 if "://" in name else self._find_title(_ESCAPE.sub(lambda found: chr(int(found.group(1), 16)), name))
+
+    def _find_title(self, title: str) -> int:
+        topic = self.knowledge.find_topic(title)
+        return topic if topic >= 0 or "&" not in title else self.knowledge.find_topic(html.unescape(title))
+
+    @property
+    def _has_items(self) -> bool:
+        return bool(len(self._items)) and bool(self._items[-1] > 0)
+
+    def _is_our_language(self, language: str | None) -> bool:
+        return ("en" if language in (None, "www") else language) == self.knowledge.site.language

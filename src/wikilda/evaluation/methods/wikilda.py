@@ -1,0 +1,34 @@
+"""Wiki-LDA itself: what `wikilda link` answers."""
+
+from wikilda.evaluation.methods.base import Answer
+from wikilda.inference.settings import SamplerSettings
+from wikilda.knowledge import Knowledge
+from wikilda.linking import LinkedMention, Linker, Text
+from wikilda.model import Model
+
+MOST = 200  # candidates that are asked for, a mention
+
+
+class WikiLDA:
+    """Links by Gibbs sampling; a score is the share of sweeps in which the mention had the topic."""
+
+    probabilistic = True
+
+    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: SamplerSettings) -> None:
+        self.name = name
+        self.linker = Linker(model, knowledge, settings)
+        self._topics: dict[str, int] = {}
+
+    def link(self, document: Text) -> list[Answer]:
+        """An answer for each mention of a document."""
+        return [self._answer(mention) for mention in self.linker.link(document, candidates=MOST, topics=0).mentions]
+
+    def _answer(self, mention: LinkedMention) -> Answer:
+        topics = [self._topic(each.entity.title) for each in mention.candidates]
+        nil = getattr(mention, "nil", 0.0 if topics else 1.0)
+        return Answer(topics, [each.probability for each in mention.candidates], float(nil))
+
+    def _topic(self, title: str) -> int:
+        if title not in self._topics:
+            self._topics[title] = self.linker.knowledge.titles.find(title)
+        return self._topics[title]

@@ -1,0 +1,98 @@
+"""Measures of a run: accuracy, micro and macro, with bootstrap deviations; where it is good and where not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.evaluation import bootstrap
+from wikilda.evaluation.bootstrap import Difference, Reals, Shares
+from wikilda.evaluation.run import Flags, Gold, Numbers, Run
+
+NO_CANDIDATE = "no candidate"
+_AMBIGUITY = ((0, 0), (1, 1), (2, 5), (6, 20), (21, None))
+_RANKS = ((0, 0), (1, 1), (2, 4), (5, 19), (20, None))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The paper's table: shares of the mentions whose gold is in the knowledge, in per cent, and deviations."""
+
+    micro: float
+    micro_deviation: float
+    macro: float
+    macro_deviation: float
+    micro_all: float  # of all mentions that have an entity, in the knowledge or not
+    recall: float  # how often gold is among the candidates
+    mentions: int
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Accuracy on some of the mentions."""
+
+    name: str
+    mentions: int
+    accuracy: float
+
+
+def accuracy(run: Run, samples: int = bootstrap.SAMPLES) -> Accuracy:
+    """How often a method is right."""
+    found = shares(run, samples)
+    ranks = np.array([verdict.rank for verdict in run.verdicts], np.int64)
+    return Accuracy(
+        100 * found.micro,
+        100 * bootstrap.deviation(found.micros),
+        100 * found.macro,
+        100 * bootstrap.deviation(found.macros),
+        percent(run.right, run.gold.named),
+        percent(ranks >= 0, run.gold.known),
+        int(run.gold.known.sum()),
+    )
+
+
+def shares(run: Run, samples: int = bootstrap.SAMPLES) -> Shares:
+    """Micro and macro accuracy, measured and resampled."""
+    return bootstrap.shares(by_document(run.right, run.gold), by_document(run.gold.known, run.gold), samples)
+
+
+def compare(first: Run, second: Run) -> dict[str, Difference]:
+    """By how much the first method is better than the second on the same documents: micro and macro, in points."""
+    return bootstrap.differences(shares(first), shares(second))
+
+
+def by_ambiguity(run: Run) -> list[Slice]:
+    """Accuracy by how many topics the knowledge has for a mention's string."""
+    return _slices(run, run.gold.ambiguity, _AMBIGUITY, 0)
+
+
+def by_prior_rank(run: Run) -> list[Slice]:
+    """Accuracy by the rank that gold has by P(k|v) alone; 1 is best."""
+    missing = _slice(run, NO_CANDIDATE, run.gold.prior_rank < 0)
+    return [*_slices(run, run.gold.prior_rank, _RANKS, 1), missing]
+
+
+def by_document(flags: NDArray[np.bool_], gold: Gold) -> Reals:
+    """How many mentions of each document have a flag."""
+    return np.bincount(gold.document_of, flags, minlength=len(gold.documents)).astype(np.float64)
+
+
+def percent(flags: Flags, among: Flags) -> float:
+    """The share of mentions with a flag among others, in per cent; 0 of none."""
+    return 100 * float(np.sum(flags & among)) / max(int(np.sum(among)), 1)
+
+
+def _slices(run: Run, values: Numbers, bounds: tuple[tuple[int, int | None], ...], shift: int) -> list[Slice]:
+    slices = []
+    for low, high in bounds:
+        chosen = (values >= low) & (values <= high if high is not None else True)
+        name = (
+            f"{low + shift}" if low == high else f"{low + shift}+" if high is None else f"{low + shift}–{high + shift}"
+        )
+        slices.append(_slice(run, name, chosen))
+    return slices
+
+
+def _slice(run: Run, name: str, chosen: Flags) -> Slice:
+    among = chosen & run.gold.known
+    return Slice(name, int(np.sum(among)), percent(run.right, among))

@@ -1,0 +1,125 @@
+"""Results as plain values, for JSON: figures by data set and method, and every document with its mentions."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from wikilda import __version__
+from wikilda.evaluation import metrics, nil
+from wikilda.evaluation.gold import ABSENT
+from wikilda.evaluation.methods.base import spans_of
+from wikilda.evaluation.run import Gold, Run, Verdict
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+from wikilda.settings import to_mapping
+
+SHOWN = 5  # candidates, a mention
+
+Runs = Sequence[Run]  # all on the same data set; the last is the one that is compared with the others
+
+
+def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, Any]:
+    """All results: `groups` has the runs of each data set."""
+    return {
+        "wikilda": __version__,
+        "model": {"identity": model.identity, "iteration": model.iteration, "settings": to_mapping(model.settings)},
+        "knowledge": model.artifact.manifest["knowledge"]["identity"],
+        "sampler": to_mapping(settings),
+        "datasets": [_dataset(runs) for runs in groups],
+    }
+
+
+def write_json(path: Path, values: Any) -> None:
+    """Write beside, then rename."""
+    write_text(path, json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write beside, then rename."""
+    beside = path.with_name(path.name + ".writing")
+    try:
+        beside.write_text(text, "utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def gold_summary(gold: Gold) -> dict[str, Any]:
+    """What a data set has, and how much of it is in the knowledge."""
+    return {
+        "name": gold.name,
+        "documents": len(gold.documents),
+        "mentions": len(gold.topics),
+        "in_knowledge": int(gold.known.sum()),
+        "not_in_knowledge": int(gold.absent.sum()),
+        "nil": int((~gold.named).sum()),
+        "complaints": gold.complaints,
+    }
+
+
+def _dataset(runs: Runs) -> dict[str, Any]:
+    gold = runs[0].gold
+    absent = sorted({"|".join(names) for names, is_absent in zip(gold.names, gold.absent, strict=True) if is_absent})
+    return {
+        **gold_summary(gold),
+        "names_not_in_knowledge": absent,
+        "methods": [_method(run) for run in runs],
+        "comparisons": [
+            {"method": runs[-1].method, "than": other.method,
+             **{name: each._asdict() for name, each in metrics.compare(runs[-1], other).items()}}
+            for other in runs[:-1]
+        ],
+        "documents_by_method": {run.method: list(_documents(run)) for run in runs},
+    }  # fmt: skip
+
+
+def _method(run: Run) -> dict[str, Any]:
+    return {
+        "method": run.method,
+        "seconds": round(run.seconds, 3),
+        "accuracy": asdict(metrics.accuracy(run)),
+        "nil": asdict(nil.nil_scores(run)),
+        "by_ambiguity": [asdict(each) for each in metrics.by_ambiguity(run)],
+        "by_prior_rank": [asdict(each) for each in metrics.by_prior_rank(run)],
+        "calibration": asdict(nil.answer_calibration(run)) if run.probabilistic else None,
+        "nil_calibration": asdict(nil.nil_calibration(run)),
+    }
+
+
+def _documents(run: Run) -> Iterator[dict[str, Any]]:
+    gold, at = run.gold, 0
+    for text in gold.documents:
+        mentions = []
+        for start, end in spans_of(text):
+            title = gold_title(gold, at)
+            mentions.append(
+                {"start": start, "end": end, "text": text.text[start:end], "gold": title}
+                | _verdict(run.verdicts[at], gold.knowledge)
+            )
+            at += 1
+        span = slice(at - len(mentions), at)
+        known, right = int(gold.known[span].sum()), int(run.right[span].sum())
+        yield {"id": text.id, "in_knowledge": known, "right": right, "mentions": mentions}
+
+
+def gold_title(gold: Gold, mention: int) -> str | None:
+    """The title that is gold, as the knowledge has it or, where it does not, as gold has it; none for NIL."""
+    topic = int(gold.topics[mention])
+    if topic == ABSENT:
+        return gold.names[mention][0]
+    return gold.knowledge.titles[topic] if topic >= 0 else None
+
+
+def _verdict(verdict: Verdict, knowledge: Knowledge) -> dict[str, Any]:
+    titles = [knowledge.titles[topic] for topic in verdict.topics[:SHOWN]]
+    return {
+        "answer": knowledge.titles[verdict.topic] if verdict.topic >= 0 else None,
+        "nil": round(verdict.nil, 6),
+        "gold_rank": verdict.rank + 1 if verdict.rank >= 0 else None,
+        "candidates": [
+            {"title": title, "score": round(score, 6)}
+            for title, score in zip(titles, verdict.scores[:SHOWN], strict=True)
+        ],
+    }

@@ -1,0 +1,144 @@
+"""Running methods over gold: what each says of every mention, and whether that is right."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.evaluation.datasets import Dataset
+from wikilda.evaluation.gold import ABSENT, NIL, Resolver
+from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Text
+from wikilda.progress import bar
+
+NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
+KEPT = 10  # candidates that are remembered, a mention
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+Result = TypeVar("Result")
+
+
+class Verdict(NamedTuple):
+    """An answer, held against gold: the best candidates, and at which rank gold is (from 0; −1: nowhere)."""
+
+    topics: list[int]
+    scores: list[float]
+    nil: float
+    rank: int
+
+    @property
+    def topic(self) -> int:
+        """What the method says: a topic, or NIL."""
+        return self.topics[0] if self.topics and self.nil < NIL_FROM else NIL
+
+
+class Gold:
+    """A data set as some knowledge sees it; all lists run over all mentions of all documents."""
+
+    def __init__(self, dataset: Dataset, resolver: Resolver) -> None:
+        self.name, self.complaints = dataset.name, dataset.complaints
+        self.documents: list[Text] = [document.text for document in dataset.documents]
+        self.splits = {document.split for document in dataset.documents}
+        self.knowledge: Knowledge = resolver.knowledge
+        topics = [resolver.topics(document) for document in dataset.documents]
+        self.topics: Numbers = np.array([topic for each in topics for topic in each], np.int64)
+        self.names = [names for document in dataset.documents for names in document.gold]
+        self.document_of: Numbers = np.repeat(np.arange(len(topics)), [len(each) for each in topics])
+
+    @property
+    def known(self) -> Flags:
+        """Mentions that have a topic."""
+        return self.topics >= 0
+
+    @property
+    def named(self) -> Flags:
+        """Mentions that have an entity, in the knowledge or not."""
+        return np.asarray(self.topics != NIL)
+
+    @property
+    def absent(self) -> Flags:
+        """Mentions whose entity is not in the knowledge."""
+        return np.asarray(self.topics == ABSENT)
+
+    @cached_property
+    def ambiguity(self) -> Numbers:
+        """How many topics the knowledge has for the string of each mention."""
+        return np.array([len(each) for each in self._candidates], np.int64)
+
+    @cached_property
+    def prior_rank(self) -> Numbers:
+        """At which rank gold is by P(k|v) alone, from 0; −1 where it is no candidate."""
+        both = zip(self._candidates, self.topics.tolist(), strict=True)
+        return np.array([row.index(topic) if topic in row else -1 for row, topic in both], np.int64)
+
+    @cached_property
+    def _candidates(self) -> list[list[int]]:
+        rows: dict[int, list[int]] = {-1: []}
+        symbols = [number for text in self.documents for number in symbols_of(text, self.knowledge)]
+        for symbol in symbols:
+            if symbol not in rows:
+                rows[symbol] = [topic for topic, _ in priors(self.knowledge, symbol)]
+        return [rows[symbol] for symbol in symbols]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a method says of a data set."""
+
+    method: str
+    probabilistic: bool
+    gold: Gold
+    verdicts: list[Verdict]
+    seconds: float
+
+    @cached_property
+    def answers(self) -> Numbers:
+        """The topic of each mention, or NIL."""
+        return np.array([verdict.topic for verdict in self.verdicts], np.int64)
+
+    @cached_property
+    def first(self) -> Numbers:
+        """The best candidate of each mention, whether or not NIL is more probable; NIL where there is none."""
+        return np.array([verdict.topics[0] if verdict.topics else NIL for verdict in self.verdicts], np.int64)
+
+    @cached_property
+    def right(self) -> Flags:
+        """Mentions whose best candidate is gold: disambiguation as in the paper, which leaves NIL aside."""
+        return np.asarray((self.first == self.gold.topics) & self.gold.known)
+
+
+def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
+    """Link all documents, on several threads, and hold the answers against gold."""
+    verdicts: list[Verdict] = []
+    topics = iter(gold.topics.tolist())
+    began = time.perf_counter()
+    for answers in on_threads(method.link, gold.documents, f"{gold.name}: {method.name}", threads):
+        verdicts += [_judge(answer, next(topics)) for answer in answers]
+    return Run(method.name, method.probabilistic, gold, verdicts, time.perf_counter() - began)
+
+
+def on_threads(
+    link: Callable[[Text], Result], documents: list[Text], label: str, threads: int | None
+) -> Iterator[Result]:
+    """What a function makes of documents, in their order; when it fails or is interrupted, the rest is not begun."""
+    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
+    try:
+        with bar(label, len(documents), unit="documents") as progress:
+            for result in pool.map(link, documents):
+                yield result
+                progress.advance()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _judge(answer: Answer, gold: int) -> Verdict:
+    rank = answer.topics.index(gold) if gold in answer.topics else -1
+    return Verdict(answer.topics[:KEPT], answer.scores[:KEPT], answer.nil, rank)

@@ -1,0 +1,177 @@
+"""Readers: small files in the shape of the real ones."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wikilda.errors import InputError
+from wikilda.evaluation.datasets import Dataset, read_dataset
+from wikilda.evaluation.datasets.place import place
+
+AIDA = """-DOCSTART- (1 EU)
+EU\tB\tEU\t--NME--
+rejects
+German\tB\tGerman\tGermany\thttp://en.wikipedia.org/wiki/Germany\t11867\t/m/0345h
+call
+
+Peter\tB\tPeter Blackburn\t--NME--
+Blackburn\tI\tPeter Blackburn\t--NME--
+-DOCSTART- (947testa CRICKET)
+LONDON\tB\tLONDON\tLondon\thttp://en.wikipedia.org/wiki/London
+England\tB\tEngland\tEngland_cricket_team
+"""
+
+NIF = """@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
+@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+# a comment
+<http://x.org/kore#char=0,25> a nif:Context, nif:RFC5147String ;
+    nif:beginIndex "0"^^xsd:nonNegativeInteger ;
+    nif:isString \"\"\"He said "\\u00e9" \U0001f600 & Brad,
+Acme, Bo.\"\"\"@en ; .
+
+<http://x.org/kore#char=17,21>
+    a nif:Phrase ;
+    nif:anchorOf "Brad"^^xsd:string ;
+    nif:beginIndex "17"^^xsd:nonNegativeInteger ; nif:endIndex "21"^^xsd:nonNegativeInteger ;
+    nif:referenceContext <http://x.org/kore#char=0,25> ;
+    itsrdf:taIdentRef <http://dbpedia.org/resource/Brad_Pitt> , <http://www.wikidata.org/entity/Q35332> .
+<http://x.org/kore#char=22,26> nif:anchorOf "Acme" ; nif:beginIndex 22 ; nif:endIndex 26 ;
+    nif:referenceContext <http://x.org/kore#char=0,25> ; itsrdf:taIdentRef <http://aksw.org/notInWiki/Acme> .
+<http://x.org/kore#char=28,30> a nif:Phrase ; nif:anchorOf "Bo" ; nif:beginIndex "28" ; nif:endIndex "30" ;
+    nif:referenceContext <http://x.org/kore#char=0,25> .
+<http://x.org/kore#char=0,2> a nif:Word ; nif:anchorOf "He" ; nif:beginIndex "0" ; nif:endIndex "2" ;
+    nif:referenceContext <http://x.org/kore#char=0,25> .
+"""
+
+WNED = """<?xml version="1.0" encoding="UTF-8"?>
+<msnbc.entityAnnotation>
+  <document docName="Bus16451112">
+    <annotation><mention>Home Depot</mention><wikiName>The Home Depot</wikiName><offset>0</offset><length>10</length></annotation>
+    <annotation><mention>S&amp;amp;P</mention><wikiName>S&amp;P 500</wikiName><offset>22</offset><length>3</length></annotation>
+    <annotation><mention>Nobody</mention><wikiName>NIL</wikiName><offset>27</offset><length>6</length></annotation>
+    <annotation><mention>elsewhere</mention><wikiName/><offset>2</offset><length>9</length></annotation>
+  </document>
+</msnbc.entityAnnotation>
+"""
+
+
+def surfaces(dataset: Dataset) -> list[list[tuple[str, tuple[str, ...]]]]:
+    return [
+        [(each.text.text[start:end], names) for (start, end), names in zip(each.text.mentions, each.gold, strict=True)]
+        for each in dataset.documents
+    ]
+
+
+def test_aida(tmp_path: Path) -> None:
+    file = tmp_path / "AIDA-YAGO2-dataset.tsv"
+    file.write_text(AIDA)
+    train, dev = read_dataset(file)
+    assert train.documents[0].text.text == "EU rejects German call\nPeter Blackburn"
+    germany = ("Germany", "http://en.wikipedia.org/wiki/Germany")
+    assert surfaces(train) == [[("EU", ()), ("German", germany), ("Peter Blackburn", ())]]
+    assert [each.split for each in dev.documents] == ["testa"]
+    assert surfaces(dev)[0][1] == ("England", ("England_cricket_team",))
+    assert [each.name for each in read_dataset(file, splits=["testa"])] == ["AIDA-YAGO2-dataset.tsv testa"]
+    with pytest.raises(InputError, match="no split testb"):
+        read_dataset(file, splits=["testb"])
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("x\tI\tx\tX", "line 2: a mention goes on"), ("x\tB\tx", "four columns"), ("x\tQ\tx\tX", "'Q'")],
+)
+def test_aida_that_is_wrong(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text(f"-DOCSTART- (1 EU)\n{line}\n")
+    with pytest.raises(InputError, match=message):
+        read_dataset(file)
+
+
+def test_nif(tmp_path: Path) -> None:
+    file = tmp_path / "kore.ttl"
+    file.write_text(NIF, "utf-8")
+    [dataset] = read_dataset(file)
+    assert dataset.documents[0].text.text == 'He said "é" 😀 & Brad,\nAcme, Bo.'
+    # Brad is counted in UTF-16 units, Acme in characters, Bo is one too far.
+    brad = ("http://dbpedia.org/resource/Brad_Pitt", "http://www.wikidata.org/entity/Q35332")
+    assert surfaces(dataset) == [[("Brad", brad), ("Acme", ()), ("Bo", ())]]
+    assert dataset.documents[0].split == "test"
+    assert dataset.complaints == []
+
+
+@pytest.mark.parametrize("text", ["<a> <b> [ <c> <d> ] .", "x:a <b> <c> .", "<a> <b> .", '<a> <b> "c" <d> .'])
+def test_turtle_that_is_not_known_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.ttl"
+    file.write_text(f"@prefix y: <http://y/> .\n{text}\n")
+    with pytest.raises(InputError, match="line 2"):
+        read_dataset(file)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_wned(tmp_path: Path, ends: str) -> None:
+    file = tmp_path / "msnbc.xml"
+    file.write_text(WNED)
+    (tmp_path / "RawText").mkdir()
+    (tmp_path / "RawText" / "Bus16451112").write_bytes(f"Home Depot{ends}fell with S&P. Nobody spoke.".encode())
+    [dataset] = read_dataset(file)
+    expected = [("Home Depot", ("The Home Depot",)), ("S&P", ("S&P 500",)), ("Nobody", ())]
+    assert surfaces(dataset) == [expected]
+    assert len(dataset.complaints) == 1
+    assert "'elsewhere'" in dataset.complaints[0]
+    (tmp_path / "RawText" / "Bus16451112").unlink()
+    with pytest.raises(InputError, match="RawText"):
+        read_dataset(file)
+
+
+def test_elevant(tmp_path: Path) -> None:
+    text = "Angelina, her father Jon, and Brad met in May. Later, Bo."
+    labels = [
+        {"span": [21, 24], "entity_id": "Q167520", "name": "Jon Voight", "parent": None, "optional": False},
+        {"span": [0, 8], "entity_id": "Unknown1", "name": "?", "parent": None, "optional": False},
+        {"span": [42, 45], "entity_id": "Q119", "name": "May", "parent": None, "optional": True},
+        {"span": [54, 56], "entity_id": "Q1", "name": "Bo", "parent": None, "optional": False},
+    ]
+    simple = {"text": "Heidi and Seal", "labels": [{"entity_reference": "Heidi Klum", "start_char": 0, "end_char": 5}]}
+    file = tmp_path / "x.benchmark.jsonl"
+    rows = [{"id": 7, "text": text, "evaluation_span": [0, 47], "labels": labels}, simple]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    [dataset] = read_dataset(file)
+    jon = ("Jon", ("Q167520", "label:Jon Voight"))
+    assert surfaces(dataset) == [[("Angelina", ()), jon], [("Heidi", ("Heidi Klum",))]]
+    assert [each.text.id for each in dataset.documents] == ["7", "2"]
+
+
+def test_own_lines(tmp_path: Path) -> None:
+    mentions = [{"start": 6, "end": 11, "title": "Kate Bush"}, {"start": 0, "end": 5, "title": None}]
+    row = {"id": "a", "text": "Croft heard Bush", "mentions": [{**mentions[0], "start": 12, "end": 16}, mentions[1]]}
+    file = tmp_path / "gold.jsonl"
+    file.write_text(json.dumps(row) + "\n" + json.dumps({**row, "split": "dev"}) + "\n" + json.dumps(row))
+    first, dev = read_dataset(file)
+    assert surfaces(first)[0] == [("Croft", ()), ("Bush", ("Kate Bush",))]
+    assert [each.text.id for each in first.documents] == ["a", "a#2"]
+    assert [each.split for each in dev.documents] == ["dev"]
+    file.write_text(json.dumps({**row, "mentions": [{"start": 9, "end": 99}]}))
+    with pytest.raises(InputError, match=r"line 1: .*not inside its text"):
+        read_dataset(file)
+
+
+def test_what_is_no_gold(tmp_path: Path) -> None:
+    file = tmp_path / "x.txt"
+    file.write_text("hello")
+    with pytest.raises(InputError, match="--format"):
+        read_dataset(file)
+    file.write_text('{"text": "x", "mentions": []}')
+    with pytest.raises(InputError, match="no mentions"):
+        read_dataset(file)
+    file.write_bytes(b'{"text": "\xff", "mentions": []}')
+    with pytest.raises(InputError, match="UTF-8"):
+        read_dataset(file)
+
+
+def test_place() -> None:
+    assert place("a b a", 4, 5, "a") == (4, 5)
+    assert place("a b a", 3, 4, "a") == (4, 5)
+    assert place("ab", 1, 9, "") is None
+    assert place("😀x", 2, 3, "x") == (1, 2)

@@ -1,0 +1,113 @@
+"""`wikilda evaluate`, as a person runs it; and AIDA's real documents where they are."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import run
+from wikilda.errors import InputError
+from wikilda.evaluation.datasets import read_dataset
+from wikilda.evaluation.detection import end_to_end
+from wikilda.evaluation.methods.base import spans_of
+from wikilda.evaluation.methods.prior import Prior
+from wikilda.evaluation.run import Gold, on_threads
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Text
+from wikilda.model import Model
+
+
+def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    out_json, out_html = tmp_path / "out.json", tmp_path / "out.html"
+    code, out, err = run(
+        "evaluate", model.path, gold_file, "--json", out_json, "--report", out_html, "--breakdown",
+        "--method", "prior", "--method", "wikilda",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("gold.jsonl: 10 documents, ")
+    assert any(line.startswith("wikilda − prior: micro +") for line in lines)
+    assert "by prior rank of gold" in out
+    found = json.loads(out_json.read_text("utf-8"))
+    assert found["model"]["identity"] == model.identity
+    dataset = found["datasets"][0]
+    assert [each["method"] for each in dataset["methods"]] == ["prior", "wikilda"]
+    documents = dataset["documents_by_method"]["wikilda"]
+    right = sum(each["right"] for each in documents)
+    assert dataset["methods"][1]["accuracy"]["micro"] == pytest.approx(100 * right / dataset["in_knowledge"])
+    mention = documents[0]["mentions"][0]
+    assert mention["text"] == "England"
+    assert mention["gold"] == "England cricket team"
+    assert mention["candidates"][mention["gold_rank"] - 1]["title"] == mention["gold"]
+    assert out_html.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["out.html", "out.json"]
+
+
+def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    then = tmp_path / "then.json"
+    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "wikilda", "--no-coherence")[0] == 0
+    code, out, err = run("evaluate", model.path, gold_file, "--than", then, "--method", "prior", "--method", "wikilda")
+    assert (code, err) == (0, "")
+    found = [line for line in out.splitlines() if "in then.json" in line]
+    assert len(found) == 1
+    assert found[0].startswith("wikilda − wikilda in then.json: micro ")
+    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "wikilda", "--no-coherence")
+    assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
+    fewer = tmp_path / "gold.jsonl"
+    fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
+    code, _, err = run("evaluate", model.path, fewer, "--than", then, "--method", "wikilda")
+    assert code == 1
+    assert "cannot be paired" in err
+    then.write_text("{}")
+    code, _, err = run("evaluate", model.path, gold_file, "--than", then)
+    assert code == 1
+    assert "evaluate --json" in err
+
+
+def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
+    file = tmp_path / "x.tsv"
+    file.write_text("hello")
+    code, _, err = run("evaluate", model.path, file)
+    assert code == 1
+    assert "no form that is known" in err
+    assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
+    code, _, err = run("evaluate", model.path, file, "--json", tmp_path / "no" / "out.json")
+    assert code == 1
+    assert "no such directory" in err
+
+
+def test_what_fails_stops_the_rest(gold: Gold) -> None:
+    begun: list[str] = []
+
+    def fail(document: Text) -> None:
+        begun.append(document.id)
+        raise InputError("no")
+
+    with pytest.raises(InputError):
+        list(on_threads(fail, gold.documents * 100, "x", 1))
+    assert len(begun) < 100 * len(gold.documents)
+
+
+def test_end_to_end_with_a_detector_that_knows(gold: Gold, sample: Knowledge) -> None:
+    spans = {document.text: spans_of(document) for document in gold.documents}
+    prior = Prior(sample)
+    micro, _ = end_to_end(prior, gold, lambda text: spans[text])
+    assert micro.precision == micro.recall > 0
+    fewer, _ = end_to_end(prior, gold, lambda text: spans[text][::2])
+    assert fewer.recall < micro.recall
+    nothing, _ = end_to_end(prior, gold, lambda text: [])
+    assert nothing.f1 == 0
+
+
+def test_aida_as_it_is_given(data: Path) -> None:
+    [train], [dev] = (read_dataset(data / "aida" / f"aida-{name}.tsv") for name in ("train", "testa"))
+    for dataset, documents, linked in ((train, 946, 18541), (dev, 216, 4791)):
+        assert len(dataset.documents) == documents
+        assert sum(bool(names) for document in dataset.documents for names in document.gold) == linked
+    # The third column of the file has the mention as it should be, but for spaces around dots and apostrophes.
+    rows = [line.split("\t") for line in (data / "aida" / "aida-testa.tsv").read_text("utf-8").split("\n")]
+    surfaces = [row[2].replace(" ", "") for row in rows if len(row) > 2 and row[1] == "B"]
+    spans = [(document.text.text, span) for document in dev.documents for span in spans_of(document.text)]
+    assert [text[start:end].replace(" ", "") for text, (start, end) in spans] == surfaces
+    assert {document.split for document in dev.documents} == {"testa"}
+    assert {document.split for document in train.documents} == {"train"}

@@ -1,0 +1,152 @@
+"""The greedy search: its space, its record, and a small one that really runs."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import run
+from wikilda.errors import InputError, SettingsError
+from wikilda.evaluation.datasets import read_dataset
+from wikilda.evaluation.tuning import Record, Search, Task, read_space
+from wikilda.evaluation.tuning import search as searching
+from wikilda.evaluation.tuning.space import Axis
+from wikilda.evaluation.tuning.trial import measure
+from wikilda.inference.settings import SamplerSettings
+from wikilda.model import Model, ModelSettings
+from wikilda.settings import to_mapping
+
+
+def start() -> dict[str, dict[str, object]]:
+    return {"sampler": to_mapping(SamplerSettings()), "model": to_mapping(ModelSettings())}
+
+
+def test_space(tmp_path: Path) -> None:
+    file = tmp_path / "space.toml"
+    file.write_text("[sampler]\nstranger = [1, 0.5]\ncoherence = [true, false]\n[model]\nalpha = [1e-4]")
+    assert read_space(file) == [
+        Axis("sampler", "stranger", [1.0, 0.5]),
+        Axis("sampler", "coherence", [True, False]),
+        Axis("model", "alpha", [1e-4]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[sampler]\nsweep = [1]", "no setting sweep"),
+        ("[sampler]\nsweeps = [1.5]", "not of type int"),
+        ("[sampler]\nsweeps = 10", "list of values"),
+        ("[sampler]\ncoherence = [1]", "not of type bool"),
+        ("[samplers]\nsweeps = [1]", "'samplers'"),
+        ("sweeps", "not valid TOML"),
+        ("", "no settings"),
+    ],
+)
+def test_space_that_is_wrong(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "space.toml"
+    file.write_text(text)
+    with pytest.raises(SettingsError, match=message):
+        read_space(file)
+
+
+def test_record(tmp_path: Path) -> None:
+    file = tmp_path / "record.jsonl"
+    record = Record(file, {"model": "m"})
+    record.add({"a": 1, "b": 2}, {"objective": 3.0})
+    again = Record(file, {"model": "m"})
+    assert again.find({"b": 2, "a": 1}) == {"objective": 3.0}
+    assert again.find({"a": 1}) is None
+    with pytest.raises(InputError, match="another model"):
+        Record(file, {"model": "other"})
+    whole = file.read_bytes()
+    file.write_bytes(whole + b'{"settings": {"a": ')  # stopped while writing
+    Record(file, {"model": "m"}).add({"a": 5}, {"objective": 1.0})
+    assert Record(file, {"model": "m"}).find({"a": 5}) == {"objective": 1.0}
+    file.write_bytes(whole + b"{\n" + whole)
+    with pytest.raises(InputError, match="line 3"):
+        Record(file, {"model": "m"})
+
+
+class Pretended:
+    """Counts trials; the objective is known: best at stranger 0.5 and, given that, α 0.1."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def __call__(self, _task: Task, point: dict[str, dict[str, float]]) -> dict[str, float]:
+        self.made += 1
+        stranger, alpha = point["sampler"]["stranger"], point["model"]["alpha"]
+        return {"objective": -abs(stranger - 0.5) - abs(alpha - 0.2 * stranger)}
+
+
+def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    pretended = Pretended()
+    monkeypatch.setattr(searching, "measure", pretended)
+    monkeypatch.setattr(searching, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(workers))
+    space = [Axis("model", "alpha", [0.1, 0.2]), Axis("sampler", "stranger", [0.5, 2.0, -1.0])]
+    file, task = tmp_path / "record.jsonl", Task(tmp_path, tmp_path, [], tmp_path / "scratch")
+    task.scratch.mkdir()
+    search = Search(task, space, start(), Record(file, {}), 2)  # type: ignore[arg-type]
+    steps = list(search.steps(5))
+    assert search.point["sampler"]["stranger"] == 0.5
+    assert search.point["model"]["alpha"] == 0.1
+    assert search.objective == pytest.approx(0)
+    assert dict(steps[1].tried)[-1.0] is None  # refused by the settings themselves
+    made = pretended.made
+    assert made == len(file.read_text().splitlines()) - 1
+    again = Search(task, space, start(), Record(file, {}), 2)  # type: ignore[arg-type]
+    assert list(again.steps(5)) == steps
+    assert pretended.made == made
+
+
+def test_models_with_other_settings(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    task = Task(model.path, model.knowledge().artifact.path, read_dataset(gold_file), tmp_path)
+    same, other = start(), start()
+    other["model"]["mass_mentions"] = 1.0
+    first = measure(task, same)
+    assert list(tmp_path.iterdir()) == []
+    second = measure(task, other)
+    assert first["objective"] != second["objective"]
+    assert len(list(tmp_path.iterdir())) == 1
+    assert measure(task, other)["objective"] == second["objective"]
+
+
+def test_a_trained_model_keeps_its_parameters(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    trained, scratch = tmp_path / "trained", tmp_path / "scratch"
+    shutil.copytree(model.path, trained, ignore=shutil.ignore_patterns("weights-*"))
+    scratch.mkdir()
+    manifest = json.loads((trained / "manifest.json").read_text("utf-8"))
+    (trained / "manifest.json").write_text(json.dumps({**manifest, "iteration": 1}), "utf-8")
+    task = Task(trained, model.knowledge().artifact.path, read_dataset(gold_file), scratch)
+    priors, masses = start(), start()
+    priors["model"]["beta_words"] = 1e-2
+    assert measure(task, priors)["objective"] > 0
+    assert not list(trained.glob("weights-*"))  # what belongs to a trial is kept apart
+    masses["model"]["mass_words"] = 1.0
+    with pytest.raises(SettingsError, match="mass_words"):
+        measure(task, masses)
+
+
+def test_the_command_searches_and_refuses_test_data(model: Model, gold_file: Path, tmp_path: Path) -> None:
+    space, record = tmp_path / "space.toml", tmp_path / "record.jsonl"
+    space.write_text("[sampler]\nsweeps = [5, 20]\nburn_in = [0]\n")
+    arguments = ("tune", model.path, gold_file, "--search", space, "--record", record, "--workers", 1, "--rounds", 1)
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert "sampler.sweeps: 50 " in out
+    assert "5 refused" in out  # burn-in is 10 then
+    assert "objective" in out
+    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    assert len(rows) == 4
+    test = tmp_path / "test.jsonl"
+    test.write_text(gold_file.read_text("utf-8").replace('"dev"', '"test"'), "utf-8")
+    code, _, err = run("tune", model.path, test, "--search", space, "--record", tmp_path / "other.jsonl")
+    assert code == 1
+    assert "--even-test" in err
+    assert not (tmp_path / "other.jsonl").exists()

@@ -23,7 +23,7 @@ def test_the_best_candidates_are_those_of_a_sort(
     offsets, topics, counts = flat([known for known, _ in mentions])
     sampled_offsets, sampled_topics, sweeps = flat([found for _, found in mentions])
     table = Table(offsets, topics, np.array(counts, np.uint32))
-    rows = Rows(sampled_offsets, sampled_topics, np.array(sweeps, np.int64))
+    rows = Rows(sampled_offsets, sampled_topics, np.array(sweeps, np.float64))
     numbers = np.arange(len(mentions))
     best = best_candidates(table, rows, np.append(numbers, -1), np.append(numbers, 0), most)
     for at, (known, found) in enumerate(mentions):

@@ -20,7 +20,7 @@ from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import Runs, gold_summary, results, write_json, write_text
 from wikilda.evaluation.run import Gold, Run, run
-from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.model import Model
 
 _ANY = click.Path(path_type=Path)
@@ -48,11 +48,11 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 @click.option("--json", "json_file", type=_OUT, help="Write all figures and every document here.")
 @click.option("--than", type=_FILE, help="Compare with the --json of an earlier run on the same data.")
 @click.option("--report", "report_file", type=_OUT, help="Write a page here that shows each error in its text.")
-@settings_options(SamplerSettings)
+@settings_options(UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], splits: tuple[str, ...],
     form: str | None, threads: int | None, breakdown: bool, detect: bool, json_file: Path | None,
-    report_file: Path | None, than: Path | None, settings: SamplerSettings,
+    report_file: Path | None, than: Path | None, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 

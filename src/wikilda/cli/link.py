@@ -14,6 +14,7 @@ from wikilda.cli.options import settings_options
 from wikilda.cli.output import console
 from wikilda.errors import InputError, SettingsError
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.linking import Bad, DetectorSettings, Linked, Linker, ReadSettings, Text, read_documents
 from wikilda.linking.batch import guarded_link, map_ordered
 from wikilda.linking.detection import choose_detector
@@ -51,10 +52,11 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
 @click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
-@settings_options(SamplerSettings)
+@click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn.")
+@settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, settings: SamplerSettings, detector: str,
-    detections: tuple[str, ...], **options: Any,
+    model: Path, files: tuple[Path, ...], knowledge: Path | None, settings: UrnSettings, lda: bool,
+    detector: str, detections: tuple[str, ...], **options: Any,
 ) -> int:  # fmt: skip
     """Say what the mentions of documents mean.
 
@@ -69,11 +71,12 @@ def command(
         options["largest"],
     )  # fmt: skip
     found = _detector_settings(detections)
-    linker = Linker.open(model, knowledge=knowledge, settings=settings)
+    chosen = SamplerSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
+    linker = Linker.open(model, knowledge=knowledge, settings=chosen)
     linker.detector = choose_detector(detector, linker.knowledge, found)
     documents = read_documents(files, sys.stdin.buffer, reading)
     run = {
-        "model": linker.model.artifact.identity, "files": [str(each) for each in files], "sampler": asdict(settings),
+        "model": linker.model.artifact.identity, "files": [str(each) for each in files], "settings": asdict(chosen),
         "detector": detector, "detection": {name: str(value) for name, value in asdict(found).items()},
     } | {name: options[name] for name in _IN_THE_NOTE}  # fmt: skip
     return _Run(linker, options).run(documents, run)

@@ -15,7 +15,7 @@ from wikilda.errors import InputError
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
 from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, read_space
-from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.model import Model
 from wikilda.settings import to_mapping
 
@@ -42,11 +42,11 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option(
     "--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing."
 )
-@settings_options(SamplerSettings)
+@settings_options(UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], space_file: Path, record_file: Path, rounds: int, every: int,
     workers: int | None, knowledge: Path | None, splits: tuple[str, ...], form: str | None, even_test: bool,
-    settings: SamplerSettings,
+    settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
 
@@ -58,7 +58,7 @@ def command(
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     _refuse_test(datasets, even_test=even_test)
     datasets = [replace(each, documents=each.documents[::every]) for each in datasets]
-    start: Point = {"sampler": to_mapping(settings), "model": to_mapping(opened.settings)}
+    start: Point = {"urn": to_mapping(settings), "model": to_mapping(opened.settings)}
     record = Record(record_file, {"model": opened.identity, "knowledge": known.identity, "data": _about(datasets)})
     out = console()
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:

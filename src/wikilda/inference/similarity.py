@@ -48,10 +48,10 @@ def no_likeness(topics: NDArray[np.uint32]) -> Likeness:
 def likeness(graph: Graph, topics: NDArray[np.uint32]) -> Likeness:
     """The similarities of all pairs of topics."""
     pages, owners = _shared_links(graph, topics)
-    linkers = _group(pages, owners)
+    linkers = group(pages, owners)
     most: Whole = np.int64(0)  # no more pairs than this can have a common in-link
     for at in range(len(pages)):
-        slot = _slot(linkers.keys, pages[at])
+        slot = place_of(linkers.keys, pages[at])
         most += linkers.starts[slot + 1] - linkers.starts[slot] - 1
     most = min(most, len(topics) * (len(topics) - 1))
     offsets = np.zeros(len(topics) + 1, np.int64)
@@ -105,28 +105,29 @@ def _shared_links(graph: Graph, topics: NDArray[np.uint32]) -> tuple[NDArray[np.
 
 
 @inner
-def _group(pages: NDArray[np.int64], owners: NDArray[np.int32]) -> _Linkers:
+def group(pages: NDArray[np.int64], owners: NDArray[np.int32]) -> _Linkers:
     """Bring the topics that a page links to together."""
     size = np.int64(16)
     while size < 2 * len(pages):
         size *= 2
     keys, starts = np.full(size, -1, np.int64), np.zeros(size + 2, np.int64)
     for page in pages:
-        slot = _slot(keys, page)
+        slot = place_of(keys, page)
         keys[slot] = page
         starts[slot + 2] += 1
     for slot in range(1, size + 2):
         starts[slot] += starts[slot - 1]
     members = np.empty(len(pages), np.int32)
     for at in range(len(pages)):
-        slot = _slot(keys, pages[at])
+        slot = place_of(keys, pages[at])
         members[starts[slot + 1]] = owners[at]
         starts[slot + 1] += 1
     return _Linkers(keys, starts, members)
 
 
 @inner
-def _slot(keys: NDArray[np.int64], page: Whole) -> Whole:
+def place_of(keys: NDArray[np.int64], page: Whole) -> Whole:
+    """Where a page is in the hash table, or the free place where it would be."""
     mask = len(keys) - 1
     slot = np.int64(((np.uint64(page) * _MULTIPLIER) & _MASK) >> np.uint64(4)) & mask
     while keys[slot] != page and keys[slot] != -1:
@@ -138,7 +139,7 @@ def _slot(keys: NDArray[np.int64], page: Whole) -> Whole:
 def _add_members(
     linkers: _Linkers, page: Whole, common: NDArray[np.int64], touched: NDArray[np.int64], count: Whole
 ) -> Whole:
-    slot = _slot(linkers.keys, page)
+    slot = place_of(linkers.keys, page)
     for at in range(linkers.starts[slot], linkers.starts[slot + 1]):
         j = linkers.members[at]
         if common[j] == 0:

@@ -32,7 +32,7 @@ from wikilda.model.writer import chunks
 from wikilda.store import Artifact, Writer
 
 KIND = "weights"
-FORMAT = 1
+FORMAT = 2
 TINY = 1e-30
 _PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
 
@@ -66,6 +66,7 @@ class Weights(NamedTuple):
     words: Rows
     mentions: Rows
     dense: Dense
+    lengths: NDArray[np.float32]  # √Σ_w P(k|w) of each topic
 
 
 def prepare(model: Model) -> Weights:
@@ -96,6 +97,7 @@ def _write(model: Model, target: Path) -> None:
     own = target.with_name(f"{target.name}.{os.getpid()}.{os.urandom(3).hex()}")
     with Writer(own, KIND, FORMAT) as writer:
         totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
+        writer.array("words/lengths", topic_lengths(model.words, model.topics))
         writer.finish({"model": model.identity, "totals": totals})
     try:
         own.rename(target)
@@ -148,6 +150,29 @@ def _write_rows(
             priors[span] = made * popularity[rows.topics]
 
 
+def topic_lengths(words: Parameters, topics: int) -> NDArray[np.float32]:
+    """The length of each topic's vector before it is made 1: √Σ_w P(k|w). A pass over all of λ̂."""
+    squares = np.zeros(topics, np.float64)
+    for first, last in chunks(words.offsets):
+        span = slice(int(words.offsets[first]), int(words.offsets[last]))
+        offsets = np.asarray(words.offsets[first : last + 1]) - span.start
+        _add_shares(offsets, np.asarray(words.topics[span]), np.asarray(words.values[span]), squares)
+    return np.sqrt(squares).astype(np.float32)
+
+
+@njit
+def _add_shares(
+    offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32], squares: NDArray[np.float64]
+) -> None:
+    for row in range(len(offsets) - 1):
+        total = 0.0
+        for at in range(offsets[row], offsets[row + 1]):
+            total += np.float64(values[at])
+        if total > 0.0:
+            for at in range(offsets[row], offsets[row + 1]):
+                squares[topics[at]] += np.float64(values[at]) / total
+
+
 @njit
 def row_weights(
     rows: Parameters, norms: NDArray[np.float64], least: Real, beta: Real
@@ -193,4 +218,4 @@ def _open(model: Model, artifact: Artifact) -> Weights:
         rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
         dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]
         dense.append(float(artifact.manifest["totals"][kind]))
-    return Weights(rows[0], rows[1], Dense(*dense))
+    return Weights(rows[0], rows[1], Dense(*dense), artifact.array("words/lengths"))

@@ -24,6 +24,11 @@ class Text:
                     f"{len(self.text)} characters."
                 )
 
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The mentions that are known."""
+        return self.mentions or []
+
 
 def marked(text: str, id: str = "") -> Text:  # noqa: A002
     """A text whose mentions stand in double brackets: `[[Croft]] took five wickets`."""

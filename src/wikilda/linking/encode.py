@@ -13,12 +13,23 @@ from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, as_bytes, mention_
 
 def encode_words(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:
     """The content words outside mentions, in order; −1 for those that the knowledge does not have."""
+    hashes, starts, spans = _tokens(text, sorted(mentions))
+    return _words(hashes, starts, spans, knowledge.word_table)
+
+
+def encode_places(text: str, mentions: Spans) -> NDArray[np.int64]:
+    """Where mentions are, in tokens of the text."""
+    _, starts, spans = _tokens(text, mentions)
+    return np.searchsorted(starts, spans[:, 0])
+
+
+def _tokens(text: str, mentions: Spans) -> tuple[Hashes, Offsets, Offsets]:
+    """The tokens of a text, where they start, and mentions; places are in bytes."""
     data = as_bytes(text)
     hashes, places = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)
     count = tokenize(data, 0, len(data), characters(), hashes, places[0], places[1])
     first_bytes = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
-    spans = np.array(sorted(mentions), np.int64).reshape(-1, 2)
-    return _words(hashes[:count], places[0], first_bytes[spans], knowledge.word_table)
+    return hashes[:count], places[0][:count], first_bytes[np.array(mentions, np.int64).reshape(-1, 2)]
 
 
 def encode_mentions(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:

@@ -7,37 +7,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.errors import SettingsError
 from wikilda.inference.packet import Document
 from wikilda.inference.sampler import Ranking, Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import Drawn, Urn, UrnDocument, UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
-from wikilda.linking.detection import Detector, DictionaryDetector, Spans
+from wikilda.linking.detection import Detector, DictionaryDetector
 from wikilda.linking.documents import Text
-from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.linking.encode import encode_mentions, encode_places, encode_words
 from wikilda.linking.ranking import Rows, best_candidates
 from wikilda.model import Model
 
-DEFAULT = SamplerSettings()
+DEFAULT = UrnSettings()
 
 
 class Linker:
-    """Links documents with a model. One linker serves many threads; the same document always gets the same answer."""
+    """Links documents with a model. One linker serves many threads; the same document always gets the same answer.
+
+    Mentions are decided by the urn, or by the paper's sampler if the settings are those of it. The sampler also tells
+    the document's topics.
+    """
 
     def __init__(
-        self, model: Model, knowledge: Knowledge | None = None, settings: SamplerSettings = DEFAULT,
+        self, model: Model, knowledge: Knowledge | None = None, settings: UrnSettings | SamplerSettings = DEFAULT,
         detector: Detector | None = None,
     ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge or model.knowledge()
-        self.sampler = Sampler(model, settings, self.knowledge.graph)
+        self.urn = Urn(model, self.knowledge, settings) if isinstance(settings, UrnSettings) else None
+        sampling = SamplerSettings(seed=settings.seed) if isinstance(settings, UrnSettings) else settings
+        self.sampler = Sampler(model, sampling, self.knowledge.graph)
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod
     def open(
-        cls, model: str | Path, *, knowledge: str | Path | None = None, settings: SamplerSettings = DEFAULT,
+        cls, model: str | Path, *, knowledge: str | Path | None = None,
+        settings: UrnSettings | SamplerSettings = DEFAULT,
         detector: Detector | None = None,
     ) -> "Linker":  # fmt: skip
         """Open a model and the knowledge it belongs to (where it was made, or at `knowledge`)."""
@@ -49,27 +58,47 @@ class Linker:
 
         Mentions that are not given are found by the linker's detector.
         """
-        text, spans, mentions, sampled = self._sample(document)
-        known = self._candidates(sampled, mentions, candidates)
+        document = self.read(document)
+        symbols = encode_mentions(document.text, document.spans, self.knowledge)
+        sampled = self._sample(document, symbols) if topics or not self.urn else None
+        if self.urn:
+            ranked = self._drawn(self.urn, document, symbols, candidates)
+        elif sampled:
+            ranked = self._sampled(sampled, symbols, candidates)
         linked = [
-            LinkedMention(start, end, text[start:end], known[symbol])
-            for (start, end), symbol in zip(spans, mentions.tolist(), strict=True)
+            LinkedMention(start, end, document.text[start:end], known)
+            for (start, end), known in zip(document.spans, ranked, strict=True)
         ]
-        largest = zip(*(column[:topics] for column in sampled.mixture), strict=True)
+        largest = zip(*(column[:topics] for column in sampled.mixture), strict=True) if sampled else ()
         shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
-        return Linked(document.id if isinstance(document, Text) else "", text, linked, shares, self.source)
+        return Linked(document.id, document.text, linked, shares, self.source)
 
     def topics(self, document: Text | str) -> Ranking:
         """The document's topics as numbers of the knowledge, and their shares, largest first."""
-        return self._sample(document)[-1].mixture
+        document = self.read(document)
+        return self._sample(document, encode_mentions(document.text, document.spans, self.knowledge)).mixture
 
-    def _sample(self, document: Text | str) -> tuple[str, Spans, NDArray[np.int64], Sampled]:
+    def read(self, document: Text | str) -> Text:
+        """A document with its mentions, which the detector finds if they are not given."""
         document = Text(document) if isinstance(document, str) else document
-        text = document.text
-        spans = self.detector.detect(text) if document.mentions is None else document.mentions
-        mentions = encode_mentions(text, spans, self.knowledge)
-        words = encode_words(text, spans, self.knowledge)
-        return text, spans, mentions, self.sampler.sample(Document(words, mentions, document.id))
+        if document.mentions is not None:
+            return document
+        return Text(document.text, self.detector.detect(document.text), document.id)
+
+    def draw(self, document: Text) -> Drawn:
+        """Draw the mentions of a document from the urn."""
+        if self.urn is None:
+            raise SettingsError("this linker has no urn: it was opened with the settings of the paper's sampler")
+        return self._draw(self.urn, document, encode_mentions(document.text, document.spans, self.knowledge))
+
+    def _sample(self, document: Text, symbols: NDArray[np.int64]) -> Sampled:
+        words = encode_words(document.text, document.spans, self.knowledge)
+        return self.sampler.sample(Document(words, symbols, document.id))
+
+    def _draw(self, urn: Urn, document: Text, symbols: NDArray[np.int64]) -> Drawn:
+        text, spans = document.text, document.spans
+        words, places = encode_words(text, spans, self.knowledge), encode_places(text, spans)
+        return urn.draw(UrnDocument(words, symbols, places, [text[start:end] for start, end in spans], document.id))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""
@@ -81,15 +110,26 @@ class Linker:
         title = known.titles[topic]
         return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
 
-    def _candidates(self, sampled: Sampled, mentions: NDArray[np.int64], most: int) -> dict[int, list[Candidate]]:
-        """By symbol (mentions with the same string have the same answer): the topics that were sampled, best first,
-        then those that the string may mean and that never were.
-        """
-        symbols, places = np.unique(mentions, return_index=True)
-        rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps)
-        best = best_candidates(self.knowledge.mentions, rows, symbols, sampled.rows[places], most)
+    def _drawn(self, urn: Urn, document: Text, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
+        """The candidates of each mention by their posterior in the urn; one string may mean two things."""
+        drawn = self._draw(urn, document, symbols)
+        rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
+        return self._rank(rows, symbols, np.arange(len(symbols)), most)
+
+    def _sampled(self, sampled: Sampled, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
+        """The candidates of each mention by the share of sweeps; mentions with the same string have the same answer."""
+        distinct, first, back = np.unique(symbols, return_index=True, return_inverse=True)
+        rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps.astype(np.float64))
+        ranked = self._rank(rows, distinct, sampled.rows[first], most)
+        return [ranked[at] for at in back.ravel()]
+
+    def _rank(
+        self, rows: Rows, symbols: NDArray[np.int64], places: NDArray[np.int64], most: int
+    ) -> list[list[Candidate]]:
+        """What was found, best first, then what the string may mean besides."""
+        best = best_candidates(self.knowledge.mentions, rows, symbols, places, most)
         columns = (column.tolist() for column in best)
-        return {
-            symbol: [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
-            for symbol, *ranked in zip(symbols.tolist(), *columns, strict=True)
-        }
+        return [
+            [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
+            for ranked in zip(*columns, strict=True)
+        ]

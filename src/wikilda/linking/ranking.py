@@ -13,11 +13,11 @@ Numbers = NDArray[np.int64]
 
 
 class Rows(NamedTuple):
-    """How many sweeps each symbol had each topic: those of row r from offsets[r] on."""
+    """How much speaks for each topic of a mention: those of row r from offsets[r] on."""
 
     offsets: Numbers
     topics: Topics
-    sweeps: Numbers
+    weights: NDArray[np.float64]
 
 
 class Best(NamedTuple):
@@ -30,7 +30,7 @@ class Best(NamedTuple):
 
 @njit
 def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
-    """Rank what mentions may mean: what was sampled most often, then what has the higher prior, then by number.
+    """Rank what mentions may mean: what is most probable, then what has the higher prior, then by number.
 
     `symbols` are the mentions in the knowledge (−1: not there), `rows` their rows among the samples.
     """
@@ -42,12 +42,12 @@ def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers
         first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
         begin, end = sampled.offsets[rows[mention]], sampled.offsets[rows[mention] + 1]
         total = max(table.counts[first:last].astype(np.int64).sum(), 1)
-        sweeps = max(sampled.sweeps[begin:end].sum(), 1)
+        weight = max(sampled.weights[begin:end].sum(), 1e-300)
         for at in range(begin, end):
             place = first + np.searchsorted(table.topics[first:last], sampled.topics[at])
             listed = place < last and table.topics[place] == sampled.topics[at]
             prior = table.counts[place] / total if listed else 0.0
-            _enter(best, mention, int64(sampled.topics[at]), sampled.sweeps[at] / sweeps, prior)
+            _enter(best, mention, int64(sampled.topics[at]), sampled.weights[at] / weight, prior)
         if end - begin < most:
             for at in range(first, last):
                 if not _contains(sampled.topics, begin, end, table.topics[at]):

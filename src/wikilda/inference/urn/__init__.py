@@ -1,0 +1,24 @@
+"""What mentions mean, by a generalised Pólya urn over the link graph.
+
+The paper's sampler (`wikilda.inference.sampler`) draws a topic for every word and mention, and a topic that was drawn
+becomes more probable: N_k. Here only mentions are drawn, and a topic that was drawn also makes those more probable
+that it is related to (Mimno et al. 2011 call this a generalised Pólya urn). For mention i with string v
+
+    P(z_i = k | rest) ∝ P(k|v)^temper · exp(words · E_k + names_vk) · (base + repeats · N_k + Σ_j near_ij · R(k, z_j))
+
+E_k is how well the document's words go with k and with what is linked to it (`words`); names_vk what the title says of
+the string (`names`); R how k and another topic of the document are related by direct links and shared neighbours,
+hubs damped (`relatedness`), and nearer mentions count more. Gibbs sweeps begin hot and are cooled (`gibbs`); the
+posterior is the mean of the conditionals.
+
+    urn = Urn(model, knowledge, UrnSettings())
+    drawn = urn.draw(UrnDocument(words, mentions, places, strings, id="testa-7"))
+    drawn.mention(i)        topics and posterior probabilities of mention i, best first
+
+The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn.
+"""
+
+from wikilda.inference.urn.settings import UrnSettings
+from wikilda.inference.urn.urn import Drawn, Urn, UrnDocument
+
+__all__ = ["Drawn", "Urn", "UrnDocument", "UrnSettings"]

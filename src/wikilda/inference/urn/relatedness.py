@@ -1,0 +1,76 @@
+"""How topics of a document are related: they have a link, or neighbours in common.
+
+With A the graph's matrix without directions and d the number of neighbours,
+
+    R(k, k') = (links · A_kk' + shared · Σ_n A_kn A_nk' / log(2 + d_n)) / √(d_k d_k')
+
+A neighbour that everything is linked to says little, and so does a link of a topic that has very many.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.marks import clear, log_size, mark, seen_again
+from wikilda.inference.packet import number_of
+from wikilda.inference.similarity import group, place_of
+from wikilda.inference.types import Real, Whole
+from wikilda.inference.urn.neighbours import Neighbours
+from wikilda.jit import inner, njit
+from wikilda.knowledge.graph import Graph
+
+Matrix = NDArray[np.float32]
+
+
+@njit
+def relatedness(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real) -> Matrix:
+    """R of all pairs of topics; 0 on the diagonal."""
+    related = np.zeros((len(topics), len(topics)), np.float32)
+    sums = np.zeros(len(topics), np.float64)
+    pages, owners = _shared(neighbours)
+    linkers = group(pages, owners)
+    entry: Whole = np.int64(0)
+    for i in range(len(topics)):
+        sums[:] = 0.0
+        while entry < len(pages) and owners[entry] == i:
+            slot = place_of(linkers.keys, pages[entry])
+            weight = shared / np.log(2.0 + _degree(graph, pages[entry]))
+            for at in range(linkers.starts[slot], linkers.starts[slot + 1]):
+                sums[linkers.members[at]] += weight
+            entry += 1
+        for at in range(neighbours.offsets[i], neighbours.offsets[i + 1]):
+            j = number_of(topics, neighbours.topics[at])
+            if j >= 0:
+                sums[j] += links
+        for j in range(len(topics)):
+            if sums[j] > 0.0 and j != i:
+                related[i, j] = sums[j] / np.sqrt(np.float64(_size(neighbours, i)) * np.float64(_size(neighbours, j)))
+    return related
+
+
+@inner
+def _size(neighbours: Neighbours, at: Whole) -> Whole:
+    return max(neighbours.offsets[at + 1] - neighbours.offsets[at], np.int64(1))
+
+
+@inner
+def _degree(graph: Graph, topic: Whole) -> Real:
+    out = graph.out_offsets[topic + 1] - graph.out_offsets[topic]
+    return np.float64(out + graph.in_offsets[topic + 1] - graph.in_offsets[topic])
+
+
+@inner
+def _shared(neighbours: Neighbours) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Neighbours that more than one topic has, as far as marks tell: (page, number of the topic)."""
+    log = log_size(len(neighbours.topics))
+    marks = np.empty(np.int64(1) << (log - 5), np.uint64)
+    shift = clear(marks, log)
+    for topic in neighbours.topics:
+        mark(marks, shift, np.uint64(topic))
+    pages, owners = np.empty(len(neighbours.topics), np.int64), np.empty(len(neighbours.topics), np.int32)
+    count = np.int64(0)
+    for i in range(len(neighbours.offsets) - 1):
+        for at in range(neighbours.offsets[i], neighbours.offsets[i + 1]):
+            if seen_again(marks, shift, np.uint64(neighbours.topics[at])):
+                pages[count], owners[count] = neighbours.topics[at], i
+                count += 1
+    return pages[:count], owners[:count]

@@ -1,0 +1,177 @@
+"""Draws what the mentions of a document mean."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wikilda.inference.packet import numbers
+from wikilda.inference.random import stream_of
+from wikilda.inference.urn.candidates import Candidates, candidates_of
+from wikilda.inference.urn.gibbs import Mentions, Rules, gibbs
+from wikilda.inference.urn.names import INITIALS, SAME, UNLIKE, name_kinds
+from wikilda.inference.urn.neighbours import Neighbours, neighbours_of
+from wikilda.inference.urn.relatedness import relatedness
+from wikilda.inference.urn.settings import UrnSettings
+from wikilda.inference.urn.words import word_evidence
+from wikilda.inference.weights import prepare
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+
+Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
+
+_DEFAULT = UrnSettings()
+_MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+
+
+@dataclass(frozen=True)
+class UrnDocument:
+    """Words as numbers of symbols; mentions as numbers of symbols (−1: unknown), in the order of the text."""
+
+    words: ArrayLike
+    mentions: ArrayLike
+    places: ArrayLike  # where mentions are, in tokens of the text
+    strings: list[str]
+    id: str | int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """Mentions of a document that were drawn together, in the order of the text."""
+
+    chosen: NDArray[np.int64]  # which mentions of the document
+    topics: NDArray[np.uint32]
+    mentions: Mentions
+    posterior: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    posterior: NDArray[np.float64]
+    parts: list[Part]
+
+    @classmethod
+    def of(cls, parts: list[Part], mentions: int) -> "Drawn":
+        """Bring the parts of a document together, in the order of its mentions."""
+        lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
+        before = 0
+        for part in parts:
+            lengths[part.chosen] = np.diff(part.mentions.offsets)
+            starts[part.chosen] = part.mentions.offsets[:-1] + before
+            before += len(part.posterior)
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        topics = [part.topics[part.mentions.numbers] for part in parts]
+        posterior = [part.posterior for part in parts]
+        if not parts:
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), parts)
+        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], parts)
+
+    def mention(self, number: int) -> Ranking:
+        """The topics that a mention may mean and their posterior probabilities, best first."""
+        span = slice(self.offsets[number], self.offsets[number + 1])
+        topics, posterior = self.topics[span], self.posterior[span]
+        order = np.lexsort((topics, -posterior))
+        return topics[order], posterior[order]
+
+
+class Urn:
+    """Draws the mentions of documents. One urn serves many threads."""
+
+    def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
+        self.model, self.knowledge, self.settings = model, knowledge, settings
+        self.lengths = prepare(model).lengths
+        s = settings
+        self.rules = Rules(s.sweeps, s.burn_in, s.heat, s.base, s.repeats, s.near, s.reach)
+        self._local: Any = threading.local()
+
+    def draw(self, document: UrnDocument) -> Drawn:
+        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone."""
+        mentions, places = numbers(document.mentions), np.asarray(document.places, np.int64)
+        words, counts = np.unique(numbers(document.words), return_counts=True)
+        known = np.searchsorted(words, 0)
+        parts: list[Part] = []
+        for chosen in self._split(mentions, places):
+            stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
+            strings = [document.strings[at] for at in chosen]
+            parts.append(self._draw(chosen, mentions, places, strings, words[known:], counts[known:], stream))
+        return Drawn.of(parts, len(mentions))
+
+    def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Mentions with candidates in the order of the text, so many at a time that their topics fit a matrix."""
+        offsets = self.model.mentions.offsets
+        sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
+        sizes = np.minimum(sizes, self.settings.most)
+        part: list[int] = []
+        seen: set[int] = set()
+        total = 0
+        for at in np.argsort(places, kind="stable").tolist():
+            if sizes[at] == 0:
+                continue
+            new = 0 if int(mentions[at]) in seen else int(sizes[at])
+            if part and total + new > _MOST_TOPICS:
+                yield np.array(part)
+                part, total = [], 0
+                seen.clear()
+                new = int(sizes[at])
+            part.append(at)
+            seen.add(int(mentions[at]))
+            total += new
+        if part:
+            yield np.array(part)
+
+    def _draw(
+        self,
+        chosen: NDArray[np.int64],
+        mentions: NDArray[np.int64],
+        places: NDArray[np.int64],
+        strings: list[str],
+        words: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        stream: int,
+    ) -> Part:
+        s = self.settings
+        symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
+        found = candidates_of(symbols, self.model.mentions, s.most)
+        near = neighbours_of(self.knowledge.graph, found.topics, s.hub)
+        evidence = self._evidence(words, counts, found, near)
+        logs = s.temper * np.log(np.maximum(found.priors, 1e-300)) + s.words * evidence[found.numbers]
+        for row, at in enumerate(first):
+            span = slice(found.offsets[row], found.offsets[row + 1])
+            logs[span] += self._names(strings[at], found.topics[found.numbers[span]])
+            logs[span] -= logs[span].max()
+        tokens = _tokens(found, np.exp(logs), rows.ravel(), places[chosen])
+        related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
+        return Part(chosen, found.topics, tokens, gibbs(tokens, related, self.rules, np.array([stream], np.uint64)))
+
+    def _evidence(
+        self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
+    ) -> NDArray[np.float64]:
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = np.zeros(self.model.topics, np.float32)
+        rows, scratch = self.model.words, self._local.scratch
+        return word_evidence(words, counts, rows, self.lengths, found.topics, near, self.settings.overlap, scratch)
+
+    def _names(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """What titles say for or against a string, as logarithms."""
+        kinds = name_kinds(string, topics, self.knowledge.titles)
+        stray = self.settings.stray if (kinds & SAME).any() else 0.0
+        found: NDArray[np.float64] = self.settings.acronym * ((kinds & INITIALS) != 0) - stray * ((kinds & UNLIKE) != 0)
+        return found
+
+
+def _tokens(
+    found: Candidates, weights: NDArray[np.float64], rows: NDArray[np.int64], places: NDArray[np.int64]
+) -> Mentions:
+    """The candidates of symbols, for each token that has the symbol."""
+    lengths = np.diff(found.offsets)[rows]
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
+    return Mentions(offsets, found.numbers[source], weights[source], places)

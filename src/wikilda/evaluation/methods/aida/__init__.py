@@ -1,4 +1,4 @@
-"""AIDA (Hoffart et al. 2011) in its best setting, r-prior sim-k r-coh, on our knowledge.
+"""AIDA (after Hoffart et al. 2011) in its best setting, r-prior sim-k r-coh, on our knowledge.
 
 A mention's edge to an entity is the similarity of its context to the entity's keyphrases, joined by the prior
 where that is clear (ρ). A mention for which prior and similarity agree (λ) is settled at once; the others are
@@ -19,7 +19,7 @@ from wikilda.linking import Text
 from wikilda.text.characters import characters
 from wikilda.text.tokens import FLAGS, as_bytes, tokenize
 
-# The authors' own numbers.
+# ρ, λ and the weight of coherence are those of the authors' release.
 RHO = 0.9  # a prior this clear may join in
 PRIOR, COHERENCE = 0.566, 0.4
 LAMBDA = 0.9  # how far prior and similarity may lie apart for a mention to be settled alone

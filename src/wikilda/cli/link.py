@@ -135,17 +135,17 @@ class _Run:
         journal = Journal(self.output, self.kind, run, overwrite=self.options["overwrite"])
         if journal.resumed:
             click.echo(f"wikilda: going on after {journal.resumed:,} documents.", err=True)
-        self.tally.resume(journal.read - journal.bad, journal.bad)
+        self.tally.resume(journal.place.read - journal.place.bad, journal.place.bad)
         try:
             with self.tally.shown() as tally:
                 for linked in self._linked(journal.remaining(documents)):
                     journal.add(self._row(linked) if tally.note(linked) else None)
         except KeyboardInterrupt:
             journal.save()
-            click.echo(f"wikilda: {journal.read:,} documents are done; the same command goes on there.", err=True)
+            click.echo(f"wikilda: {journal.place.read:,} documents are done; the same command goes on there.", err=True)
             raise
         else:
-            if journal.read:
+            if journal.place.read:
                 journal.finish()
                 click.echo(f"{self.tally.summary()} → {self.output}", err=True)
         finally:

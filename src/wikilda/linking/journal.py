@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from wikilda.errors import InputError, disk_worded
 from wikilda.linking.documents import Text
@@ -17,6 +17,15 @@ from wikilda.linking.writing import JSON_LINES, write_file
 from wikilda.linking.writing.lines import json_line
 
 _SECONDS = 0.5  # between notes
+
+
+class Place(NamedTuple):
+    """How far a run is: documents read, bad ones among them, bytes of the journal, digest of the documents."""
+
+    read: int
+    bad: int
+    size: int
+    digest: bytes
 
 
 class Journal:
@@ -61,8 +70,8 @@ class Journal:
             note = _nothing(self.run)
         if self.file.tell() < note["bytes"]:
             note = _nothing(self.run)
-        self.read, self.bad, self.digest = note["read"], note["bad"], bytes.fromhex(note["digest"])
-        self.resumed = self.read
+        self.place = Place(note["read"], note["bad"], note["bytes"], bytes.fromhex(note["digest"]))
+        self.resumed = self.place.read
         self.file.truncate(note["bytes"])
         self.file.seek(note["bytes"])
 
@@ -74,26 +83,30 @@ class Journal:
 
     def remaining(self, documents: Iterable[Read]) -> Iterator[Read]:
         """The documents that are still to be done; those that are done must be the same as they were."""
-        digest = b""
+        digest, number = b"", 0
         for number, document in enumerate(documents, 1):
             digest = _chained(digest, document)
             if number > self.resumed:
                 self._digests.append(digest)
                 yield document
-            elif number == self.resumed and digest != self.digest:
-                raise InputError(
-                    f"{self.partial}: the first {number:,} documents are not those that it was made from. "
-                    "Remove it to begin anew."
-                )
+            elif number == self.resumed and digest != self.place.digest:
+                raise self._others()
+        if number < self.resumed:
+            raise self._others()
+
+    def _others(self) -> InputError:
+        return InputError(
+            f"{self.partial}: the first {self.resumed:,} documents are not those that it was made from. "
+            "Remove it to begin anew."
+        )
 
     def add(self, row: dict[str, Any] | None) -> None:
         """The answer to the next document, or None for a bad one; in the order in which they were handed out."""
-        if row is None:
-            self.bad += 1
-        else:
-            self.file.write(json_line(row))
-        self.read += 1
-        self.digest = self._digests.popleft()
+        line = b"" if row is None else json_line(row)
+        self.file.write(line)
+        read, bad, size, _ = self.place
+        # One assignment: an interruption finds the place before this document or after it, never between.
+        self.place = Place(read + 1, bad + (row is None), size + len(line), self._digests.popleft())
         if time.monotonic() - self._last > _SECONDS:
             self.save()
 
@@ -101,9 +114,8 @@ class Journal:
         """Put on disk how far the run is."""
         self.file.flush()
         os.fsync(self.file.fileno())
-        note = {
-            "run": self.run, "read": self.read, "bad": self.bad, "bytes": self.file.tell(), "digest": self.digest.hex(),
-        }  # fmt: skip
+        read, bad, size, digest = self.place
+        note = {"run": self.run, "read": read, "bad": bad, "bytes": size, "digest": digest.hex()}
         fresh = self._note.with_name(self._note.name + ".new")
         fresh.write_text(json.dumps(note), "utf-8")
         fresh.replace(self._note)
@@ -127,7 +139,7 @@ class Journal:
         """Leave things as they are for another time; a journal with nothing in it goes."""
         if not self.file.closed:
             self.file.close()
-            if self.read == 0:
+            if self.place.read == 0:
                 self.partial.unlink(missing_ok=True)
                 self._note.unlink(missing_ok=True)
 

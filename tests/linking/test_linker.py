@@ -134,6 +134,7 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
 
 def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:
     kept = linker.sampler.settings.sweeps - linker.sampler.settings.burn_in
-    mention = linker.link(marked("[[Bush]]", "b"), candidates=100).mentions[0]
+    lda = Linker(linker.model, linker.knowledge, linker.sampler.settings)
+    mention = lda.link(marked("[[Bush]]", "b"), candidates=100).mentions[0]
     counts = np.array([each.probability * kept for each in mention.candidates])
     assert counts == pytest.approx(counts.round())

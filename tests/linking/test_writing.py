@@ -29,8 +29,8 @@ def test_an_answer_says_of_which_wiki_it_speaks(row: dict[str, Any], linker: Lin
         "wiki": "samplewiki", "language": "en", "files": ["wiki.xml"], "identity": linker.knowledge.identity,
     }  # fmt: skip
     first = row["mentions"][1]
-    assert (first["start"], first["end"], first["text"], first["title"]) == (19, 26, "England", "England")
-    assert first["url"] == first["candidates"][0]["url"] == "https://example.org/wiki/England"
+    assert (first["start"], first["end"], first["text"], first["title"]) == (19, 26, "England", "England cricket team")
+    assert first["url"] == first["candidates"][0]["url"] == "https://example.org/wiki/England_cricket_team"
     for each in [first, *first["candidates"], *row["topics"]]:
         assert {"title", "page_id", "wikidata", "url"} <= set(each)
     assert row["mentions"][3]["title"] is None
@@ -41,7 +41,7 @@ def test_tsv(row: dict[str, Any]) -> None:
     rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
     assert [each["text"] for each in rows] == ["Croft", "England", "Pakistan", "bowled"]
     assert {each["document"] for each in rows} == {"a\\tb"}
-    assert rows[1]["title"] == "England"
+    assert rows[1]["title"] == "England cricket team"
     assert rows[3]["title"] == rows[3]["probability"] == ""
     assert json.loads(rows[0]["candidates"]) == row["mentions"][0]["candidates"]
     assert rows[0]["knowledge"] == f"samplewiki {row['knowledge']['identity']}"
@@ -93,7 +93,7 @@ class _Page(HTMLParser):
 def test_a_page_shows_the_text_with_its_links(row: dict[str, Any]) -> None:
     page = _Page(b"".join(write_rows([row], "html")).decode())
     assert page.text == TEXT
-    assert page.links[1] == "https://example.org/wiki/England"
+    assert page.links[1] == "https://example.org/wiki/England_cricket_team"
     assert b"no documents" not in b"".join(write_rows([], "html"))
 
 

@@ -51,7 +51,7 @@ def command(
     """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
 
     What is maximised is the sum of micro and macro accuracy over all data sets. The search starts from the model's
-    settings and the sampler's given here.
+    settings and the urn's given here.
     """
     space, opened = read_space(space_file), Model.open(model)
     known = opened.knowledge(knowledge)

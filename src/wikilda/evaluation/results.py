@@ -26,7 +26,7 @@ def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, An
         "wikilda": __version__,
         "model": {"identity": model.identity, "iteration": model.iteration, "settings": to_mapping(model.settings)},
         "knowledge": model.artifact.manifest["knowledge"]["identity"],
-        "sampler": to_mapping(settings),
+        "urn": to_mapping(settings),
         "datasets": [_dataset(runs) for runs in groups],
     }
 

@@ -13,35 +13,37 @@ from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
 from wikilda.evaluation.methods.wikilda import WikiLDA
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import PRESETS, Model, create_model
 
 __all__ = ["METHODS", "Answer", "Method", "make_method"]
 
-Maker = Callable[[Model, Knowledge, SamplerSettings], Method]
+Maker = Callable[[Model, Knowledge, UrnSettings], Method]
 
 
-def make_method(name: str, model: Model, knowledge: Knowledge, settings: SamplerSettings) -> Method:
+def make_method(name: str, model: Model, knowledge: Knowledge, settings: UrnSettings) -> Method:
     """A method by its name, on the same knowledge as all others."""
     if name not in METHODS:
         raise SettingsError(f"no method is called {name!r}; there are: {', '.join(METHODS)}")
     return METHODS[name](model, knowledge, settings)
 
 
-def _paper(_model: Model, knowledge: Knowledge, settings: SamplerSettings) -> Method:
+def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings) -> Method:
     """Wiki-LDA with the paper's own settings: a model of its own, which goes with the method."""
     scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
     model = create_model(knowledge, scratch / "model", PRESETS["paper"])
-    made = WikiLDA("paper", model, knowledge, settings)
+    made = WikiLDA("paper", model, knowledge, SamplerSettings(seed=settings.seed))
     weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
     return made
 
 
 METHODS: dict[str, Maker] = {
     "prior": lambda _model, knowledge, _settings: Prior(knowledge),
-    "tagme": TagMe,
+    "tagme": lambda model, knowledge, settings: TagMe(model, knowledge, SamplerSettings(seed=settings.seed)),
     "aida-local": lambda _model, knowledge, _settings: Aida(knowledge, coherence=False),
     "aida": lambda _model, knowledge, _settings: Aida(knowledge),
     "paper": _paper,
+    "lda": lambda model, knowledge, settings: WikiLDA("lda", model, knowledge, SamplerSettings(seed=settings.seed)),
     "wikilda": lambda model, knowledge, settings: WikiLDA("wikilda", model, knowledge, settings),
 }

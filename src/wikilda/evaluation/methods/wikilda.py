@@ -2,6 +2,7 @@
 
 from wikilda.evaluation.methods.base import Answer
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.linking import LinkedMention, Linker, Text
 from wikilda.model import Model
@@ -10,11 +11,11 @@ MOST = 200  # candidates that are asked for, a mention
 
 
 class WikiLDA:
-    """Links by Gibbs sampling; a score is the share of sweeps in which the mention had the topic."""
+    """Links by Gibbs sampling; a score is a posterior probability."""
 
     probabilistic = True
 
-    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: SamplerSettings) -> None:
+    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | SamplerSettings) -> None:
         self.name = name
         self.linker = Linker(model, knowledge, settings)
         self._topics: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Where to search: a TOML file with a table a kind of settings, and in it the values to try of each setting.
 
-[sampler]
-stranger = [0.5, 1.0]
+[urn]
+words = [20.0, 30.0]
 
 [model]
 mass_mentions = [1.0, 10.0, 100.0]
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from wikilda.errors import SettingsError
-from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.model import ModelSettings
 
-KINDS: dict[str, type[Any]] = {"sampler": SamplerSettings, "model": ModelSettings}
+KINDS: dict[str, type[Any]] = {"urn": UrnSettings, "model": ModelSettings}
 
 
 class Axis(NamedTuple):
@@ -42,7 +42,7 @@ def read_space(path: Path) -> Space:
             raise SettingsError(f"{path}: {kind!r} is no table of settings; there are: {', '.join(KINDS)}")
         space += [_axis(path, kind, name, values) for name, values in settings.items()]
     if not space:
-        raise SettingsError(f"{path}: has no settings to try. Write, say, [sampler] and stranger = [0.5, 1.0].")
+        raise SettingsError(f"{path}: has no settings to try. Write, say, [urn] and words = [20.0, 30.0].")
     return space
 
 

@@ -45,7 +45,7 @@ def measure(task: Task, point: Point, threads: int = 1) -> dict[str, Any]:
     began = time.perf_counter()
     knowledge = Knowledge.open(task.knowledge)
     model = _model(task, knowledge, from_mapping(ModelSettings, point["model"]))
-    method = WikiLDA("wikilda", model, knowledge, from_mapping(KINDS["sampler"], point["sampler"]))
+    method = WikiLDA("wikilda", model, knowledge, from_mapping(KINDS["urn"], point["urn"]))
     resolver = Resolver(knowledge)
     scores: list[dict[str, Any]] = []
     for dataset in task.datasets:

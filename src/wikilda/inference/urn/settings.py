@@ -14,14 +14,14 @@ class UrnSettings:
     burn_in: int = setting(15, "B: sweeps at the beginning that do not count, while the sampler cools")
     heat: float = setting(0.3, "the exponent of all weights at the beginning; it rises to 1 over the burn-in")
     temper: float = setting(0.3, "the exponent of the prior P(k|v)")
-    words: float = setting(20.0, "weight of the document's words")
+    words: float = setting(30.0, "weight of the document's words")
     base: float = setting(0.03, "what a topic has in the urn before anything is drawn")
     repeats: float = setting(0.1, "what a topic gains when it is drawn itself")
     links: float = setting(1.0, "what a topic gains when one is drawn that it has a link with")
-    shared: float = setting(0.3, "what a topic gains for each neighbour shared with a topic that is drawn")
+    shared: float = setting(0.8, "what a topic gains for each neighbour shared with a topic that is drawn")
     near: float = setting(3.0, "how much more a mention close by counts")
     reach: float = setting(10.0, "how close that is, in tokens")
-    acronym: float = setting(2.0, "log weight of a string made of the initials of the title")
+    acronym: float = setting(3.0, "log weight of a string made of the initials of the title")
     stray: float = setting(0.5, "log penalty of titles unlike the string, if another title is the string")
     overlap: float = setting(0.05, "mean cosine that the words of two linked topics have by chance")
     most: int = setting(64, "candidates of a mention that are looked at, those with the highest prior")
@@ -35,7 +35,7 @@ class UrnSettings:
             raise SettingsError(f"heat must be above 0 and at most 1, not {self.heat}")
         if self.base <= 0 or self.reach <= 0 or self.overlap <= 0:
             raise SettingsError("base, reach and overlap must be above 0")
-        if min(self.repeats, self.links, self.shared, self.near) < 0:
-            raise SettingsError("repeats, links, shared and near must not be negative")
+        if min(self.temper, self.words, self.repeats, self.links, self.shared, self.near) < 0:
+            raise SettingsError("temper, words, repeats, links, shared and near must not be negative")
         if self.most < 1 or self.hub < 1:
             raise SettingsError("most and hub must be at least 1")

@@ -19,6 +19,7 @@ COMMANDS = {
     "show": "Look a title or a mention up in knowledge.",
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",
+    "corpus": "Encode documents to train on.",
 }
 
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",
     "corpus": "Encode documents to train on.",
+    "train": "Train a model on a corpus.",
 }
 
 

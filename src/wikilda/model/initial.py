@@ -32,7 +32,7 @@ def create_model(
             settings,
             popularity_of(knowledge.mentions, topics),
             knowledge=knowledge.identity,
-            knowledge_path=_hint(knowledge.artifact.path, Path(target)),
+            knowledge_path=relative_hint(knowledge.artifact.path, Path(target)),
         )
 
 
@@ -73,7 +73,7 @@ def _shares(
     return shares
 
 
-def _hint(knowledge: Path, model: Path) -> str:
+def relative_hint(knowledge: Path, model: Path) -> str:
     """The way from the model's directory to the knowledge: a pair that moves together stays together."""
     try:
         return os.path.relpath(knowledge.resolve(), model.resolve())

@@ -1,0 +1,296 @@
+"""Stochastic variational inference within a shard: the inner loop of Algorithm 2, lines 6–11.
+
+A shard has its own copy of the parameters of its symbols, which changes after every minibatch of documents:
+
+    λ̂_kv ← (1 − ρ) λ̂_kv + ρ · (documents / minibatch) · Σ_d λ̂^d_kv                  line 10, Eq. 3
+
+That *all* parameters shrink costs nothing: they are kept as multiples of one scale. Weights κ_kv/κ'_k cannot be
+computed beforehand, so they are made for the rows of a minibatch when it begins, with an exp(Ψ(x)) that needs
+one exponential at most. New pairs of symbol and topic, which are rare, are kept beside the table.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.counts import Counts
+from wikilda.inference.special import digamma
+from wikilda.inference.types import Real, Whole
+from wikilda.inference.weights import TINY, Rows, row_weights
+from wikilda.jit import inner, njit
+from wikilda.model.model import Parameters
+
+_SMALLEST_SCALE = 1e-4
+_FAINT = 1e-200  # a row whose weights are all below this is weighed in logarithms
+
+
+class Table(NamedTuple):
+    """A shard's rows of one kind of symbol: λ̂ = scale · values, and the sweeps that were counted."""
+
+    symbols: NDArray[np.int64]  # sorted
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    values: NDArray[np.float32]
+    tally: NDArray[np.uint32]
+
+
+class Beside(NamedTuple):
+    """Pairs that a table did not have, sorted by row and topic."""
+
+    rows: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    values: NDArray[np.float32]
+    tally: NDArray[np.int64]
+
+
+class Prior(NamedTuple):
+    """What must be known of one kind of symbol besides its rows: β, Vβ, and log κ'_min of the model."""
+
+    beta: float
+    mass: float
+    least: float
+
+
+class Weighed(NamedTuple):
+    """The rows of a minibatch: what the sampler takes, and λ̂ (up to a factor), from which P(k|v) comes."""
+
+    rows: Rows
+    parameters: Parameters
+
+
+class Step(NamedTuple):
+    """How far a minibatch moves the parameters: ρ, and what one counted sweep is worth."""
+
+    rho: float
+    worth: float
+
+
+class Copy:
+    """A shard's copy of the parameters of one kind of symbol."""
+
+    def __init__(
+        self,
+        table: Table,
+        sums: NDArray[np.float64],
+        prior: Prior,
+        popularity: NDArray[np.float32],
+        *,
+        shrink_sums: bool = True,
+    ) -> None:
+        self.table, self.prior = table, prior
+        self.sums = np.array(sums, np.float64)
+        self.popularity = popularity  # empty where α is symmetric
+        self.shrink_sums = shrink_sums
+        self.scale = 1.0
+        self.beside = Beside(
+            np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.int64)
+        )
+        self._new: list[NDArray[np.int64]] = []
+        self._seen: list[tuple[NDArray[np.uint32], NDArray[np.int64]]] = []
+
+    def weigh(self, rows: NDArray[np.int64]) -> Weighed:
+        """The weights of some rows as λ̂ is now; they stay as they are while λ̂ changes."""
+        sum_scale = self.scale if self.shrink_sums else 1.0
+        offsets, topics, values = _gather(self.table, self.beside, rows)
+        weights, priors, smoothing = _weigh(
+            offsets, topics, values, self.scale, self.sums, sum_scale, self.prior, self.popularity
+        )
+        return Weighed(Rows(offsets, topics, weights, priors, smoothing), Parameters(offsets, topics, values))
+
+    def begin(self, step: Step) -> None:
+        """Shrink all parameters by 1 − ρ, before what a minibatch has found is added."""
+        self.scale *= 1.0 - step.rho
+        if self.scale < _SMALLEST_SCALE:
+            self.table.values[:] *= np.float32(self.scale)
+            self.beside.values[:] *= np.float32(self.scale)
+            if self.shrink_sums:
+                self.sums *= self.scale
+            self.scale = 1.0
+
+    def add(self, counts: Counts, first: int, rows: NDArray[np.int64], step: Step) -> None:
+        """Add what a document has found: its counts from symbol `first` on are those of the given rows."""
+        gain = step.worth / self.scale
+        new = _add(counts, first, rows, self.table, gain, self.sums if self.shrink_sums else self.sums[:0])
+        if len(new):
+            self._new.append(new)
+        if not self.shrink_sums:
+            span = slice(counts.offsets[first], counts.offsets[first + len(rows)])
+            self._seen.append((counts.topics[span], counts.sweeps[span]))
+
+    def end(self, step: Step) -> None:
+        """Finish a minibatch: take new pairs in, and, where they do not shrink, the sums of the topics seen."""
+        if self._new:
+            gain = step.worth / self.scale
+            self.beside = _merged(self.beside, np.concatenate(self._new), gain)
+            self._new.clear()
+        if self._seen:
+            topics, where = np.unique(np.concatenate([each for each, _ in self._seen]), return_inverse=True)
+            found = np.bincount(where, np.concatenate([each for _, each in self._seen]), minlength=len(topics))
+            self.sums[topics] = (1.0 - step.rho) * self.sums[topics] + step.worth * found
+            self._seen.clear()
+
+
+def _merged(beside: Beside, new: NDArray[np.int64], gain: float) -> Beside:
+    """Old and new pairs, each once; `new` has rows, topics and sweeps as columns."""
+    keys = np.concatenate((beside.rows << 32 | beside.topics, new[:, 0] << 32 | new[:, 1]))
+    pairs, where = np.unique(keys, return_inverse=True)
+    tally = np.zeros(len(pairs), np.int64)
+    np.add.at(tally, where, np.concatenate((beside.tally, new[:, 2])))
+    values = np.bincount(where, np.concatenate((beside.values.astype(np.float64), gain * new[:, 2])))
+    return Beside(pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.uint32), values.astype(np.float32), tally)
+
+
+@inner
+def exp_digamma(x: Real) -> Real:
+    """exp(Ψ(x)) for x > 0, right to about 2e-7: a series for large x, carried over to small ones."""
+    factor = 1.0
+    if x < 4.0:
+        # Ψ(x) = Ψ(x+4) − Σ 1/(x+i), and with p = x(x+3) the sum of the four is one fraction.
+        p = x * (x + 3.0)
+        factor = np.exp(-(2.0 * x + 3.0) * (2.0 * p + 2.0) / (p * (p + 2.0)))
+        x += 4.0
+    z = x - 0.5
+    r = 1.0 / z
+    y = r * r
+    return factor * (z + r * (1 / 24 - y * (37 / 5760 - y * (10313 / 2903040 - y * (5509121 / 1393459200)))))
+
+
+@njit
+def exp_digammas(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of many numbers."""
+    out = np.empty(len(values), np.float64)
+    for at in range(len(values)):
+        out[at] = exp_digamma(values[at])
+    return out
+
+
+@njit
+def _gather(
+    table: Table, beside: Beside, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
+    """Rows one after the other, with the pairs beside the table in their places."""
+    starts = np.searchsorted(beside.rows, rows)
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    for at in range(len(rows)):
+        end = starts[at]
+        while end < len(beside.rows) and beside.rows[end] == rows[at]:
+            end += 1
+        length = table.offsets[rows[at] + 1] - table.offsets[rows[at]]
+        offsets[at + 1] = offsets[at] + length + end - starts[at]
+    topics, values = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float32)
+    for at in range(len(rows)):
+        source, extra = table.offsets[rows[at]], starts[at]
+        last = table.offsets[rows[at] + 1]
+        for to in range(offsets[at], offsets[at + 1]):
+            more = extra < len(beside.rows) and beside.rows[extra] == rows[at]
+            if more and (source == last or beside.topics[extra] < table.topics[source]):
+                topics[to], values[to] = beside.topics[extra], beside.values[extra]
+                extra += 1
+            else:
+                topics[to], values[to] = table.topics[source], table.values[source]
+                source += 1
+    return offsets, topics, values
+
+
+@njit
+def _weigh(
+    offsets: NDArray[np.int64],
+    topics: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    scale: Real,
+    sums: NDArray[np.float64],
+    sum_scale: Real,
+    prior: Prior,
+    popularity: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    weights, smoothing = np.empty(len(topics), np.float32), np.empty(len(offsets) - 1, np.float32)
+    priors = np.empty(len(topics), np.float32) if len(popularity) else weights
+    whole = np.empty(len(topics), np.float64)
+    beta, mass = prior.beta, prior.mass
+    bare = exp_digamma(beta)
+    for row in range(len(smoothing)):
+        start, end = offsets[row], offsets[row + 1]
+        smooth = bare * np.exp(-prior.least) if bare > 0.0 else 0.0
+        top, least = smooth, 1.0
+        for at in range(start, end):
+            norm = exp_digamma(mass + sum_scale * sums[topics[at]])
+            least = min(least, norm)
+            norm = 1.0 / norm
+            made = exp_digamma(beta + scale * np.float64(values[at])) * norm
+            top = max(top, made)
+            whole[at] = made - bare * norm
+        if top > _FAINT and least > _FAINT:
+            by = 1.0 / top
+            for at in range(start, end):
+                weight = np.float32(whole[at] * by)
+                weights[at] = weight if weight >= np.float32(TINY) else np.float32(0)
+            smooth = smooth * by
+            smoothing[row] = smooth if smooth >= TINY else 0.0
+        else:
+            smoothing[row] = _weigh_faint(start, end, topics, values, scale, sums, sum_scale, prior, weights)
+        if len(popularity):
+            for at in range(start, end):
+                priors[at] = weights[at] * popularity[topics[at]]
+    return weights, priors, smoothing
+
+
+@inner
+def _weigh_faint(
+    start: Whole,
+    end: Whole,
+    topics: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    scale: Real,
+    sums: NDArray[np.float64],
+    sum_scale: Real,
+    prior: Prior,
+    weights: NDArray[np.float32],
+) -> Real:
+    """A row whose exp(Ψ(·)) underflows; returns its smoothing."""
+    norms, numbers = np.empty(end - start, np.float64), np.arange(end - start).astype(np.uint32)
+    lambdas = np.empty(end - start, np.float32)
+    for at in range(end - start):
+        norms[at] = digamma(prior.mass + sum_scale * sums[topics[start + at]])
+        lambdas[at] = scale * np.float64(values[start + at])
+    bounds = np.array([0, end - start], np.int64)
+    made, smooth = row_weights(Parameters(bounds, numbers, lambdas), norms, prior.least, prior.beta)
+    for at in range(end - start):
+        weights[start + at] = made[at]
+    return smooth[0]
+
+
+@njit
+def _add(
+    counts: Counts, first: Whole, rows: NDArray[np.int64], table: Table, gain: Real, sums: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Add counts to values, tally and sums; returns those of pairs that the table does not have."""
+    size = counts.offsets[first + len(rows)] - counts.offsets[first]
+    new, found = np.empty((size, 3), np.int64), 0
+    for number in range(len(rows)):
+        row = rows[number]
+        for at in range(counts.offsets[first + number], counts.offsets[first + number + 1]):
+            topic, sweeps = counts.topics[at], counts.sweeps[at]
+            if len(sums):
+                sums[topic] += gain * sweeps
+            place = place_of(table.topics, table.offsets[row], table.offsets[row + 1], topic)
+            if place < 0:
+                new[found, 0], new[found, 1], new[found, 2] = row, topic, sweeps
+                found += 1
+            else:
+                table.values[place] += np.float32(gain * sweeps)
+                table.tally[place] += np.uint32(sweeps)
+    return new[:found].copy()
+
+
+@inner
+def place_of(topics: NDArray[np.uint32], low: Whole, high: Whole, topic: Whole) -> Whole:
+    """Where a topic is in a sorted stretch, or −1."""
+    end = high
+    while low < high:
+        middle = (low + high) // 2
+        if topics[middle] < topic:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and topics[low] == topic else np.int64(-1)

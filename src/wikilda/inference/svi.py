@@ -5,8 +5,9 @@ A shard has its own copy of the parameters of its symbols, which changes after e
     λ̂_kv ← (1 − ρ) λ̂_kv + ρ · (documents / minibatch) · Σ_d λ̂^d_kv                  line 10, Eq. 3
 
 That *all* parameters shrink costs nothing: they are kept as multiples of one scale. Weights κ_kv/κ'_k cannot be
-computed beforehand, so they are made for the rows of a minibatch when it begins, with an exp(Ψ(x)) that needs
-one exponential at most. New pairs of symbol and topic, which are rare, are kept beside the table.
+computed beforehand, so they are made for the rows of a minibatch when it begins. exp(Ψ(x)) of parameters is computed
+again where they have gained, and for the rest when they have shrunk by 0.2 % since it was; so is κ'_k of topics, by
+0.5 %. New pairs of symbol and topic, which are rare, are kept beside the table.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,8 @@ from wikilda.jit import inner, njit
 from wikilda.model.model import Parameters
 
 _SMALLEST_SCALE = 1e-4
-_FAINT = 1e-200  # a row whose weights are all below this is weighed in logarithms
+_FAINT = 1e-25  # a row whose weights are all below this is weighed in logarithms
+_DRIFT, _NORM_DRIFT = 2e-3, 5e-3  # how far exp(Ψ(·)) of parameters and of sums may lag behind
 
 
 class Table(NamedTuple):
@@ -80,22 +82,37 @@ class Copy:
     ) -> None:
         self.table, self.prior = table, prior
         self.sums = np.array(sums, np.float64)
-        self.popularity = popularity  # empty where α is symmetric
+        self.asymmetric = len(popularity) > 0
         self.shrink_sums = shrink_sums
-        self.scale = 1.0
+        self.scale = self._norm_scale = 1.0
+        # By topic: 1/κ'_k and α_k/α, side by side since they are used together.
+        self.topics = np.ones((len(sums), 2), np.float32)
+        if self.asymmetric:
+            self.topics[:, 1] = popularity
+        _norms(self.topics, self.sums, 1.0, prior.mass)
+        self._kappas = np.empty(len(table.topics), np.float32)
+        self._made_at = np.full(len(table.symbols), np.inf)  # the scale at which a row's κ were computed
         self.beside = Beside(
             np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.int64)
         )
         self._new: list[NDArray[np.int64]] = []
         self._seen: list[tuple[NDArray[np.uint32], NDArray[np.int64]]] = []
 
+    @property
+    def _sum_scale(self) -> float:
+        return self.scale if self.shrink_sums else 1.0
+
     def weigh(self, rows: NDArray[np.int64]) -> Weighed:
         """The weights of some rows as λ̂ is now; they stay as they are while λ̂ changes."""
-        sum_scale = self.scale if self.shrink_sums else 1.0
-        offsets, topics, values = _gather(self.table, self.beside, rows)
+        if self._sum_scale < self._norm_scale * (1.0 - _NORM_DRIFT):
+            self._norm_scale = self._sum_scale
+            _norms(self.topics, self.sums, self._sum_scale, self.prior.mass)
+        _refresh(self.table, rows, self.scale, self.prior.beta, self._kappas, self._made_at)
+        offsets, topics, values, kappas = _gather(self.table, self._kappas, self.beside, rows, self.scale, self.prior)
         weights, priors, smoothing = _weigh(
-            offsets, topics, values, self.scale, self.sums, sum_scale, self.prior, self.popularity
-        )
+            offsets, topics, values, kappas, self.scale, self.sums, self._sum_scale, self.prior, self.topics,
+            self.asymmetric,
+        )  # fmt: skip
         return Weighed(Rows(offsets, topics, weights, priors, smoothing), Parameters(offsets, topics, values))
 
     def begin(self, step: Step) -> None:
@@ -106,12 +123,17 @@ class Copy:
             self.beside.values[:] *= np.float32(self.scale)
             if self.shrink_sums:
                 self.sums *= self.scale
+                self._norm_scale /= self.scale
+            self._made_at /= self.scale
             self.scale = 1.0
 
     def add(self, counts: Counts, first: int, rows: NDArray[np.int64], step: Step) -> None:
         """Add what a document has found: its counts from symbol `first` on are those of the given rows."""
         gain = step.worth / self.scale
-        new = _add(counts, first, rows, self.table, gain, self.sums if self.shrink_sums else self.sums[:0])
+        new = _add(
+            counts, first, rows, self.table, gain, self.sums, self.shrink_sums, self.scale, self.prior, self._kappas,
+            self.topics,
+        )  # fmt: skip
         if len(new):
             self._new.append(new)
         if not self.shrink_sums:
@@ -128,6 +150,7 @@ class Copy:
             topics, where = np.unique(np.concatenate([each for each, _ in self._seen]), return_inverse=True)
             found = np.bincount(where, np.concatenate([each for _, each in self._seen]), minlength=len(topics))
             self.sums[topics] = (1.0 - step.rho) * self.sums[topics] + step.worth * found
+            _norms_of(topics, self.topics, self.sums, 1.0, self.prior.mass)
             self._seen.clear()
 
 
@@ -166,12 +189,59 @@ def exp_digammas(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @njit
+def _norms(state: NDArray[np.float32], sums: NDArray[np.float64], scale: Real, mass: Real) -> None:
+    """Compute 1/κ'_k of all topics."""
+    for topic in range(len(sums)):
+        state[topic, 0] = _inverse(mass + scale * sums[topic])
+
+
+@njit
+def _norms_of(
+    topics: NDArray[np.uint32], state: NDArray[np.float32], sums: NDArray[np.float64], scale: Real, mass: Real
+) -> None:
+    """The same for some topics."""
+    for at in range(len(topics)):
+        state[topics[at], 0] = _inverse(mass + scale * sums[topics[at]])
+
+
+@inner
+def _inverse(x: Real) -> Real:
+    """1/exp(Ψ(x)), or 0 where that is too large: rows with such topics are weighed in logarithms."""
+    value = exp_digamma(x)
+    return np.float32(1.0 / value) if value > _FAINT else np.float32(0)
+
+
+@inner
+def _kappa(x: Real, bare: Real) -> Real:
+    return np.float32(exp_digamma(x) - bare)
+
+
+@njit
+def _refresh(
+    table: Table,
+    rows: NDArray[np.int64],
+    scale: Real,
+    beta: Real,
+    kappas: NDArray[np.float32],
+    made_at: NDArray[np.float64],
+) -> None:
+    """Compute κ of rows whose parameters have shrunk since it was."""
+    bare = exp_digamma(beta)
+    for row in rows:
+        if made_at[row] * (1.0 - _DRIFT) <= scale and made_at[row] < np.inf:
+            continue
+        made_at[row] = scale
+        for at in range(table.offsets[row], table.offsets[row + 1]):
+            kappas[at] = _kappa(beta + scale * np.float64(table.values[at]), bare)
+
+
+@njit
 def _gather(
-    table: Table, beside: Beside, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
+    table: Table, kappas: NDArray[np.float32], beside: Beside, rows: NDArray[np.int64], scale: Real, prior: Prior
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]:
     """Rows one after the other, with the pairs beside the table in their places."""
     starts = np.searchsorted(beside.rows, rows)
-    offsets = np.zeros(len(rows) + 1, np.int64)
+    offsets, bare = np.zeros(len(rows) + 1, np.int64), exp_digamma(prior.beta)
     for at in range(len(rows)):
         end = starts[at]
         while end < len(beside.rows) and beside.rows[end] == rows[at]:
@@ -179,18 +249,25 @@ def _gather(
         length = table.offsets[rows[at] + 1] - table.offsets[rows[at]]
         offsets[at + 1] = offsets[at] + length + end - starts[at]
     topics, values = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float32)
+    out = np.empty(offsets[-1], np.float32)
     for at in range(len(rows)):
         source, extra = table.offsets[rows[at]], starts[at]
         last = table.offsets[rows[at] + 1]
+        if offsets[at + 1] - offsets[at] == last - source:
+            for to in range(offsets[at], offsets[at + 1]):
+                topics[to], values[to], out[to] = table.topics[source], table.values[source], kappas[source]
+                source += 1
+            continue
         for to in range(offsets[at], offsets[at + 1]):
             more = extra < len(beside.rows) and beside.rows[extra] == rows[at]
             if more and (source == last or beside.topics[extra] < table.topics[source]):
                 topics[to], values[to] = beside.topics[extra], beside.values[extra]
+                out[to] = _kappa(prior.beta + scale * np.float64(beside.values[extra]), bare)
                 extra += 1
             else:
-                topics[to], values[to] = table.topics[source], table.values[source]
+                topics[to], values[to], out[to] = table.topics[source], table.values[source], kappas[source]
                 source += 1
-    return offsets, topics, values
+    return offsets, topics, values, out
 
 
 @njit
@@ -198,40 +275,38 @@ def _weigh(
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
     values: NDArray[np.float32],
+    kappas: NDArray[np.float32],
     scale: Real,
     sums: NDArray[np.float64],
     sum_scale: Real,
     prior: Prior,
-    popularity: NDArray[np.float32],
+    state: NDArray[np.float32],
+    asymmetric: bool,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     weights, smoothing = np.empty(len(topics), np.float32), np.empty(len(offsets) - 1, np.float32)
-    priors = np.empty(len(topics), np.float32) if len(popularity) else weights
-    whole = np.empty(len(topics), np.float64)
-    beta, mass = prior.beta, prior.mass
-    bare = exp_digamma(beta)
+    priors = np.empty(len(topics), np.float32) if asymmetric else weights
+    bare = np.float32(exp_digamma(prior.beta))
+    bare_smooth = bare * np.exp(-prior.least) if bare > 0.0 else 0.0
     for row in range(len(smoothing)):
         start, end = offsets[row], offsets[row + 1]
-        smooth = bare * np.exp(-prior.least) if bare > 0.0 else 0.0
-        top, least = smooth, 1.0
+        top, least = np.float32(bare_smooth), np.float32(1)
         for at in range(start, end):
-            norm = exp_digamma(mass + sum_scale * sums[topics[at]])
+            norm = state[topics[at], 0]
             least = min(least, norm)
-            norm = 1.0 / norm
-            made = exp_digamma(beta + scale * np.float64(values[at])) * norm
-            top = max(top, made)
-            whole[at] = made - bare * norm
-        if top > _FAINT and least > _FAINT:
-            by = 1.0 / top
+            weights[at] = kappas[at] * norm
+            top = max(top, weights[at] + bare * norm)
+        if top > np.float32(_FAINT) and least > np.float32(0):
+            by = np.float32(1) / top
             for at in range(start, end):
-                weight = np.float32(whole[at] * by)
+                weight = weights[at] * by
                 weights[at] = weight if weight >= np.float32(TINY) else np.float32(0)
-            smooth = smooth * by
+            smooth = bare_smooth / np.float64(top)
             smoothing[row] = smooth if smooth >= TINY else 0.0
         else:
             smoothing[row] = _weigh_faint(start, end, topics, values, scale, sums, sum_scale, prior, weights)
-        if len(popularity):
+        if asymmetric:
             for at in range(start, end):
-                priors[at] = weights[at] * popularity[topics[at]]
+                priors[at] = weights[at] * state[topics[at], 1]
     return weights, priors, smoothing
 
 
@@ -262,17 +337,19 @@ def _weigh_faint(
 
 @njit
 def _add(
-    counts: Counts, first: Whole, rows: NDArray[np.int64], table: Table, gain: Real, sums: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Add counts to values, tally and sums; returns those of pairs that the table does not have."""
+    counts: Counts, first: Whole, rows: NDArray[np.int64], table: Table, gain: Real, sums: NDArray[np.float64],
+    sums_too: bool, scale: Real, prior: Prior, kappas: NDArray[np.float32], state: NDArray[np.float32],
+) -> NDArray[np.int64]:  # fmt: skip
+    """Add counts to values, tally and sums, and renew κ and κ'; returns those of pairs that the table does not have."""
     size = counts.offsets[first + len(rows)] - counts.offsets[first]
-    new, found = np.empty((size, 3), np.int64), 0
+    new, found, bare = np.empty((size, 3), np.int64), 0, exp_digamma(prior.beta)
     for number in range(len(rows)):
         row = rows[number]
         for at in range(counts.offsets[first + number], counts.offsets[first + number + 1]):
             topic, sweeps = counts.topics[at], counts.sweeps[at]
-            if len(sums):
+            if sums_too:
                 sums[topic] += gain * sweeps
+                state[topic, 0] = _inverse(prior.mass + scale * sums[topic])
             place = place_of(table.topics, table.offsets[row], table.offsets[row + 1], topic)
             if place < 0:
                 new[found, 0], new[found, 1], new[found, 2] = row, topic, sweeps
@@ -280,6 +357,7 @@ def _add(
             else:
                 table.values[place] += np.float32(gain * sweeps)
                 table.tally[place] += np.uint32(sweeps)
+                kappas[place] = _kappa(prior.beta + scale * np.float64(table.values[place]), bare)
     return new[:found].copy()
 
 

@@ -130,7 +130,7 @@ def test_an_unfinished_training_is_not_thrown_away(
     with pytest.raises(KeyboardInterrupt):
         train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
     other = replace(QUICK, sweeps=9)
-    with pytest.raises(WikildaError, match="unfinished work with other inputs or settings .sweeps 8"):
+    with pytest.raises(WikildaError, match=r"unfinished work with other inputs or settings \(sweeps 8"):
         train(model, corpus, tmp_path / "m", other, PLAN, engine=LocalEngine(1))
     stopping.after = -1
     train(model, corpus, tmp_path / "m", other, PLAN, engine=LocalEngine(1), restart=True)

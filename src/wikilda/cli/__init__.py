@@ -21,6 +21,8 @@ COMMANDS = {
     "link": "Say what the mentions of documents mean.",
     "corpus": "Encode documents to train on.",
     "train": "Train a model on a corpus.",
+    "plot": "Draw how likely documents became in training.",
+    "topics": "See what training made of topics.",
 }
 
 

@@ -12,6 +12,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def njit(function: Function) -> Function:
@@ -31,7 +32,18 @@ def inner(function: Function) -> Function:
     """
     if _numba.config.DISABLE_JIT:
         return function
-    return cast(Function, _numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function))
+    return cast(Function, _numba.njit(**_INNER, **_OPTIONS)(function))
+
+
+def bare(function: Function) -> Function:
+    """An inner part that makes no arrays: it does not count references to those that it is given.
+
+    Numba counts them wherever arrays are taken out of tuples and passed on, each time with a locked instruction. In
+    parts that are called millions of times this costs more than what they do. Whoever calls them keeps the arrays.
+    """
+    if _numba.config.DISABLE_JIT:
+        return function
+    return cast(Function, _numba.njit(_nrt=False, **_INNER, **_OPTIONS)(function))
 
 
 @inner

@@ -4,16 +4,20 @@ The mean runs over the *company*: the distinct topics that mentions have now (th
 as far as they are candidates of some mention, and without k itself. Topics of words alone are not in the company,
 but are judged by it. Without company, coherence is 1: there is nothing to agree with. A topic that no mention of
 the document could mean is a stranger, of whom the packet has no similarities; strangers have a fixed coherence.
+
+What a topic's count is worth, given the others of the document, is said here and nowhere else: `_worth` of the numbers
+in `State.company`, which `_spread` keeps up to date. All slots are done at once, in short loops over few arrays, which
+the compiler turns into vector operations.
 """
 
 import numpy as np
 
-from wikilda.inference.state import COMPANY, HIGH, MENTIONS, PRESENT, SEATED_CANDIDATE, SUM, State
+from wikilda.inference.state import COMPANY, HIGH, MENTIONS, PRESENT, SEATED_CANDIDATE, STRAY, SUM, State
 from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 
-@inner
+@bare
 def join(state: State, slot: Whole, tokens: Whole, stranger: Real) -> None:
     """Add mentions to the topic in a slot; the first brings it into the company."""
     state.seats[slot, MENTIONS] += tokens
@@ -22,7 +26,7 @@ def join(state: State, slot: Whole, tokens: Whole, stranger: Real) -> None:
         _spread(state, slot, 1.0, stranger)
 
 
-@inner
+@bare
 def leave(state: State, slot: Whole, stranger: Real) -> None:
     """Take a mention away from the topic in a slot; with the last it leaves the company."""
     state.seats[slot, MENTIONS] -= 1
@@ -31,28 +35,49 @@ def leave(state: State, slot: Whole, stranger: Real) -> None:
         _spread(state, slot, -1.0, stranger)
 
 
-@inner
+@bare
+def stands_alone(state: State, slot: Whole) -> bool:
+    """Whether a topic is in the company by one mention alone."""
+    return state.seats[slot, MENTIONS] == 1 and state.seats[slot, SEATED_CANDIDATE] >= 0
+
+
+@bare
+def judge_without(state: State, slot: Whole, stranger: Real) -> None:
+    """What all counts would be worth if the topic in a slot were not in the company, in `State.without`."""
+    sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
+    alike, counts, without = state.alike[slot], state.counts, state.without
+    size = np.float64(state.numbers[COMPANY] - 1)
+    for other in range(np.uint64(state.numbers[HIGH])):
+        worth = _worth(sums[other] - np.float64(alike[other]), present[other], stray[other], size, stranger)
+        without[other] = counts[other] * worth
+    without[slot] = state.effective[slot]  # no topic is judged by itself
+
+
+@bare
+def coherence_of(state: State, slot: Whole, stranger: Real) -> Real:
+    """The mean similarity of the topic in a slot to the others in the company."""
+    sums, present, stray = state.company[SUM, slot], state.company[PRESENT, slot], state.company[STRAY, slot]
+    return _worth(sums, present, stray, np.float64(state.numbers[COMPANY]), stranger)
+
+
+@bare
 def _spread(state: State, slot: Whole, sign: Real, stranger: Real) -> None:
     """Tell all topics that one has come or gone."""
-    alike, company, seats = state.alike, state.company, state.seats
-    counts, unit, effective = state.counts, state.unit, state.effective
+    sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
+    alike, counts, unit, effective = state.alike[slot], state.counts, state.unit, state.effective
     state.numbers[COMPANY] += np.int64(sign)
-    size = np.float64(state.numbers[COMPANY])
-    for other in range(state.numbers[HIGH]):
-        company[SUM, other] += sign * np.float64(alike[slot, other])
-        stray = seats[other, SEATED_CANDIDATE] < 0
-        unit[other] = _mean(company[SUM, other], size - company[PRESENT, other], stray, stranger)
+    size, high = np.float64(state.numbers[COMPANY]), np.uint64(state.numbers[HIGH])
+    for other in range(high):
+        sums[other] += sign * np.float64(alike[other])
+    for other in range(high):
+        unit[other] = _worth(sums[other], present[other], stray[other], size, stranger)
+    for other in range(high):
         effective[other] = counts[other] * unit[other]
 
 
-@inner
-def coherence_of(state: State, slot: Whole, stranger: Real) -> Real:
-    """The mean similarity of the topic in a slot to the others in the company."""
-    others = np.float64(state.numbers[COMPANY]) - state.company[PRESENT, slot]
-    return _mean(state.company[SUM, slot], others, state.seats[slot, SEATED_CANDIDATE] < 0, stranger)
-
-
-@inner
-def _mean(total: Real, others: Real, stray: bool, stranger: Real) -> Real:
+@bare
+def _worth(total: Real, present: Real, stray: Real, size: Real, stranger: Real) -> Real:
+    """A topic's coherence, from the sum of its similarities to a company of some size, of which it may be one."""
+    others = size - present
     mean = total / others if others > 0.0 else 1.0
-    return np.float32(stranger if stray else mean)
+    return np.float32(stranger if stray > 0.0 else mean)

@@ -1,12 +1,12 @@
 """The distribution from which the sampler draws, written out over all topics: for tests and for explanations.
 
-It comes from the same plan and state as a draw. The hot loop of `gibbs` has the few lines of `exclude`, `restore`,
-`slots_mass` and `slot_mass` written out, for speed; that the two agree is what the tests of frequencies show.
+It comes from the same plan, state and masses as a draw.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.coherence import judge_without, stands_alone
 from wikilda.inference.draw import Rules, slot_mass, slots_mass
 from wikilda.inference.layout import PRIVATE_MASS, SHARED_MASS
 from wikilda.inference.marks import seen_again
@@ -16,10 +16,10 @@ from wikilda.inference.sampler import Sampler
 from wikilda.inference.similarity import Likeness
 from wikilda.inference.start import start_fixed
 from wikilda.inference.state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
-from wikilda.inference.topics import enter, exclude, restore, slot_of_entry, slot_of_topic
+from wikilda.inference.topics import enter, slot_of_entry, slot_of_topic
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
-from wikilda.jit import inner, njit
+from wikilda.jit import bare, njit
 
 
 def conditionals(sampler: Sampler, packet: Packet, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ def _conditionals(
     return state.numbers[STATUS]
 
 
-@inner
+@bare
 def _slot_for(
     bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, topic: Whole
 ) -> Whole:
@@ -78,7 +78,7 @@ def _slot_for(
     return slot_of_topic(likeness, dense, plan, shifts, state, topic)
 
 
-@inner
+@bare
 def _write(
     bag: Bag,
     dense: Dense,
@@ -97,25 +97,25 @@ def _write(
     mention, smoothing = symbol >= bag.first_mention, bag.smoothing[symbol]
     kind, total = (MENTION, dense.mention_total) if mention else (WORD, dense.word_total)
     slot = plan.tokens[token, TOKEN_SLOT] if plan.roles[symbol] == ACTIVE else np.int64(-1)
-    if slot >= 0:
-        exclude(state, slot, mention, rules)
-    in_slots = slots_mass(state.effective, state.matrix, state.factors, symbol, kind, smoothing, state.numbers[HIGH])
+    high, matrix, factors, weighed = state.numbers[HIGH], state.matrix, state.factors, state.effective
+    if slot >= 0 and rules.coherent and mention and stands_alone(state, slot):
+        judge_without(state, slot, rules.stranger)
+        weighed = state.without
+    in_slots, here = slots_mass(state.counts, state.unit, weighed, matrix, factors, symbol, kind, smoothing, high, slot)
     everywhere = rules.alpha * smoothing * total
-    whole = plan.masses[PRIVATE_MASS, symbol] + plan.masses[SHARED_MASS, symbol] + in_slots + everywhere
+    whole = plan.masses[symbol, PRIVATE_MASS] + plan.masses[symbol, SHARED_MASS] + in_slots + everywhere
     _write_rows(bag, rules, plan, shifts, symbol, out)
-    for other in range(state.numbers[HIGH]):
+    for other in range(high):
         if state.seats[other, OCCUPANT] >= 0:
-            mass = slot_mass(state.effective, state.matrix, state.factors, symbol, kind, smoothing, other)
+            mass = slot_mass(weighed, matrix, factors, symbol, kind, smoothing, other) if other != slot else here
             out[state.known[state.seats[other, OCCUPANT], TOPIC]] += mass
     if everywhere > 0.0:
         _write_dense(dense, mention, everywhere, out)
     for topic in range(len(out)):
         out[topic] /= whole
-    if slot >= 0:
-        restore(state, slot, mention, rules)
 
 
-@inner
+@bare
 def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: Whole, out: NDArray[np.float64]) -> None:
     for at in range(plan.shared_offsets[symbol], plan.shared_offsets[symbol + 1]):
         out[plan.shared_topics[at]] += rules.alpha * np.float64(plan.shared_priors[at])
@@ -125,7 +125,7 @@ def _write_rows(bag: Bag, rules: Rules, plan: Plan, shifts: Shifts, symbol: Whol
             out[entries.topics[at]] += rules.alpha * np.float64(entries.priors[at])
 
 
-@inner
+@bare
 def _write_dense(dense: Dense, mention: bool, mass: Real, out: NDArray[np.float64]) -> None:
     shares = dense.mention_shares if mention else dense.word_shares
     others = dense.mention_others if mention else dense.word_others

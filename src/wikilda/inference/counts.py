@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.marks import Marks, seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.random import Stream, uniform
 from wikilda.inference.state import (
@@ -24,7 +23,7 @@ from wikilda.inference.state import (
     extra_topic,
 )
 from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner
+from wikilda.jit import bare, inner
 
 
 class Counts(NamedTuple):
@@ -58,7 +57,7 @@ def room_for(items: Whole) -> Items:
     )
 
 
-@inner
+@bare
 def add(items: Items, symbol: Whole, topic: Whole, place: Whole, sweeps: Whole) -> None:
     """Add an item."""
     to = items.length[0]
@@ -66,7 +65,7 @@ def add(items: Items, symbol: Whole, topic: Whole, place: Whole, sweeps: Whole) 
     items.length[0] = to + 1
 
 
-@inner
+@bare
 def add_noted(items: Items, state: State) -> None:
     """Add what was noted while sampling."""
     known, holders = state.known, state.holders
@@ -80,12 +79,12 @@ def add_noted(items: Items, state: State) -> None:
         add(items, extra_symbol(key), np.uint32(extra_topic(key)), np.int64(-1), sweeps)
 
 
-@inner
+@bare
 def add_idle(
     items: Items,
     bag: Bag,
-    marks: Marks,
-    shift: Whole,
+    shared_offsets: NDArray[np.int64],
+    shared_places: NDArray[np.int32],
     symbol: Whole,
     mass: Real,
     sweeps: Whole,
@@ -100,25 +99,30 @@ def add_idle(
     x, turn = uniform(stream) * step, np.int64(uniform(stream) * draws)
     entries, start = entries_of(bag, symbol), bag.starts[symbol]
     topics, priors = entries.topics, entries.priors
+    shared, end = shared_offsets[symbol], shared_offsets[symbol + 1]
     reached, done, last = 0.0, np.int64(0), np.int64(0)
     for place in range(bag.lengths[symbol]):
-        prior, topic = np.float64(priors[start + place]), topics[start + place]
-        if prior == 0.0 or seen_again(marks, shift, np.uint64(topic)):
+        prior = np.float64(priors[start + place])
+        if shared < end and shared_places[shared] == place:
+            shared += 1
+            continue
+        if prior == 0.0:
             continue
         reached += prior
-        last, first = np.int64(place), done
-        while done < draws and x < reached:
-            done += 1
-            x += step
-        if done > first:
-            add(items, symbol, topic, place, _share(first, done, turn, sweeps, draws))
-        if done == draws:
-            return
+        last = np.int64(place)
+        if x < reached:
+            first = done
+            while done < draws and x < reached:
+                done += 1
+                x += step
+            add(items, symbol, topics[start + place], place, _share(first, done, turn, sweeps, draws))
+            if done == draws:
+                return
     # Only rounding leads here.
     add(items, symbol, topics[start + last], last, _share(done, draws, turn, sweeps, draws))
 
 
-@inner
+@bare
 def _share(first: Whole, end: Whole, turn: Whole, sweeps: Whole, draws: Whole) -> Whole:
     """How many sweeps some of the draws stand for; which of them stand for one more is left to chance (`turn`)."""
     share = np.int64(0)

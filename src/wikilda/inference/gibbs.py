@@ -3,9 +3,19 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.coherence import coherence_of, join, leave
-from wikilda.inference.counts import Counts, add, add_idle, add_noted, by_symbol, room_for
-from wikilda.inference.draw import HIT_PRIVATE, HIT_SHARED, HIT_SLOTS, Rules, hit, walk_private, walk_shared, walk_slots
+from wikilda.inference.coherence import judge_without, stands_alone
+from wikilda.inference.counts import Counts, Items, add, add_idle, add_noted, by_symbol, room_for
+from wikilda.inference.draw import (
+    HIT_PRIVATE,
+    HIT_SHARED,
+    HIT_SLOTS,
+    Rules,
+    hit,
+    slots_mass,
+    walk_private,
+    walk_shared,
+    walk_slots,
+)
 from wikilda.inference.layout import PRIVATE_MASS, SHARED_MASS
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import FIXED, SINCE, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts, arrange
@@ -22,21 +32,17 @@ from wikilda.inference.state import (
     NOWHERE,
     PRIVATE,
     SLOT,
-    SPECIAL,
     STATUS,
     WORD,
     State,
     credit,
     credit_extra,
     find_known,
-    take_seat,
-    unseat,
 )
-from wikilda.inference.sums import dot
-from wikilda.inference.topics import slot_of_entry, slot_of_topic
+from wikilda.inference.topics import enter, go, slot_of_entry, slot_of_topic
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
-from wikilda.jit import inner, njit
+from wikilda.jit import bare, inner, njit
 
 
 @njit
@@ -69,7 +75,7 @@ def gibbs(
     return state.numbers[STATUS], _collect(bag, rules, stream, plan, shifts, state)
 
 
-@inner
+@bare
 def _sweep(
     bag: Bag,
     likeness: Likeness,
@@ -86,78 +92,58 @@ def _sweep(
 
     A part that makes no calls of its own costs little; one that does counts references to all arrays it is given.
     """
-    numbers, counts, unit, effective = state.numbers, state.counts, state.unit, state.effective
+    numbers, counts, unit, effective, without = state.numbers, state.counts, state.unit, state.effective, state.without
     matrix, factors, known, held = state.matrix, state.factors, state.known, plan.tokens
     masses, smoothings, occurrences, alpha = plan.masses, bag.smoothing, bag.occurrences, rules.alpha
     offsets, topics, priors = plan.shared_offsets, plan.shared_topics, plan.shared_priors
     first_counted = rules.burn_in + 1
     for token in range(tokens):
         symbol, old = held[token, TOKEN_SYMBOL], held[token, TOKEN_SLOT]
-        mention, smoothing, high = symbol >= bag.first_mention, smoothings[symbol], np.uint64(numbers[HIGH])
+        mention, smoothing, high = symbol >= bag.first_mention, smoothings[symbol], numbers[HIGH]
         kind, total = (MENTION, dense.mention_total) if mention else (WORD, dense.word_total)
-        judged = rules.coherent and mention
-        # Take the token out of N_k, line 8; it keeps its slot for the time being.
-        if old >= 0:
-            if judged:
-                leave(state, old, rules.stranger)
-            effective[old] = (counts[old] - np.float32(1)) * unit[old]
-        # Weigh the buckets, lines 9–14.
-        in_slots = np.float64(dot(effective, matrix, np.uint64(symbol), high))
-        if smoothing > 0.0:
-            in_slots += smoothing * np.float64(dot(effective, factors, np.uint64(kind), high))
-        private, shared = masses[PRIVATE_MASS, symbol], masses[SHARED_MASS, symbol]
+        # Weigh the buckets without this token, lines 8–14.
+        weighed, judged = effective, rules.coherent and mention
+        if judged and old >= 0 and stands_alone(state, old):
+            judge_without(state, old, rules.stranger)
+            weighed = without
+        in_slots, here = slots_mass(counts, unit, weighed, matrix, factors, symbol, kind, smoothing, high, old)
+        private, shared = masses[symbol, PRIVATE_MASS], masses[symbol, SHARED_MASS]
         everywhere = alpha * smoothing * total
         x = uniform(stream) * (private + shared + in_slots + everywhere)
         where, x = hit(x, private, shared, in_slots, everywhere)
         # Draw, line 15.
         new = old
         if where == HIT_SLOTS:
-            if old >= 0:
-                weight = np.float64(matrix[symbol, old]) + smoothing * np.float64(factors[kind, old])
-                x -= np.float64(effective[old]) * weight
-            if old < 0 or x >= 0.0:
-                new = walk_slots(effective, matrix, factors, symbol, kind, smoothing, numbers[HIGH], old, x)
+            if x >= here:
+                new = walk_slots(weighed, matrix, factors, symbol, kind, smoothing, high, old, x - here)
         elif where == HIT_PRIVATE and occurrences[symbol] == 1:
             new = np.int64(PRIVATE)
         elif where == HIT_SHARED:
             topic = np.int64(topics[walk_shared(offsets, priors, symbol, x / alpha)])
             number = find_known(state, topic)
             new = known[number, SLOT] if number >= 0 else np.int64(NOWHERE)
-            if new < 0 and number >= 0 and not numbers[SPECIAL]:
-                new = take_seat(state, number)
-            elif new < 0:
+            if new < 0:
                 new = slot_of_topic(likeness, dense, plan, shifts, state, topic)
         else:
             new = _find_slot(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, where, x)
+        if new == old:
+            continue
         if numbers[STATUS] != FINE:
             return
-        if new == old:
-            if old >= 0:
-                if judged:
-                    join(state, old, np.int64(1), rules.stranger)
-                effective[old] = counts[old] * unit[old]
-            continue
         # Move the token, lines 16–18.
         lasted = sweep - max(held[token, SINCE], first_counted)
         if old >= 0:
             if lasted > 0 and not credit(state, symbol, old, lasted):
                 credit_extra(state, symbol, old, lasted)
-            counts[old] -= np.float32(1)
-            if counts[old] == np.float32(0):
-                unseat(state, old)
+            go(state, old, mention, rules)
         elif lasted > 0 and old == PRIVATE:
             plan.idle[symbol] += lasted
         if new >= 0:
-            counts[new] += np.float32(1)
-            if judged:
-                join(state, new, np.int64(1), rules.stranger)
-            if rules.coherent:
-                unit[new] = coherence_of(state, new, rules.stranger)
-            effective[new] = counts[new] * unit[new]
+            enter(state, new, np.int64(1), mention, rules)
         held[token, TOKEN_SLOT], held[token, SINCE] = new, sweep
 
 
-@inner
+@bare
 def _find_slot(
     bag: Bag,
     likeness: Likeness,
@@ -173,7 +159,9 @@ def _find_slot(
 ) -> Whole:
     """The slot of a private topic of a symbol that occurs more than once, or of any topic at all."""
     if where == HIT_PRIVATE:
-        place = walk_private(bag, plan.marks, shifts.marks, symbol, x / rules.alpha)
+        priors, start, length = entries_of(bag, symbol).priors, bag.starts[symbol], bag.lengths[symbol]
+        offsets, places = plan.shared_offsets, plan.shared_places
+        place = walk_private(priors, start, length, places, offsets[symbol], offsets[symbol + 1], x / rules.alpha)
         return slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, place)
     if symbol >= bag.first_mention:
         topic = draw_alias(dense.mention_shares, dense.mention_others, uniform(stream))
@@ -182,7 +170,7 @@ def _find_slot(
     return slot_of_topic(likeness, dense, plan, shifts, state, topic)
 
 
-@inner
+@bare
 def _note_last(plan: Plan, state: State, token: Whole, sweeps: Whole, burn_in: Whole) -> None:
     """Credit the topic that a token has in the end, not counting sweeps of the burn-in."""
     lasted = sweeps + 1 - max(plan.tokens[token, SINCE], burn_in + 1)
@@ -201,13 +189,18 @@ def _collect(bag: Bag, rules: Rules, stream: Stream, plan: Plan, shifts: Shifts,
     for symbol in range(len(bag.symbols)):
         room += min(plan.idle[symbol], bag.lengths[symbol])
     items = room_for(room)
+    _gather(bag, rules, stream, plan, shifts, state, items)
+    return by_symbol(items, len(bag.symbols))
+
+
+@bare
+def _gather(bag: Bag, rules: Rules, stream: Stream, plan: Plan, shifts: Shifts, state: State, items: Items) -> None:
     add_noted(items, state)
     for symbol in range(len(bag.symbols)):
         if plan.roles[symbol] == FIXED:
             topic = entries_of(bag, symbol).topics[bag.starts[symbol]]
             add(items, symbol, topic, np.int64(0), (rules.sweeps - rules.burn_in) * bag.occurrences[symbol])
         elif plan.idle[symbol] > 0:
-            sweeps, mass = plan.idle[symbol], plan.masses[PRIVATE_MASS, symbol] / rules.alpha
+            sweeps, mass = plan.idle[symbol], plan.masses[symbol, PRIVATE_MASS] / rules.alpha
             draws = sweeps if symbol >= bag.first_mention else min(sweeps, rules.idle_draws)
-            add_idle(items, bag, plan.marks, shifts.marks, symbol, mass, sweeps, draws, stream)
-    return by_symbol(items, len(bag.symbols))
+            add_idle(items, bag, plan.shared_offsets, plan.shared_places, symbol, mass, sweeps, draws, stream)

@@ -10,14 +10,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.ahead import ask_for
 from wikilda.inference.marks import Marks, clear, log_size, mark, seen_again
 from wikilda.inference.packet import Bag, Entries, entries_of
+from wikilda.inference.sums import largest, total
 from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 _SPREAD = np.uint64(0x85EBCA6B)
 _MASK = np.uint64(0xFFFFFFFF)
 _PER_BUCKET = 12
+_AHEAD = 2  # so many rows before its turn a row is asked for
 
 
 class Shared(NamedTuple):
@@ -40,12 +43,14 @@ class Buckets(NamedTuple):
     symbols: NDArray[np.int32]
 
 
-# Rows of `masses` by symbol: Σ_k α_k κ_kv/κ'_k over private and over shared entries, which is Z^(v) of Eq. 5, and
-# the largest private one.
-PRIVATE_MASS, SHARED_MASS, PRIVATE_BEST = range(3)
+# Columns of `masses` by symbol: Σ_k α_k κ_kv/κ'_k over private and over shared entries, which is Z^(v) of Eq. 5, and
+# the largest of all.
+PRIVATE_MASS, SHARED_MASS, BEST = range(3)
+
+_TOO_CLOSE = 1e-6  # a difference that is a smaller part than this of what it is taken from is not exact enough
 
 
-@inner
+@bare
 def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -> Whole:
     """See all topics of all rows; those that shall count as shared in any case are seen twice."""
     total = np.int64(0)
@@ -54,8 +59,12 @@ def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -
     log = log_size(total)
     shift = clear(marks, log)
     for symbol in range(len(bag.symbols)):
-        topics = entries_of(bag, symbol).topics
-        start, length = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol])
+        entries, start, length = entries_of(bag, symbol), np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol])
+        topics = entries.topics
+        ask_for(entries.weights, start, length)  # for `split_rows`
+        if symbol + _AHEAD < len(bag.symbols):
+            later = symbol + _AHEAD
+            ask_for(entries_of(bag, later).topics, np.uint64(bag.starts[later]), np.uint64(bag.lengths[later]))
         for at in range(length):
             mark(marks, shift, np.uint64(topics[start + at]))
         if all_shared or (mentions_shared and symbol >= bag.first_mention):
@@ -64,48 +73,60 @@ def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -
     return shift
 
 
-@inner
+@bare
 def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared, masses: NDArray[np.float64]) -> None:
-    """Copy the shared entries, sum up the private ones."""
+    """Copy the shared entries, sum up the private ones: all of a row less those that are shared."""
     count = np.uint64(0)
     for symbol in range(len(bag.symbols)):
-        shared.offsets[symbol] = count
-        start, length = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol])
-        entries = entries_of(bag, symbol)
-        count, shared_mass, private_mass, best = _split_row(entries, start, length, marks, shift, shared, count)
-        masses[SHARED_MASS, symbol], masses[PRIVATE_MASS, symbol] = alpha * shared_mass, alpha * private_mass
-        masses[PRIVATE_BEST, symbol] = alpha * np.float64(best)
+        start, length, entries = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol]), entries_of(bag, symbol)
+        first = shared.offsets[symbol] = np.int64(count)
+        count = _copy_shared(entries, start, length, marks, shift, shared, count)
+        shared_mass, everything = 0.0, total(entries.priors, start, length)
+        for at in range(first, np.int64(count)):
+            shared_mass += np.float64(shared.priors[at])
+        private_mass = everything - shared_mass
+        if private_mass < everything * _TOO_CLOSE:
+            private_mass = private_sum(entries.priors, start, length, shared.places, first, np.int64(count))
+        masses[symbol, SHARED_MASS], masses[symbol, PRIVATE_MASS] = alpha * shared_mass, alpha * private_mass
+        masses[symbol, BEST] = alpha * np.float64(largest(entries.priors, start, length))
     shared.offsets[len(bag.symbols)] = count
 
 
-@inner
-def _split_row(
-    entries: Entries,
-    start: Whole,
-    length: Whole,
-    marks: Marks,
-    shift: Whole,
-    shared: Shared,
-    count: Whole,
-) -> tuple[Whole, Real, Real, Real]:
+@bare
+def _copy_shared(
+    entries: Entries, start: Whole, length: Whole, marks: Marks, shift: Whole, shared: Shared, count: Whole
+) -> Whole:
+    """Copy the entries of a row that are shared, and have any weight; returns how many there are now."""
     topics, weights, priors = entries.topics, entries.weights, entries.priors
     to_topics, to_weights, to_priors, to_places = shared.topics, shared.weights, shared.priors, shared.places
-    shared_mass, private_mass, best = 0.0, 0.0, np.float32(0)
+    end = count
     for at in range(length):
-        topic, weight, prior = topics[start + at], weights[start + at], priors[start + at]
-        kept = seen_again(marks, shift, np.uint64(topic)) & np.uint64(weight > np.float32(0))
         # Always written, kept by moving on: there is no branch to guess wrong.
-        to_topics[count], to_weights[count], to_priors[count], to_places[count] = topic, weight, prior, at
-        count += kept
-        mass = np.float64(prior)
-        kept_mass = mass * np.float64(np.int64(kept))
-        shared_mass += kept_mass
-        private_mass += mass - kept_mass
-        best = max(best, np.float32(mass - kept_mass))
-    return count, shared_mass, private_mass, best
+        to_places[end] = at
+        end += seen_again(marks, shift, np.uint64(topics[start + at]))
+    for at in range(count, end):
+        place = np.uint64(to_places[at])
+        to_topics[count], to_weights[count] = topics[start + place], weights[start + place]
+        to_priors[count], to_places[count] = priors[start + place], place
+        count += np.uint64(to_weights[count] > np.float32(0))
+    return count
 
 
-@inner
+@bare
+def private_sum(
+    priors: NDArray[np.float32], start: Whole, length: Whole, places: NDArray[np.int32], shared: Whole, end: Whole
+) -> Real:
+    """The sum of the private priors of a row, of which the entries at places[shared:end] are not private."""
+    mass = 0.0
+    for place in range(length):
+        if shared < end and np.uint64(places[shared]) == place:
+            shared += 1
+        else:
+            mass += np.float64(priors[start + place])
+    return mass
+
+
+@bare
 def fill_buckets(shared: Shared, symbols: Whole, buckets: Buckets) -> Whole:
     """Sort shared entries into buckets; returns the shift that `bucket_of` wants."""
     offsets, topics, weights, places = shared.offsets, shared.topics, shared.weights, shared.places
@@ -129,7 +150,7 @@ def fill_buckets(shared: Shared, symbols: Whole, buckets: Buckets) -> Whole:
     return shift
 
 
-@inner
+@bare
 def bucket_of(topic: Whole, shift: Whole) -> Whole:
     """The bucket in which a topic's entries are."""
     return np.int64(((np.uint64(topic) * _SPREAD) & _MASK) >> shift)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.types import Whole
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 Marks = NDArray[np.uint64]  # in each, 32 bits for "seen" and above them 32 for "seen again"
 
@@ -21,7 +21,7 @@ def marks_for(entries: int) -> int:
     return 1 << (min(max(bits, _LEAST), _MOST) - 5)  # as `log_size` has it; parts of kernels are not for Python to call
 
 
-@inner
+@bare
 def log_size(entries: Whole) -> Whole:
     """The log₂ of how many bits suit so many entries."""
     size = np.int64(_LEAST)
@@ -30,7 +30,7 @@ def log_size(entries: Whole) -> Whole:
     return size
 
 
-@inner
+@bare
 def clear(marks: Marks, log: Whole) -> Whole:
     """Forget everything; returns the shift that the other functions want."""
     for at in range(np.int64(1) << (log - 5)):
@@ -38,7 +38,7 @@ def clear(marks: Marks, log: Whole) -> Whole:
     return np.uint64(32 - log)
 
 
-@inner
+@bare
 def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
     """See a topic."""
     place = ((topic * _MULTIPLIER) & _MASK) >> shift
@@ -47,7 +47,7 @@ def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
     marks[place >> _5] = word | bit | ((word & bit) << _32)
 
 
-@inner
+@bare
 def seen_again(marks: Marks, shift: Whole, topic: Whole) -> Whole:
     """1 if a topic was seen more than once (or another with the same mark), else 0."""
     place = ((topic * _MULTIPLIER) & _MASK) >> shift

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikilda.inference.similarity import Likeness, likeness, no_likeness
 from wikilda.inference.types import Whole
 from wikilda.inference.weights import Rows, Weights
-from wikilda.jit import inner, njit
+from wikilda.jit import bare, inner, njit
 from wikilda.knowledge.graph import Graph
 from wikilda.model.model import Model, Parameters
 
@@ -165,7 +165,7 @@ def _choices(
     return distinct, Choices(starts, numbers, priors)
 
 
-@inner
+@bare
 def entries_of(bag: Bag, symbol: Whole) -> Entries:
     """The arrays in which a symbol's row lies."""
     if symbol < bag.first_mention:
@@ -183,7 +183,7 @@ def _distinct(ordered: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return ordered[:count].copy()
 
 
-@inner
+@bare
 def number_of(ordered: NDArray[np.uint32], topic: Whole) -> Whole:
     """Where a topic is in a sorted list, or −1."""
     low, high = np.int64(0), np.int64(len(ordered))

@@ -11,7 +11,7 @@ from wikilda.inference.marks import Marks
 from wikilda.inference.packet import Bag
 from wikilda.inference.state import NOWHERE, State, reset
 from wikilda.inference.types import Whole
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 # How a symbol's tokens are drawn: its one topic is certain; its private topics matter to no one; in earnest.
 FIXED, IDLE, ACTIVE = range(3)
@@ -46,19 +46,19 @@ class Shifts(NamedTuple):
     buckets: np.uint64
 
 
-@inner
+@bare
 def shared_of(plan: Plan) -> Shared:
     """The shared entries."""
     return Shared(plan.shared_offsets, plan.shared_topics, plan.shared_weights, plan.shared_priors, plan.shared_places)
 
 
-@inner
+@bare
 def buckets_of(plan: Plan) -> Buckets:
     """The shared entries by topic."""
     return Buckets(plan.bucket_starts, plan.bucket_topics, plan.bucket_weights, plan.bucket_places, plan.bucket_symbols)
 
 
-@inner
+@bare
 def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
     """Set everything up for a document; returns how many tokens have to be drawn."""
     smooth = False
@@ -73,7 +73,7 @@ def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State)
     return Shifts(marks_shift, buckets_shift), tokens
 
 
-@inner
+@bare
 def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> Whole:
     count = np.int64(0)
     for symbol in range(len(bag.symbols)):
@@ -90,7 +90,7 @@ def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> Whole:
     return count
 
 
-@inner
+@bare
 def _role(bag: Bag, shared_offsets: NDArray[np.int64], symbol: Whole) -> Whole:
     if bag.smoothing[symbol] > 0.0:
         return ACTIVE

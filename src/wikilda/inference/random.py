@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.types import Real
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 Stream = NDArray[np.uint64]  # one number, the state
 
@@ -22,7 +22,7 @@ def stream_of(seed: int, iteration: int, document: str | int) -> int:
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
-@inner
+@bare
 def uniform(stream: Stream) -> Real:
     """The next number of a stream, from 0 to below 1."""
     state = stream[0] + _STEP

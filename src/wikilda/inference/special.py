@@ -4,13 +4,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner, njit
+from wikilda.jit import bare, njit
 
 Shares = NDArray[np.float32]
 Others = NDArray[np.uint32]
 
 
-@inner
+@bare
 def digamma(x: Real) -> Real:
     """Ψ(x) for x > 0: the recurrence up to 6, then the asymptotic series; right to about 1e-13."""
     result = 0.0
@@ -61,7 +61,7 @@ def alias_table(weights: NDArray[np.float64]) -> tuple[Shares, Others]:
     return shares, others
 
 
-@inner
+@bare
 def draw_alias(shares: Shares, others: Others, uniform: Real) -> Whole:
     """One of many by a uniform number from 0 to 1, whatever their number."""
     scaled = uniform * len(shares)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.draw import Rules
-from wikilda.inference.layout import PRIVATE_BEST
+from wikilda.inference.layout import BEST
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import FIXED, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts
 from wikilda.inference.similarity import Likeness
@@ -12,10 +12,10 @@ from wikilda.inference.state import FINE, HIGH, NOWHERE, PRIVATE, STATUS, State
 from wikilda.inference.topics import enter, slot_of_entry, slot_of_topic
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 
-@inner
+@bare
 def start_fixed(
     bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State
 ) -> None:
@@ -28,7 +28,7 @@ def start_fixed(
                 enter(state, slot, bag.occurrences[symbol], symbol >= bag.first_mention, rules)
 
 
-@inner
+@bare
 def start_mentions(
     bag: Bag,
     likeness: Likeness,
@@ -56,7 +56,7 @@ def start_mentions(
                 enter(state, slot, np.int64(1), True, rules)
 
 
-@inner
+@bare
 def start_words(
     bag: Bag, likeness: Likeness, dense: Dense, rules: Rules, plan: Plan, shifts: Shifts, state: State, tokens: Whole
 ) -> None:
@@ -82,7 +82,7 @@ def start_words(
             enter(state, slot, np.int64(1), False, rules)
 
 
-@inner
+@bare
 def _best_start(plan: Plan, state: State, alpha: Real, symbol: Whole) -> Whole:
     """A slot, PRIVATE, or below NOWHERE the shared entry with the best topic a priori."""
     effective, matrix, priors, end = state.effective, state.matrix, plan.shared_priors, plan.shared_offsets[symbol + 1]
@@ -91,8 +91,8 @@ def _best_start(plan: Plan, state: State, alpha: Real, symbol: Whole) -> Whole:
     for at in range(plan.shared_offsets[symbol], end):
         if alpha * np.float64(priors[at]) > most:
             best, most = NOWHERE - 1 - at, alpha * np.float64(priors[at])
-    if plan.masses[PRIVATE_BEST, symbol] > most:
-        best, most = np.int64(PRIVATE), plan.masses[PRIVATE_BEST, symbol]
+    if plan.masses[symbol, BEST] > most:  # then the best of all is not shared
+        best, most = np.int64(PRIVATE), plan.masses[symbol, BEST]
     for slot in range(state.numbers[HIGH]):
         mass = np.float64(effective[slot]) * np.float64(matrix[symbol, slot])
         if mass > most:
@@ -100,7 +100,7 @@ def _best_start(plan: Plan, state: State, alpha: Real, symbol: Whole) -> Whole:
     return best
 
 
-@inner
+@bare
 def best_place(priors: NDArray[np.float32], start: Whole, length: Whole) -> Whole:
     """The place in a row of the topic with the highest prior."""
     best = np.int64(0)

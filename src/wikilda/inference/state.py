@@ -15,7 +15,7 @@ from wikilda.inference.packet import number_of
 from wikilda.inference.similarity import Likeness
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 PRIVATE, NOWHERE = -1, -2  # instead of a slot: some private topic, no matter which; no topic yet
 
@@ -29,7 +29,7 @@ SYMBOL, PLACE, SWEEPS = range(3)
 OCCUPANT, MENTIONS, SEATED_CANDIDATE = range(3)
 KEY, KEY_SWEEPS = range(2)
 WORD, MENTION = range(2)
-PRESENT, SUM = range(2)
+SUM, PRESENT, STRAY = range(3)
 
 _BLOCK = 16  # slots are looked at in blocks of this many
 _MULTIPLIER = np.uint64(0x9E3779B1)
@@ -49,16 +49,17 @@ class State(NamedTuple):
     counts: NDArray[np.float32]  # by slot, N_k
     unit: NDArray[np.float32]  # by slot, the coherence by which N_k is multiplied, or 1
     effective: NDArray[np.float32]  # by slot, their product
+    without: NDArray[np.float32]  # by slot, the same as if the mention being drawn were not there
     matrix: NDArray[np.float32]  # symbol × slot, κ_kv/κ'_k
     factors: NDArray[np.float32]  # by slot, factor_k of WORD and MENTION
-    company: NDArray[np.float64]  # by slot, PRESENT: 1 if mentions have it; SUM of its similarity to those present
+    company: NDArray[np.float64]  # by slot, SUM of its similarity to those PRESENT: 1 if mentions have it; 1: a STRAY
     alike: NDArray[np.float32]  # slot × slot, similarities
     candidate_slots: NDArray[np.int32]
     extra: NDArray[np.int64]  # a hash table: KEY of symbol and topic, SWEEPS of tokens on topics not in their rows
     extra_order: NDArray[np.int64]
 
 
-@inner
+@bare
 def reset(state: State, symbols: Whole, candidates: Whole, tokens: Whole, smooth: bool, coherent: bool) -> None:
     """Empty everything for the next document."""
     numbers = state.numbers
@@ -85,19 +86,19 @@ def reset(state: State, symbols: Whole, candidates: Whole, tokens: Whole, smooth
         _reset_company(state, candidates)
 
 
-@inner
+@bare
 def _reset_company(state: State, candidates: Whole) -> None:
     alike, slots = state.alike, state.candidate_slots
     for slot in range(len(alike)):
         state.seats[slot, MENTIONS] = 0
-        state.company[PRESENT, slot] = state.company[SUM, slot] = 0.0
+        state.company[PRESENT, slot] = state.company[SUM, slot] = state.company[STRAY, slot] = 0.0
         for other in range(len(alike)):
             alike[slot, other] = np.float32(0)
     for at in range(candidates):
         slots[at] = -1
 
 
-@inner
+@bare
 def know_shared(state: State, buckets: Buckets, shift: Whole, topic: Whole) -> Whole:
     """The number of a topic; its holders are found among the shared entries when it is new."""
     number = find_known(state, topic)
@@ -115,7 +116,7 @@ def know_shared(state: State, buckets: Buckets, shift: Whole, topic: Whole) -> W
     return number
 
 
-@inner
+@bare
 def know_private(state: State, topic: Whole, symbol: Whole, place: Whole, weight: Real) -> Whole:
     """The number of a topic that only one symbol has."""
     number = find_known(state, topic)
@@ -128,7 +129,7 @@ def know_private(state: State, topic: Whole, symbol: Whole, place: Whole, weight
     return number
 
 
-@inner
+@bare
 def find_known(state: State, topic: Whole) -> Whole:
     """The number of a topic that is known, else −1."""
     mask, hashed, known = state.numbers[HASH] - 1, state.hashed, state.known
@@ -138,7 +139,7 @@ def find_known(state: State, topic: Whole) -> Whole:
     return np.int64(hashed[at])
 
 
-@inner
+@bare
 def _introduce_topic(state: State, topic: Whole) -> Whole:
     """Give a topic that is not known yet a number; its holders are still to be told."""
     known, numbers = state.known, state.numbers
@@ -155,7 +156,7 @@ def _introduce_topic(state: State, topic: Whole) -> Whole:
     return number
 
 
-@inner
+@bare
 def _put_hash(hashed: NDArray[np.int32], mask: Whole, topic: Whole, number: Whole) -> None:
     at = np.int64(((np.uint64(topic) * _MULTIPLIER) & _MASK) >> np.uint64(8)) & mask
     while hashed[at] >= 0:
@@ -163,7 +164,7 @@ def _put_hash(hashed: NDArray[np.int32], mask: Whole, topic: Whole, number: Whol
     hashed[at] = number
 
 
-@inner
+@bare
 def _rehash(numbers: NDArray[np.int64], hashed: NDArray[np.int32], known: NDArray[np.int64]) -> None:
     """Use twice as much of the hash table."""
     numbers[HASH] *= 2
@@ -173,7 +174,7 @@ def _rehash(numbers: NDArray[np.int64], hashed: NDArray[np.int32], known: NDArra
         _put_hash(hashed, numbers[HASH] - 1, known[number, TOPIC], number)
 
 
-@inner
+@bare
 def seat(state: State, number: Whole, likeness: Likeness, dense: Dense) -> Whole:
     """The slot of a known topic, which gets one if it has none."""
     slot = state.known[number, SLOT]
@@ -188,7 +189,7 @@ def seat(state: State, number: Whole, likeness: Likeness, dense: Dense) -> Whole
     return slot
 
 
-@inner
+@bare
 def take_seat(state: State, number: Whole) -> Whole:
     """A slot for a known topic that has none."""
     seats, holders, weights, matrix = state.seats, state.holders, state.holder_weights, state.matrix
@@ -208,7 +209,7 @@ def take_seat(state: State, number: Whole) -> Whole:
     return slot
 
 
-@inner
+@bare
 def _introduce(state: State, number: Whole, slot: Whole, likeness: Likeness) -> None:
     """Tell how alike a topic in a slot is to those in the others."""
     company = state.company
@@ -217,6 +218,7 @@ def _introduce(state: State, number: Whole, slot: Whole, likeness: Likeness) -> 
     candidate = state.known[number, CANDIDATE]
     state.seats[slot, SEATED_CANDIDATE], state.seats[slot, MENTIONS] = candidate, 0
     company[PRESENT, slot] = company[SUM, slot] = 0.0
+    company[STRAY, slot] = 1.0 if candidate < 0 else 0.0
     if candidate < 0:
         return
     slots, alike, neighbours, values = state.candidate_slots, state.alike, likeness.neighbours, likeness.values
@@ -228,7 +230,7 @@ def _introduce(state: State, number: Whole, slot: Whole, likeness: Likeness) -> 
             company[SUM, slot] += company[PRESENT, other] * np.float64(values[at])
 
 
-@inner
+@bare
 def unseat(state: State, slot: Whole) -> None:
     """Free the slot of a topic that no token has any more."""
     seats, matrix, holders, alike = state.seats, state.matrix, state.holders, state.alike
@@ -249,7 +251,7 @@ def unseat(state: State, slot: Whole) -> None:
     state.numbers[HIGH] = (high + _BLOCK - 1) // _BLOCK * _BLOCK
 
 
-@inner
+@bare
 def credit(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> Whole:
     """Note that a token had the topic in a slot for some sweeps; False if its symbol has no such entry."""
     known, holders, number = state.known, state.holders, state.seats[slot, OCCUPANT]
@@ -261,7 +263,7 @@ def credit(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> Whole:
     return at < end
 
 
-@inner
+@bare
 def credit_extra(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> None:
     """The same for a topic that the symbol has no entry for."""
     extra, mask = state.extra, len(state.extra) - 1
@@ -280,13 +282,13 @@ def credit_extra(state: State, symbol: Whole, slot: Whole, sweeps: Whole) -> Non
         state.numbers[EXTRA] += 1
 
 
-@inner
+@bare
 def extra_symbol(key: Whole) -> Whole:
     """The symbol of a key in `State.extra`."""
     return key >> 32
 
 
-@inner
+@bare
 def extra_topic(key: Whole) -> Whole:
     """The topic of a key in `State.extra`."""
     return key & 0xFFFFFFFF

@@ -8,13 +8,13 @@ from wikilda.inference.marks import seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import Plan, Shifts, buckets_of
 from wikilda.inference.similarity import Likeness
-from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat
+from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat, unseat
 from wikilda.inference.types import Whole
 from wikilda.inference.weights import Dense
-from wikilda.jit import inner
+from wikilda.jit import bare
 
 
-@inner
+@bare
 def slot_of_entry(
     bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, place: Whole
 ) -> Whole:
@@ -29,14 +29,14 @@ def slot_of_entry(
     return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
 
 
-@inner
+@bare
 def slot_of_topic(likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, topic: Whole) -> Whole:
     """The slot for a topic that is not private to any symbol."""
     number = know_shared(state, buckets_of(plan), shifts.buckets, topic)
     return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
 
 
-@inner
+@bare
 def enter(state: State, slot: Whole, tokens: Whole, mention: bool, rules: Rules) -> None:
     """Count tokens for the topic in a slot."""
     state.counts[slot] += np.float32(tokens)
@@ -47,17 +47,12 @@ def enter(state: State, slot: Whole, tokens: Whole, mention: bool, rules: Rules)
     state.effective[slot] = state.counts[slot] * state.unit[slot]
 
 
-@inner
-def exclude(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
-    """Take a token out of what is weighed (N^{\\i}), though not yet out of its slot."""
+@bare
+def go(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
+    """Take a token away from the topic in a slot, which the last one leaves free."""
+    state.counts[slot] -= np.float32(1)
     if rules.coherent and mention:
         leave(state, slot, rules.stranger)
-    state.effective[slot] = (state.counts[slot] - np.float32(1)) * state.unit[slot]
-
-
-@inner
-def restore(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
-    """Undo `exclude`."""
-    if rules.coherent and mention:
-        join(state, slot, np.int64(1), rules.stranger)
     state.effective[slot] = state.counts[slot] * state.unit[slot]
+    if state.counts[slot] == np.float32(0):
+        unseat(state, slot)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from wikilda.errors import ArtifactError
 from wikilda.inference.special import alias_table, digamma, digammas
 from wikilda.inference.types import Real
-from wikilda.jit import inner, njit
+from wikilda.jit import bare, njit
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.writer import chunks
 from wikilda.store import Artifact, Writer
@@ -171,7 +171,7 @@ def row_weights(
     return weights, smoothing
 
 
-@inner
+@bare
 def _weight(whole: Real, bare: Real) -> Real:
     """The difference exp(whole) − exp(bare): κ_kv is what λ̂ adds to the smoothing of Ψ(β)."""
     if whole <= bare:

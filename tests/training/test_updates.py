@@ -86,7 +86,7 @@ def test_the_outer_join(tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPa
     )
     many = [{(0, 0): 5, (4, 3): 80, (8, 5): 2}, {(4, 3): 20, (6, 1): 9}]
     monkeypatch.setattr("wikilda.training.interpolate.chunks.__defaults__", (chunk,))
-    blend = Blend(0.25, 0.1, 0.3)
+    blend = Blend(0.75, 0.25 * 0.1, 0.3)
     updates = {"words": [run_of(each) for each in many], "mentions": [EMPTY]}
     made = interpolate(model, updates, blend, tmp_path / "scratch", tmp_path / "new", knowledge_path="", iteration=3)
     new = np.zeros_like(old)

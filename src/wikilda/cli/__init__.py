@@ -23,6 +23,7 @@ COMMANDS = {
     "train": "Train a model on a corpus.",
     "plot": "Draw how likely documents became in training.",
     "topics": "See what training made of topics.",
+    "update": "Take new pages, entities and names into a model.",
 }
 
 

@@ -23,8 +23,8 @@ from wikilda.training.updates import Run, add_up
 class Blend(NamedTuple):
     """How old and new are put together."""
 
-    rho: float
-    worth: float  # of one counted sweep: 1/(S − B), and what the updates are scaled by
+    keep: float  # of old parameters: 1 − ρ
+    gain: float  # of one counted sweep: ρ/(S − B), and what the updates are scaled by
     threshold: float
 
 
@@ -128,9 +128,9 @@ def _blend_row(
         in_new = a == a_end or (b < b_end and update.topics[b] <= old.topics[a])
         value = 0.0
         if in_old:
-            value += (1.0 - blend.rho) * np.float64(old.values[a])
+            value += blend.keep * np.float64(old.values[a])
         if in_new:
-            value += blend.rho * blend.worth * np.float64(update.sweeps[b])
+            value += blend.gain * np.float64(update.sweeps[b])
         single = np.float32(value)
         if single >= blend.threshold and single > 0:
             topics[to], values[to] = old.topics[a] if in_old else update.topics[b], single

@@ -1,6 +1,5 @@
 """`wikilda train`: Algorithm 2, iteration by iteration; what is finished is never done twice."""
 
-import json
 import shutil
 import time
 from dataclasses import dataclass, replace
@@ -130,9 +129,9 @@ class _Training:
 
     def _blend(self, number: int) -> Blend:
         """Line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
-        worth = 1.0 / (self.settings.sweeps - self.settings.burn_in)
+        rho, kept = self.settings.global_step(number - 1), self.settings.sweeps - self.settings.burn_in
         scale = 1.0 if self.settings.corpus_scale else 1.0 / self.plan.shards
-        return Blend(self.settings.global_step(number - 1), worth * scale, self.settings.threshold)
+        return Blend(1.0 - rho, rho * scale / kept, self.settings.threshold)
 
     def _measured(self, job: Job, model: Model, seconds: float) -> Metrics:
         report = job.checkpoint.report()
@@ -185,15 +184,10 @@ def _was_finished(work: Path, target: Path) -> bool:
 
 def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> None:
     """Give the last model its place, with the record of its training."""
-    place = model.path
-    about = json.loads((place / MANIFEST).read_text("utf-8"))
-    about["knowledge"]["path"] = relative_hint(knowledge, target) if knowledge else ""
-    beside = place / f"{MANIFEST}.writing"
-    beside.write_text(json.dumps(about, indent=1, ensure_ascii=False), "utf-8")
-    beside.replace(place / MANIFEST)
-    shutil.copyfile(work / FILE, place / FILE)
+    model.redirect(relative_hint(knowledge, target) if knowledge else "")
+    shutil.copyfile(work / FILE, model.path / FILE)
     (work / "finished").write_text(model.identity, "utf-8")
-    move_into_place(place, target)
+    move_into_place(model.path, target)
 
 
 def _keep(work: Path, target: Path) -> None:

@@ -24,6 +24,7 @@ from wikilda.model.model import Parameters
 
 _SMALLEST_SCALE = 1e-4
 _FAINT = 1e-25  # a row whose weights are all below this is weighed in logarithms
+_TINY_NORM = -50.0  # log κ'_min below which 1/κ' is not to be had from single-precision factors
 _DRIFT, _NORM_DRIFT = 2e-3, 5e-3  # how far exp(Ψ(·)) of parameters and of sums may lag behind
 
 
@@ -79,6 +80,7 @@ class Copy:
         popularity: NDArray[np.float32],
         *,
         shrink_sums: bool = True,
+        factors: NDArray[np.float32] | None = None,
     ) -> None:
         self.table, self.prior = table, prior
         self.sums = np.array(sums, np.float64)
@@ -89,7 +91,10 @@ class Copy:
         self.topics = np.ones((len(sums), 2), np.float32)
         if self.asymmetric:
             self.topics[:, 1] = popularity
-        _norms(self.topics, self.sums, 1.0, prior.mass)
+        if factors is not None and prior.least > _TINY_NORM:
+            np.multiply(factors, np.float32(np.exp(-prior.least)), out=self.topics[:, 0])  # κ'_min/κ'_k is known
+        else:
+            _norms(self.topics, self.sums, 1.0, prior.mass)
         self._kappas = np.empty(len(table.topics), np.float32)
         self._made_at = np.full(len(table.symbols), np.inf)  # the scale at which a row's κ were computed
         self.beside = Beside(

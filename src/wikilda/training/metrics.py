@@ -25,9 +25,10 @@ class Metrics:
     rho: float | None = None
     documents: int = 0
     tokens: int = 0
-    seconds: float = 0.0  # of sampling and joining, as a clock has it
-    sampling_seconds: float = 0.0  # added up over workers
-    joining_seconds: float = 0.0
+    seconds: float = 0.0  # as a clock has it, without the estimates of likelihoods
+    sampling_seconds: float = 0.0  # processor time, added up over workers
+    joining_seconds: float = 0.0  # processor time of workers to form shards
+    merging_seconds: float = 0.0  # processor time to add up and interpolate
 
 
 def per_token(log_likelihood: float, tokens: int) -> float | None:

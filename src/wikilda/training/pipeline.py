@@ -22,12 +22,12 @@ from wikilda.training.settings import PRESETS, TrainingSettings
 from wikilda.training.shard import Task
 from wikilda.training.workplace import workplace
 
-SHARD_DOCUMENTS = 500  # in a shard, where the number of shards is not given
+SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done, and what is kept. `shards` 0 means one for every 500 documents."""
+    """How much is done, and what is kept. `shards` 0 means one for every 1,000 documents."""
 
     iterations: int = 1
     shards: int = 0
@@ -148,6 +148,7 @@ class _Training:
             seconds=round(seconds, 3),
             sampling_seconds=round(report["sampling seconds"], 3),
             joining_seconds=round(report["joining seconds"], 3),
+            merging_seconds=round(self.engine.merging_seconds, 3),
         )
 
     def _likelihoods(self, number: int, model: Model) -> tuple[float | None, float | None]:

@@ -90,7 +90,7 @@ def sample_shard(
 
     `previous` are the mentions' topics in the iteration before; without them, where sampling started.
     """
-    started = time.perf_counter()
+    started = time.process_time()
     sampling = _Sampling(shard, shared, task, alike)
     for start in range(0, len(shard.documents.keys), task.settings.minibatch):
         end = min(start + task.settings.minibatch, len(shard.documents.keys))
@@ -107,7 +107,7 @@ def sample_shard(
             "tokens": shard.documents.tokens,
             "mentions": int(tokens.sum()),
             "changed": int(changed),
-            "sampling seconds": time.perf_counter() - started,
+            "sampling seconds": time.process_time() - started,
         },
     )
 
@@ -120,8 +120,13 @@ class _Sampling:
         self.keys, self.settings = documents.keys, task.settings
         shrink = task.settings.shrink_sums
         popularity = shared.popularity
-        self.words = Copy(shard.words, shared.word_sums, shared.words, popularity, shrink_sums=shrink)
-        self.mentions = Copy(shard.mentions, shared.mention_sums, shared.mentions, popularity, shrink_sums=shrink)
+        self.words, self.mentions = (
+            Copy(table, sums, prior, popularity, shrink_sums=shrink, factors=factors)
+            for table, sums, prior, factors in (
+                (shard.words, shared.word_sums, shared.words, shared.dense.word_factors),
+                (shard.mentions, shared.mention_sums, shared.mentions, shared.dense.mention_factors),
+            )
+        )
         self.word_bags = Bags(*_bags(documents.word_offsets, documents.words, shard.words.symbols))
         self.mention_bags = Bags(*_bags(documents.mention_offsets, documents.mentions, shard.mentions.symbols))
         rules = task.settings.sampler()

@@ -31,6 +31,8 @@ class Job:
 class Engine(ABC):
     """Runs iterations."""
 
+    merging_seconds = 0.0  # of the iteration: processor time for whatever is not done by workers
+
     @abstractmethod
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""

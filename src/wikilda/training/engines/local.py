@@ -35,18 +35,23 @@ class LocalEngine(Engine):
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""
         missing, place = job.checkpoint.missing(), job.checkpoint
+        started = time.process_time()
         if missing and not (place.path / "shared").is_dir():
             write_shared(job.model, place.path / "shared")
+        self.merging_seconds = time.process_time() - started
         previous = job.previous.path if job.previous else None
         paths = (job.model.path, job.knowledge, job.corpus.path, place.path, previous)
         symbols = {"words": job.model.words.symbols, "mentions": job.model.mentions.symbols}
         for shard, documents in self.pool.run(_sample, ((paths, place.count, shard, job.task) for shard in missing)):
+            started = time.process_time()
             place.add_up_group(shard, symbols)
+            self.merging_seconds += time.process_time() - started
             yield documents
 
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         """Add the counts of all shards up, and write the next model to `target`."""
-        return interpolate(
+        started = time.process_time()
+        made = interpolate(
             job.model,
             job.checkpoint.runs(),
             blend,
@@ -55,6 +60,8 @@ class LocalEngine(Engine):
             knowledge_path=str(job.knowledge) if job.knowledge else "",
             iteration=job.task.iteration,
         )
+        self.merging_seconds += time.process_time() - started
+        return made
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
         """The log likelihood of some documents under a model, and how many tokens they have."""
@@ -104,15 +111,14 @@ def _stamp(path: Path) -> int:
 def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
     """What a worker does: form a shard, sample it, and keep what was found."""
     model_path, knowledge, corpus_path, place, previous = paths
-    started = time.perf_counter()
+    started = time.process_time()
     model, checkpoint = _model(model_path, _stamp(model_path)), Checkpoint(place, shards)
     documents = of_shard(_corpus(corpus_path), number, shards, task.settings.held_out)
     shard = form_shard(documents, model)
     shared = open_shared(model, place / "shared")
-    joining = time.perf_counter() - started
+    joining = time.process_time() - started
     before = Checkpoint(previous, shards).chosen(number) if previous else None
     found = sample_shard(shard, shared, task, alike_by(_graph(knowledge)), before)
-    started = time.perf_counter()
     found.report["joining seconds"] = joining
     checkpoint.save(number, found)
     return number, len(documents.keys)

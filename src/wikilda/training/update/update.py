@@ -126,7 +126,7 @@ def _sample(
     engine, current = LocalEngine(workers), grown
     try:
         for step in range(1, steps + 1):
-            place = Checkpoint(work / f"step-{step}", max(corpus.documents // 500, 1))
+            place = Checkpoint(work / f"step-{step}", max(corpus.documents // 1000, 1))
             task = Task(grown.iteration + step, corpus.documents, plan)
             for _ in engine.sample(Job(current, knowledge.artifact.path.resolve(), corpus, task, place, None)):
                 pass

@@ -3,7 +3,8 @@
 python -m benchmarks.training.scale DIRECTORY [--topics 4e6] [--documents 20000] [--workers 1 2]
 
 Model and documents (400 tokens each) are generated into DIRECTORY when they are not there. Coherence is off: generated
-models have no link graph. Times of sampling, joining (forming shards) and merging (smoothing, adding up, the outer  writing the model and its digests) are processor times: other work on the machine does not count.
+models have no link graph. Times of sampling, joining (forming shards) and merging (smoothing, adding up, the outer
+join, writing the model and its digests) are processor times: other work on the machine does not count.
 """
 
 import argparse

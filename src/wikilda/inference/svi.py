@@ -5,9 +5,9 @@ A shard has its own copy of the parameters of its symbols, which changes after e
     λ̂_kv ← (1 − ρ) λ̂_kv + ρ · (documents / minibatch) · Σ_d λ̂^d_kv                  line 10, Eq. 3
 
 That *all* parameters shrink costs nothing: they are kept as multiples of one scale. Weights κ_kv/κ'_k cannot be
-computed beforehand, so they are made for the rows of a minibatch when it begins. exp(Ψ(x)) of parameters is computed
-again where they have gained, and for the rest when they have shrunk by 0.2 % since it was; so is κ'_k of topics, by
-0.5 %. New pairs of symbol and topic, which are rare, are kept beside the table.
+computed beforehand, so they are made for the rows of a minibatch when it begins, with an exp(Ψ(x)) that needs one
+exponential at most. κ'_k is computed again for topics that have gained, and for the rest when they have shrunk by half
+a percent since it was. New pairs of symbol and topic, which are rare, are kept beside the table.
 """
 
 from typing import NamedTuple
@@ -25,17 +25,16 @@ from wikilda.model.model import Parameters
 _SMALLEST_SCALE = 1e-4
 _FAINT = 1e-25  # a row whose weights are all below this is weighed in logarithms
 _TINY_NORM = -50.0  # log κ'_min below which 1/κ' is not to be had from single-precision factors
-_DRIFT, _NORM_DRIFT = 2e-3, 5e-3  # how far exp(Ψ(·)) of parameters and of sums may lag behind
+_DRIFT = 5e-3  # how far κ' of topics may lag behind
 
 
 class Table(NamedTuple):
-    """A shard's rows of one kind of symbol: λ̂ = scale · values, and the sweeps that were counted."""
+    """A shard's rows of one kind of symbol: λ̂ = scale · values."""
 
     symbols: NDArray[np.int64]  # sorted
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     values: NDArray[np.float32]
-    tally: NDArray[np.uint32]
 
 
 class Beside(NamedTuple):
@@ -44,7 +43,6 @@ class Beside(NamedTuple):
     rows: NDArray[np.int64]
     topics: NDArray[np.uint32]
     values: NDArray[np.float32]
-    tally: NDArray[np.int64]
 
 
 class Prior(NamedTuple):
@@ -88,18 +86,15 @@ class Copy:
         self.shrink_sums = shrink_sums
         self.scale = self._norm_scale = 1.0
         # By topic: 1/κ'_k and α_k/α, side by side since they are used together.
-        self.topics = np.ones((len(sums), 2), np.float32)
+        self.topics = np.empty((len(sums), 2 if self.asymmetric else 1), np.float32)
         if self.asymmetric:
             self.topics[:, 1] = popularity
         if factors is not None and prior.least > _TINY_NORM:
             np.multiply(factors, np.float32(np.exp(-prior.least)), out=self.topics[:, 0])  # κ'_min/κ'_k is known
         else:
             _norms(self.topics, self.sums, 1.0, prior.mass)
-        self._kappas = np.empty(len(table.topics), np.float32)
-        self._made_at = np.full(len(table.symbols), np.inf)  # the scale at which a row's κ were computed
-        self.beside = Beside(
-            np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0, np.int64)
-        )
+        self.beside = Beside(np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32))
+        self._found: list[NDArray[np.int64]] = []
         self._new: list[NDArray[np.int64]] = []
         self._seen: list[tuple[NDArray[np.uint32], NDArray[np.int64]]] = []
 
@@ -109,16 +104,12 @@ class Copy:
 
     def weigh(self, rows: NDArray[np.int64]) -> Weighed:
         """The weights of some rows as λ̂ is now; they stay as they are while λ̂ changes."""
-        if self._sum_scale < self._norm_scale * (1.0 - _NORM_DRIFT):
+        if self._sum_scale < self._norm_scale * (1.0 - _DRIFT):
             self._norm_scale = self._sum_scale
             _norms(self.topics, self.sums, self._sum_scale, self.prior.mass)
-        _refresh(self.table, rows, self.scale, self.prior.beta, self._kappas, self._made_at)
-        offsets, topics, values, kappas = _gather(self.table, self._kappas, self.beside, rows, self.scale, self.prior)
-        weights, priors, smoothing = _weigh(
-            offsets, topics, values, kappas, self.scale, self.sums, self._sum_scale, self.prior, self.topics,
-            self.asymmetric,
-        )  # fmt: skip
-        return Weighed(Rows(offsets, topics, weights, priors, smoothing), Parameters(offsets, topics, values))
+        offsets, topics, values = _gather(self.table, self.beside, rows)
+        made = _weigh(offsets, topics, values, self.scale, self.sums, self._sum_scale, self.prior, self.topics)
+        return Weighed(Rows(offsets, topics, *made), Parameters(offsets, topics, values))
 
     def begin(self, step: Step) -> None:
         """Shrink all parameters by 1 − ρ, before what a minibatch has found is added."""
@@ -129,18 +120,18 @@ class Copy:
             if self.shrink_sums:
                 self.sums *= self.scale
                 self._norm_scale /= self.scale
-            self._made_at /= self.scale
             self.scale = 1.0
 
     def add(self, counts: Counts, first: int, rows: NDArray[np.int64], step: Step) -> None:
         """Add what a document has found: its counts from symbol `first` on are those of the given rows."""
         gain = step.worth / self.scale
-        new = _add(
-            counts, first, rows, self.table, gain, self.sums, self.shrink_sums, self.scale, self.prior, self._kappas,
-            self.topics,
-        )  # fmt: skip
+        found, new = _add(
+            counts, first, rows, self.table, gain, self.sums, self.shrink_sums, self.scale, self.prior.mass, self.topics
+        )
+        self._found.append(found)
         if len(new):
             self._new.append(new)
+            self._found.append(new)
         if not self.shrink_sums:
             span = slice(counts.offsets[first], counts.offsets[first + len(rows)])
             self._seen.append((counts.topics[span], counts.sweeps[span]))
@@ -158,15 +149,20 @@ class Copy:
             _norms_of(topics, self.topics, self.sums, 1.0, self.prior.mass)
             self._seen.clear()
 
+    def counted(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+        """All that was added so far: symbols, topics and sweeps, by symbol and topic, each pair once."""
+        every = np.concatenate([np.empty((0, 2), np.int64), *self._found])
+        pairs, where = np.unique(every[:, 0], return_inverse=True)
+        sweeps = np.zeros(len(pairs), np.int64)
+        np.add.at(sweeps, where, every[:, 1])
+        return self.table.symbols[pairs >> 32], (pairs & 0xFFFFFFFF).astype(np.uint32), sweeps
+
 
 def _merged(beside: Beside, new: NDArray[np.int64], gain: float) -> Beside:
-    """Old and new pairs, each once; `new` has rows, topics and sweeps as columns."""
-    keys = np.concatenate((beside.rows << 32 | beside.topics, new[:, 0] << 32 | new[:, 1]))
-    pairs, where = np.unique(keys, return_inverse=True)
-    tally = np.zeros(len(pairs), np.int64)
-    np.add.at(tally, where, np.concatenate((beside.tally, new[:, 2])))
-    values = np.bincount(where, np.concatenate((beside.values.astype(np.float64), gain * new[:, 2])))
-    return Beside(pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.uint32), values.astype(np.float32), tally)
+    """Old and new pairs, each once."""
+    pairs, where = np.unique(np.concatenate((beside.rows << 32 | beside.topics, new[:, 0])), return_inverse=True)
+    values = np.bincount(where, np.concatenate((beside.values.astype(np.float64), gain * new[:, 1])))
+    return Beside(pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.uint32), values.astype(np.float32))
 
 
 @inner
@@ -216,37 +212,13 @@ def _inverse(x: Real) -> Real:
     return np.float32(1.0 / value) if value > _FAINT else np.float32(0)
 
 
-@inner
-def _kappa(x: Real, bare: Real) -> Real:
-    return np.float32(exp_digamma(x) - bare)
-
-
-@njit
-def _refresh(
-    table: Table,
-    rows: NDArray[np.int64],
-    scale: Real,
-    beta: Real,
-    kappas: NDArray[np.float32],
-    made_at: NDArray[np.float64],
-) -> None:
-    """Compute κ of rows whose parameters have shrunk since it was."""
-    bare = exp_digamma(beta)
-    for row in rows:
-        if made_at[row] * (1.0 - _DRIFT) <= scale and made_at[row] < np.inf:
-            continue
-        made_at[row] = scale
-        for at in range(table.offsets[row], table.offsets[row + 1]):
-            kappas[at] = _kappa(beta + scale * np.float64(table.values[at]), bare)
-
-
 @njit
 def _gather(
-    table: Table, kappas: NDArray[np.float32], beside: Beside, rows: NDArray[np.int64], scale: Real, prior: Prior
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32]]:
+    table: Table, beside: Beside, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
     """Rows one after the other, with the pairs beside the table in their places."""
     starts = np.searchsorted(beside.rows, rows)
-    offsets, bare = np.zeros(len(rows) + 1, np.int64), exp_digamma(prior.beta)
+    offsets = np.zeros(len(rows) + 1, np.int64)
     for at in range(len(rows)):
         end = starts[at]
         while end < len(beside.rows) and beside.rows[end] == rows[at]:
@@ -254,25 +226,23 @@ def _gather(
         length = table.offsets[rows[at] + 1] - table.offsets[rows[at]]
         offsets[at + 1] = offsets[at] + length + end - starts[at]
     topics, values = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float32)
-    out = np.empty(offsets[-1], np.float32)
     for at in range(len(rows)):
         source, extra = table.offsets[rows[at]], starts[at]
         last = table.offsets[rows[at] + 1]
         if offsets[at + 1] - offsets[at] == last - source:
             for to in range(offsets[at], offsets[at + 1]):
-                topics[to], values[to], out[to] = table.topics[source], table.values[source], kappas[source]
+                topics[to], values[to] = table.topics[source], table.values[source]
                 source += 1
             continue
         for to in range(offsets[at], offsets[at + 1]):
             more = extra < len(beside.rows) and beside.rows[extra] == rows[at]
             if more and (source == last or beside.topics[extra] < table.topics[source]):
                 topics[to], values[to] = beside.topics[extra], beside.values[extra]
-                out[to] = _kappa(prior.beta + scale * np.float64(beside.values[extra]), bare)
                 extra += 1
             else:
-                topics[to], values[to], out[to] = table.topics[source], table.values[source], kappas[source]
+                topics[to], values[to] = table.topics[source], table.values[source]
                 source += 1
-    return offsets, topics, values, out
+    return offsets, topics, values
 
 
 @njit
@@ -280,26 +250,28 @@ def _weigh(
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
     values: NDArray[np.float32],
-    kappas: NDArray[np.float32],
     scale: Real,
     sums: NDArray[np.float64],
     sum_scale: Real,
     prior: Prior,
     state: NDArray[np.float32],
-    asymmetric: bool,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
+    """Weights, priors and smoothing of rows."""
     weights, smoothing = np.empty(len(topics), np.float32), np.empty(len(offsets) - 1, np.float32)
+    asymmetric = state.shape[1] == 2
     priors = np.empty(len(topics), np.float32) if asymmetric else weights
-    bare = np.float32(exp_digamma(prior.beta))
+    beta, bare = prior.beta, np.float32(exp_digamma(prior.beta))
     bare_smooth = bare * np.exp(-prior.least) if bare > 0.0 else 0.0
     for row in range(len(smoothing)):
         start, end = offsets[row], offsets[row + 1]
         top, least = np.float32(bare_smooth), np.float32(1)
+        for at in range(start, end):  # apart from what follows, where memory is waited for
+            weights[at] = exp_digamma(beta + scale * np.float64(values[at]))
         for at in range(start, end):
             norm = state[topics[at], 0]
             least = min(least, norm)
-            weights[at] = kappas[at] * norm
-            top = max(top, weights[at] + bare * norm)
+            top = max(top, weights[at] * norm)
+            weights[at] = (weights[at] - bare) * norm
         if top > np.float32(_FAINT) and least > np.float32(0):
             by = np.float32(1) / top
             for at in range(start, end):
@@ -343,27 +315,31 @@ def _weigh_faint(
 @njit
 def _add(
     counts: Counts, first: Whole, rows: NDArray[np.int64], table: Table, gain: Real, sums: NDArray[np.float64],
-    sums_too: bool, scale: Real, prior: Prior, kappas: NDArray[np.float32], state: NDArray[np.float32],
-) -> NDArray[np.int64]:  # fmt: skip
-    """Add counts to values, tally and sums, and renew κ and κ'; returns those of pairs that the table does not have."""
+    sums_too: bool, scale: Real, mass: Real, state: NDArray[np.float32],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Add counts to values and sums, and renew κ'.
+
+    Returns (row and topic in one number, sweeps) of pairs that the table has, and of those that it does not have.
+    """
     size = counts.offsets[first + len(rows)] - counts.offsets[first]
-    new, found, bare = np.empty((size, 3), np.int64), 0, exp_digamma(prior.beta)
+    found, new = np.empty((size, 2), np.int64), np.empty((size, 2), np.int64)
+    here, beside = np.int64(0), np.int64(0)
     for number in range(len(rows)):
         row = rows[number]
         for at in range(counts.offsets[first + number], counts.offsets[first + number + 1]):
-            topic, sweeps = counts.topics[at], counts.sweeps[at]
+            topic, sweeps = np.int64(counts.topics[at]), counts.sweeps[at]
             if sums_too:
                 sums[topic] += gain * sweeps
-                state[topic, 0] = _inverse(prior.mass + scale * sums[topic])
+                state[topic, 0] = _inverse(mass + scale * sums[topic])
             place = place_of(table.topics, table.offsets[row], table.offsets[row + 1], topic)
             if place < 0:
-                new[found, 0], new[found, 1], new[found, 2] = row, topic, sweeps
-                found += 1
+                new[beside, 0], new[beside, 1] = row << 32 | topic, sweeps
+                beside += 1
             else:
                 table.values[place] += np.float32(gain * sweeps)
-                table.tally[place] += np.uint32(sweeps)
-                kappas[place] = _kappa(prior.beta + scale * np.float64(table.values[place]), bare)
-    return new[:found].copy()
+                found[here, 0], found[here, 1] = row << 32 | topic, sweeps
+                here += 1
+    return found[:here].copy(), new[:beside].copy()
 
 
 @inner

@@ -19,7 +19,7 @@ class TrainingSettings:
     rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration")
     kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)")
     tau0: float = setting(1.0, "τ0 of both schedules")
-    minibatch: int = setting(16, "documents between two updates of a shard's copy of the parameters")
+    minibatch: int = setting(32, "documents between two updates of a shard's copy of the parameters")
     corpus_scale: bool = setting(True, "scale updates to the whole corpus (Eq. 3), not to a shard as in Algorithm 2")
     shrink_sums: bool = setting(True, "let λ̂_k· of topics that a document does not have shrink with the rest")
     threshold: float = setting(1e-3, "drop parameters that fall below this; no symbol loses its last")

@@ -16,7 +16,7 @@ from wikilda.inference.packet import Choices, Packet, form
 from wikilda.inference.random import stream_of
 from wikilda.inference.sampler import PacketSampler
 from wikilda.inference.similarity import Likeness
-from wikilda.inference.svi import Beside, Copy, Prior, Step, Table
+from wikilda.inference.svi import Copy, Prior, Step, Table
 from wikilda.inference.tagme import Guess, tagme
 from wikilda.inference.weights import Dense
 from wikilda.jit import njit
@@ -223,36 +223,6 @@ def _bags(
 
 def run_of(copy: Copy) -> Run:
     """What a shard has counted, by symbol and topic."""
-    return Run(*_run(copy.table, copy.beside))
-
-
-@njit
-def _run(
-    table: Table, beside: Beside
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
-    size = len(beside.rows)
-    for at in range(len(table.tally)):
-        size += table.tally[at] > 0
-    symbols, offsets = np.empty(len(table.symbols), np.int64), np.zeros(len(table.symbols) + 1, np.int64)
-    topics, sweeps = np.empty(size, np.uint32), np.empty(size, np.int64)
-    to, extra, rows = np.int64(0), np.int64(0), np.int64(0)
-    for row in range(len(table.symbols)):
-        first = to
-        source, end = table.offsets[row], table.offsets[row + 1]
-        while True:
-            while source < end and table.tally[source] == 0:
-                source += 1
-            more = extra < len(beside.rows) and beside.rows[extra] == row
-            if more and (source == end or beside.topics[extra] < table.topics[source]):
-                topics[to], sweeps[to] = beside.topics[extra], beside.tally[extra]
-                extra += 1
-            elif source < end:
-                topics[to], sweeps[to] = table.topics[source], table.tally[source]
-                source += 1
-            else:
-                break
-            to += 1
-        if to > first:
-            symbols[rows], offsets[rows + 1] = table.symbols[row], to
-            rows += 1
-    return symbols[:rows].copy(), offsets[: rows + 1].copy(), topics, sweeps
+    symbols, topics, sweeps = copy.counted()
+    distinct, first = np.unique(symbols, return_index=True)
+    return Run(distinct, np.append(first, len(symbols)).astype(np.int64), topics, sweeps)

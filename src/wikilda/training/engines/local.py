@@ -142,7 +142,7 @@ def _rows(symbols: NDArray[np.uint32], parameters: Parameters) -> Table:
 @njit
 def _gather(
     symbols: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.uint32]]:
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
     bounds = np.zeros(len(symbols) + 1, np.int64)
     for row in range(len(symbols)):
         bounds[row + 1] = bounds[row] + offsets[symbols[row] + 1] - offsets[symbols[row]]
@@ -151,7 +151,7 @@ def _gather(
         source = offsets[symbols[row]] - bounds[row]
         for to in range(bounds[row], bounds[row + 1]):
             to_topics[to], to_values[to] = topics[source + to], values[source + to]
-    return bounds, to_topics, to_values, np.zeros(bounds[-1], np.uint32)
+    return bounds, to_topics, to_values
 
 
 def _likelihoods(

@@ -12,7 +12,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
-_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_KERNEL = {"no_cfunc_wrapper": True}
+_INNER = {"no_cpython_wrapper": True, **_KERNEL}
 
 
 def njit(function: Function) -> Function:
@@ -20,9 +21,9 @@ def njit(function: Function) -> Function:
     if _numba.config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
     try:
-        return cast(Function, _numba.njit(cache=True, **_OPTIONS)(function))
+        return cast(Function, _numba.njit(cache=True, **_KERNEL, **_OPTIONS)(function))
     except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
-        return cast(Function, _numba.njit(**_OPTIONS)(function))
+        return cast(Function, _numba.njit(**_KERNEL, **_OPTIONS)(function))
 
 
 def inner(function: Function) -> Function:

@@ -5,7 +5,7 @@ from typing import Any
 import llvmlite.ir as ir  # type: ignore[import-untyped,unused-ignore]
 import numba
 import numpy as np
-from numba.core import cgutils  # type: ignore[import-untyped,unused-ignore]
+from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
 from numba.core import types as kinds  # type: ignore[import-untyped,unused-ignore]
 from numba.extending import intrinsic  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from wikilda.jit import bare
 
 _LINE = 16  # numbers of four bytes that come at once
 _config: Any = numba.config
+cgutils: Any = _cgutils
 
 
 @bare
@@ -43,4 +44,4 @@ def _nothing(values: NDArray[Any], at: Whole) -> None:
     """With the compiler off there is nothing to gain."""
 
 
-_ask = _nothing if _config.DISABLE_JIT else _compiled_ask
+_ask: Any = _nothing if _config.DISABLE_JIT else _compiled_ask

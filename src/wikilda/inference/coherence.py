@@ -38,7 +38,7 @@ def leave(state: State, slot: Whole, stranger: Real) -> None:
 @bare
 def stands_alone(state: State, slot: Whole) -> bool:
     """Whether a topic is in the company by one mention alone."""
-    return state.seats[slot, MENTIONS] == 1 and state.seats[slot, SEATED_CANDIDATE] >= 0
+    return bool(state.seats[slot, MENTIONS] == 1 and state.seats[slot, SEATED_CANDIDATE] >= 0)
 
 
 @bare
@@ -46,9 +46,9 @@ def judge_without(state: State, slot: Whole, stranger: Real) -> None:
     """What all counts would be worth if the topic in a slot were not in the company, in `State.without`."""
     sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
     alike, counts, without = state.alike[slot], state.counts, state.without
-    size = np.float64(state.numbers[COMPANY] - 1)
+    shares = _shares(np.float64(state.numbers[COMPANY] - 1))
     for other in range(np.uint64(state.numbers[HIGH])):
-        worth = _worth(sums[other] - np.float64(alike[other]), present[other], stray[other], size, stranger)
+        worth = _worth(sums[other] - np.float64(alike[other]), present[other], stray[other], shares, stranger)
         without[other] = counts[other] * worth
     without[slot] = state.effective[slot]  # no topic is judged by itself
 
@@ -57,7 +57,7 @@ def judge_without(state: State, slot: Whole, stranger: Real) -> None:
 def coherence_of(state: State, slot: Whole, stranger: Real) -> Real:
     """The mean similarity of the topic in a slot to the others in the company."""
     sums, present, stray = state.company[SUM, slot], state.company[PRESENT, slot], state.company[STRAY, slot]
-    return _worth(sums, present, stray, np.float64(state.numbers[COMPANY]), stranger)
+    return _worth(sums, present, stray, _shares(np.float64(state.numbers[COMPANY])), stranger)
 
 
 @bare
@@ -66,18 +66,26 @@ def _spread(state: State, slot: Whole, sign: Real, stranger: Real) -> None:
     sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
     alike, counts, unit, effective = state.alike[slot], state.counts, state.unit, state.effective
     state.numbers[COMPANY] += np.int64(sign)
-    size, high = np.float64(state.numbers[COMPANY]), np.uint64(state.numbers[HIGH])
+    shares, high = _shares(np.float64(state.numbers[COMPANY])), np.uint64(state.numbers[HIGH])
     for other in range(high):
         sums[other] += sign * np.float64(alike[other])
     for other in range(high):
-        unit[other] = _worth(sums[other], present[other], stray[other], size, stranger)
+        unit[other] = _worth(sums[other], present[other], stray[other], shares, stranger)
     for other in range(high):
         effective[other] = counts[other] * unit[other]
 
 
 @bare
-def _worth(total: Real, present: Real, stray: Real, size: Real, stranger: Real) -> Real:
-    """A topic's coherence, from the sum of its similarities to a company of some size, of which it may be one."""
-    others = size - present
-    mean = total / others if others > 0.0 else 1.0
+def _shares(size: Real) -> tuple[Real, Real, Real, Real]:
+    """By what the sums of topics in a company of some size, and of others, are multiplied, and what is added."""
+    inside = (1.0 / (size - 1.0), 0.0) if size > 1.0 else (0.0, 1.0)
+    outside = (1.0 / size, 0.0) if size > 0.0 else (0.0, 1.0)
+    return inside[0], inside[1], outside[0], outside[1]
+
+
+@bare
+def _worth(total: Real, present: Real, stray: Real, shares: tuple[Real, Real, Real, Real], stranger: Real) -> Real:
+    """A topic's coherence, from the sum of its similarities to the company, of which it may be one."""
+    inside, outside = total * shares[0] + shares[1], total * shares[2] + shares[3]
+    mean = inside if present > 0.0 else outside
     return np.float32(stranger if stray > 0.0 else mean)

@@ -187,7 +187,7 @@ def _collect(bag: Bag, rules: Rules, stream: Stream, plan: Plan, shifts: Shifts,
     """Line 21 of Algorithm 1, not divided by S − B."""
     room = state.numbers[EXTRA] + state.numbers[HOLDERS] + len(bag.symbols)
     for symbol in range(len(bag.symbols)):
-        room += min(plan.idle[symbol], bag.lengths[symbol])
+        room += min(_idle_draws(bag, rules, plan, symbol), bag.lengths[symbol])
     items = room_for(room)
     _gather(bag, rules, stream, plan, shifts, state, items)
     return by_symbol(items, len(bag.symbols))
@@ -202,5 +202,11 @@ def _gather(bag: Bag, rules: Rules, stream: Stream, plan: Plan, shifts: Shifts, 
             add(items, symbol, topic, np.int64(0), (rules.sweeps - rules.burn_in) * bag.occurrences[symbol])
         elif plan.idle[symbol] > 0:
             sweeps, mass = plan.idle[symbol], plan.masses[symbol, PRIVATE_MASS] / rules.alpha
-            draws = sweeps if symbol >= bag.first_mention else min(sweeps, rules.idle_draws)
+            draws = _idle_draws(bag, rules, plan, symbol)
             add_idle(items, bag, plan.shared_offsets, plan.shared_places, symbol, mass, sweeps, draws, stream)
+
+
+@bare
+def _idle_draws(bag: Bag, rules: Rules, plan: Plan, symbol: Whole) -> Whole:
+    """Among how many draws the sweeps of a symbol on private topics are shared out."""
+    return plan.idle[symbol] if symbol >= bag.first_mention else min(plan.idle[symbol], rules.idle_draws)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikilda.inference.similarity import Likeness, likeness, no_likeness
 from wikilda.inference.types import Whole
 from wikilda.inference.weights import Rows, Weights
-from wikilda.jit import bare, inner, njit
+from wikilda.jit import bare, njit
 from wikilda.knowledge.graph import Graph
 from wikilda.model.model import Model, Parameters
 
@@ -112,7 +112,7 @@ def form(
     """A packet of distinct words and mentions and how often they occur."""
     symbols = np.concatenate((words, mentions))
     located = _locate(symbols, len(words), word_rows, mention_rows)
-    candidates, choices = _choices(mentions, parameters.offsets, parameters.topics, parameters.values)
+    candidates, choices = _choices(mentions, parameters)
     bag = Bag(
         *(word_rows.topics, word_rows.weights, word_rows.priors),
         *(mention_rows.topics, mention_rows.weights, mention_rows.priors),
@@ -140,11 +140,18 @@ def _locate(
     return starts, lengths, smoothing
 
 
-@njit
-def _choices(
-    mentions: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32]
-) -> tuple[NDArray[np.uint32], Choices]:
+def _choices(mentions: NDArray[np.int64], parameters: Parameters) -> tuple[NDArray[np.uint32], Choices]:
     """The topics that mentions may mean (sorted, each once), and by mention their numbers and P(k|v)."""
+    starts, every, priors = _candidates(mentions, parameters.offsets, parameters.topics, parameters.values)
+    distinct, numbers = _numbered(every, np.sort(every))  # not sorted in a kernel, where it takes seconds to compile
+    return distinct, Choices(starts, numbers, priors)
+
+
+@njit
+def _candidates(
+    mentions: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+    """By mention, from starts[mention] on, the topics of its row and P(k|v)."""
     starts = np.zeros(len(mentions) + 1, np.int64)
     for at in range(len(mentions)):
         symbol = mentions[at]
@@ -158,11 +165,21 @@ def _choices(
             total += priors[to]
         for to in range(starts[at], starts[at + 1]):
             priors[to] /= max(total, 1e-300)
-    distinct = _distinct(np.sort(every))
-    numbers = np.empty(len(every), np.int32)
+    return starts, every, priors
+
+
+@njit
+def _numbered(every: NDArray[np.uint32], ordered: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int32]]:
+    """The distinct ones of some topics, and the number of each topic among these."""
+    count = np.int64(0)
+    for at in range(len(ordered)):
+        if at == 0 or ordered[at] != ordered[at - 1]:
+            ordered[count] = ordered[at]
+            count += 1
+    distinct, numbers = ordered[:count].copy(), np.empty(len(every), np.int32)
     for at in range(len(every)):
         numbers[at] = number_of(distinct, every[at])
-    return distinct, Choices(starts, numbers, priors)
+    return distinct, numbers
 
 
 @bare
@@ -171,16 +188,6 @@ def entries_of(bag: Bag, symbol: Whole) -> Entries:
     if symbol < bag.first_mention:
         return Entries(bag.word_topics, bag.word_weights, bag.word_priors)
     return Entries(bag.mention_topics, bag.mention_weights, bag.mention_priors)
-
-
-@inner
-def _distinct(ordered: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    count = np.int64(0)
-    for at in range(len(ordered)):
-        if at == 0 or ordered[at] != ordered[at - 1]:
-            ordered[count] = ordered[at]
-            count += 1
-    return ordered[:count].copy()
 
 
 @bare

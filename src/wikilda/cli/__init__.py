@@ -19,6 +19,8 @@ COMMANDS = {
     "show": "Look a title or a mention up in knowledge.",
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",
+    "explain": "Say why a mention means what it does.",
+    "serve": "Serve a model: an API, and a page.",
 }
 
 

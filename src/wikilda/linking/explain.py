@@ -10,6 +10,7 @@ mention draws weight from four sides (Eqs. 4 and 6):
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,9 +110,10 @@ class _Explainer:
 
     def __init__(self, linker: Linker, document: Text) -> None:
         self.linker, self.text = linker, document.text
-        self.spans = document.mentions or []
-        self.symbols = encode_mentions(document, linker.knowledge)
-        words = encode_words(document, linker.knowledge)
+        given = document.mentions
+        self.spans = linker.detector.detect(self.text) if given is None else given
+        self.symbols = encode_mentions(self.text, self.spans, linker.knowledge)
+        words = encode_words(self.text, self.spans, linker.knowledge)
         self.sampled: Sampled = linker.sampler.sample(Document(words, self.symbols, document.id))
         counts = self.sampled.counts
         self.rows = np.repeat(np.arange(len(counts.offsets) - 1), np.diff(counts.offsets))
@@ -154,7 +156,8 @@ class _Explainer:
         bag = self.sampled.packet.bag
         span = slice(bag.starts[row], bag.starts[row] + bag.lengths[row])
         weights = np.asarray(bag.mention_weights[span], np.float64)
-        return dict(zip(bag.mention_topics[span].tolist(), (weights / max(weights.sum(), 1e-300)).tolist(), strict=True))
+        shares = weights / max(float(weights.sum()), 1e-300)
+        return dict(zip(bag.mention_topics[span].tolist(), shares.tolist(), strict=True))
 
     def _candidate(self, topic: int, row: int, probability: float, prior: float, name: float) -> Reasons:
         first = self.sampled.packet.bag.first_mention
@@ -188,26 +191,25 @@ class _Explainer:
 
     def _company(self, topic: int, row: int) -> list[Companion]:
         """What the other mentions mean, each string once, other than the topic itself."""
-        alike = self.sampled.packet.likeness
-        near = self._near(topic)
-        found = []
-        for other in range(self.sampled.packet.bag.first_mention, len(self.sampled.packet.bag.symbols)):
-            span = slice(self.sampled.counts.offsets[other], self.sampled.counts.offsets[other + 1])
-            sweeps = self.sampled.counts.sweeps[span]
-            if other == row or not len(sweeps) or self.sampled.packet.bag.symbols[other] < 0:
-                continue
-            at = int(np.argmax(sweeps))
-            means = int(self.sampled.counts.topics[span][at])
-            place = int(np.searchsorted(alike.topics, means))
-            if means != topic:
-                known = place < len(alike.topics) and alike.topics[place] == means
-                found.append(self._companion(other, means, sweeps[at] / sweeps.sum(), near.get(place, 0.0) if known else 0.0))
-        return found
+        near, strings = self._near(topic), self.linker.knowledge.mention_strings
+        return [
+            Companion(strings[symbol], self.linker.entity(means), chance, near.get(means, 0.0))
+            for other, symbol, means, chance in self._meanings
+            if other != row and means != topic
+        ]
 
-    def _companion(self, row: int, topic: int, probability: float, similarity: float) -> Companion:
-        symbol = int(self.sampled.packet.bag.symbols[row])
-        name = self.linker.knowledge.mention_strings[symbol]
-        return Companion(name, self.linker.entity(topic), float(probability), similarity)
+    @cached_property
+    def _meanings(self) -> list[tuple[int, int, int, float]]:
+        """For every known mention string its best topic and how probable that is."""
+        bag, counts, found = self.sampled.packet.bag, self.sampled.counts, []
+        for row in range(bag.first_mention, len(bag.symbols)):
+            span = slice(counts.offsets[row], counts.offsets[row + 1])
+            sweeps = counts.sweeps[span]
+            if bag.symbols[row] >= 0 and len(sweeps):
+                best = int(np.argmax(sweeps))
+                chance = float(sweeps[best] / sweeps.sum())
+                found.append((row, int(bag.symbols[row]), int(counts.topics[span][best]), chance))
+        return found
 
     def _near(self, topic: int) -> dict[int, float]:
         alike = self.sampled.packet.likeness
@@ -215,7 +217,7 @@ class _Explainer:
         if place == len(alike.topics) or alike.topics[place] != topic:
             return {}
         span = slice(alike.offsets[place], alike.offsets[place + 1])
-        return dict(zip(alike.neighbours[span].tolist(), alike.values[span].tolist(), strict=True))
+        return dict(zip(alike.topics[alike.neighbours[span]].tolist(), alike.values[span].tolist(), strict=True))
 
 
 def _pull(companion: Companion) -> float:

@@ -13,14 +13,9 @@ _OWN = 4  # so many texts are made of the wiki's sentences
 
 
 def examples(knowledge: Knowledge) -> list[dict[str, Any]]:
-    """Texts with titles, and their mentions where these are given."""
-    shipped = [
-        {"title": each["title"], "text": each["text"],
-         "mentions": [{"start": mention["start"], "end": mention["end"]} for mention in each["mentions"]]}
-        for each in texts()
-        if _known(each, knowledge) >= _KNOWN
-    ]  # fmt: skip
-    return shipped or _own(knowledge)
+    """Texts with titles."""
+    shipped = [each for each in texts() if _known(each, knowledge) >= _KNOWN]
+    return [{"title": each["title"], "text": each["text"]} for each in shipped] or _own(knowledge)
 
 
 def _known(text: dict[str, Any], knowledge: Knowledge) -> float:
@@ -36,7 +31,7 @@ def _own(knowledge: Knowledge) -> list[dict[str, Any]]:
         sentences = [each for other in near if len(each := knowledge.sentences[other]) > 40]
         if len(sentences) >= 3:
             text = " ".join(sentences[:5])
-            found.append({"title": knowledge.titles[topic], "text": text, "mentions": None})
+            found.append({"title": knowledge.titles[topic], "text": text})
         if len(found) == _OWN:
             break
     return found

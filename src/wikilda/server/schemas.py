@@ -218,7 +218,6 @@ class ExampleAnswer(BaseModel):
 
     title: str
     text: str
-    mentions: list[Span] | None
 
 
 class HealthAnswer(BaseModel):

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from wikilda.errors import InputError
+from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Linked, Linker, Text
 from wikilda.server.metrics import Metrics
 from wikilda.server.problems import invalid, too_large, warming
@@ -83,6 +84,10 @@ class Service:
         linker.link(Text(_WARM_UP))
         self._linker = linker
         log.info("ready")
+        graph = linker.knowledge.graph  # kernels that only lookups need are loaded when nobody waits for them
+        if len(linker.knowledge.titles):
+            similarity(graph, 0, 0)
+            nearest(graph, 0, 1)
 
 
 class JSON(Response):

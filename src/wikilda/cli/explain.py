@@ -36,7 +36,9 @@ def command(
     chosen = [each for each in found if mention is None or each.text == mention]
     if not chosen:
         names = ", ".join(dict.fromkeys(each.text for each in found)) or "none"
-        raise InputError(f"there is no mention {mention!r} in the text; there are: {names}." if mention else "no mentions.")
+        raise InputError(
+            f"there is no mention {mention!r} in the text; there are: {names}." if mention else "no mentions."
+        )
     if as_json:
         click.echo(json.dumps([asdict(each) for each in chosen], ensure_ascii=False, indent=1))
         return

@@ -147,9 +147,7 @@ class _Explainer:
         found = {int(topic): float(share) for topic, share in zip(*self.sampled.mention(number), strict=True)}
         order = sorted(priors.keys() | found.keys(), key=lambda k: (-found.get(k, 0.0), -priors.get(k, 0.0), k))
         names = self._names(row)
-        return [
-            self._candidate(k, row, found.get(k, 0.0), priors.get(k, 0.0), names.get(k, 0.0)) for k in order[:most]
-        ]
+        return [self._candidate(k, row, found.get(k, 0.0), priors.get(k, 0.0), names.get(k, 0.0)) for k in order[:most]]
 
     def _names(self, row: int) -> dict[int, float]:
         """The shares of a mention's weight that its topics have."""

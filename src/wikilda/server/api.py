@@ -70,7 +70,9 @@ async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Resp
     responses=schemas.errors(404, 422),
     summary="Look a topic up",
 )
-async def topic(title: Annotated[str, Path(examples=["Robert Croft"])], service: _Service, most: _Most = 10) -> Response:
+async def topic(
+    title: Annotated[str, Path(examples=["Robert Croft"])], service: _Service, most: _Most = 10
+) -> Response:
     """A topic by its title, or by that of a redirect."""
     known = service.linker.knowledge
 
@@ -145,5 +147,3 @@ async def model(service: _Service) -> Response:
 async def example_texts(service: _Service) -> Response:
     """Texts whose entities the model's knowledge has."""
     return await service.answer(lambda: examples(service.linker.knowledge))
-
-

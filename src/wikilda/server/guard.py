@@ -169,5 +169,7 @@ def _closing(problem: Problem) -> Problem:
 
 def _log_error(error: Exception) -> None:
     """Where it happened, but not the message: it may quote a user's text."""
-    where = " < ".join(f"{each.filename}:{each.lineno}" for each in reversed(traceback.extract_tb(error.__traceback__)[-4:]))
+    where = " < ".join(
+        f"{each.filename}:{each.lineno}" for each in reversed(traceback.extract_tb(error.__traceback__)[-4:])
+    )
     log.error("%s at %s", type(error).__name__, where)

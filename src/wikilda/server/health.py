@@ -31,6 +31,4 @@ async def live() -> Response:
 @router.get("/metrics", response_class=PlainTextResponse, summary="Numbers for Prometheus")
 async def metrics(service: _Service) -> Response:
     """Answers, times and what has been linked, over all processes."""
-    return Response(
-        service.metrics.text(ready=service.ready), media_type="text/plain; version=0.0.4; charset=utf-8"
-    )
+    return Response(service.metrics.text(ready=service.ready), media_type="text/plain; version=0.0.4; charset=utf-8")

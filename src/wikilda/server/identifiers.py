@@ -4,7 +4,7 @@ import re
 
 from wikilda.linking import Entity
 
-_ESCAPED = re.compile("[\\x00-\\x20\"#%<>?\\[\\\\\\]^`{|}\\x7f]")
+_ESCAPED = re.compile('[\\x00-\\x20"#%<>?\\[\\\\\\]^`{|}\\x7f]')
 _WIKIDATA = "http://www.wikidata.org/entity/"
 
 

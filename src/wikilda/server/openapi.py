@@ -1,27 +1,49 @@
-"""How routes that take forms look in the OpenAPI document."""
+"""Routes that take their parameters in the address (GET) or in a form (POST), and how they look in OpenAPI."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from fastapi import APIRouter
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+_FORM = "application/x-www-form-urlencoded"
 
 
-def form(fields: dict[str, str], *required: str) -> dict[str, Any]:
-    """Parameters that may stand in the address or in a form."""
+def parameters(
+    router: APIRouter,
+    path: str,
+    fields: dict[str, str],
+    summary: str,
+    *,
+    required: str = "",
+    also: tuple[str, ...] = (),
+) -> Callable[[Handler], Handler]:
+    """Give a handler a path for GET and POST, with fields and what each is; and other paths that are not documented."""
+
+    def decorate(handler: Handler) -> Handler:
+        for method, extra in (("GET", _in_address(fields, required)), ("POST", _in_form(fields, required))):
+            name = f"{path.strip('/')}_{method.lower()}"
+            router.add_api_route(
+                path, handler, methods=[method], summary=summary, operation_id=name, openapi_extra=extra
+            )
+        for other in also:
+            router.add_api_route(other, handler, methods=["GET", "POST"], include_in_schema=False)
+        return handler
+
+    return decorate
+
+
+def _in_address(fields: dict[str, str], required: str) -> dict[str, Any]:
     return {
         "parameters": [
-            {"name": name, "in": "query", "required": False, "description": about, "schema": {"type": "string"}}
+            {"name": name, "in": "query", "required": name == required, "description": about,
+             "schema": {"type": "string"}}
             for name, about in fields.items()
-        ],
-        "requestBody": {
-            "required": False,
-            "content": {
-                "application/x-www-form-urlencoded": {
-                    "schema": {
-                        "type": "object",
-                        "properties": {
-                            name: {"type": "string", "description": about} for name, about in fields.items()
-                        },
-                    }
-                }
-            },
-        },
-        **({"description": f"Required in one or the other: {', '.join(required)}."} if required else {}),
-    }
+        ]
+    }  # fmt: skip
+
+
+def _in_form(fields: dict[str, str], required: str) -> dict[str, Any]:
+    described = {name: {"type": "string", "description": about} for name, about in fields.items()}
+    schema = {"type": "object", "properties": described, "required": [required] if required else []}
+    return {"requestBody": {"required": True, "content": {_FORM: {"schema": schema}}}}

@@ -28,7 +28,9 @@ class LinkRequest(_Request):
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": _CROFT, "mentions": [{"start": 0, "end": 5}]}]})
 
     text: str = Field(description="the text, plain", examples=[_CROFT])
-    mentions: list[Span] | None = Field(None, description="what to link; the server finds mentions where this is absent")
+    mentions: list[Span] | None = Field(
+        None, description="what to link; the server finds mentions where this is absent"
+    )
     id: str = Field("", max_length=1000, description="comes back; random numbers depend on it", examples=["doc-1"])
     candidates: _Most = 5
     topics: _Topics = 10

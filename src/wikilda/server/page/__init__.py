@@ -11,7 +11,11 @@ from wikilda.server.problems import Problem
 router = APIRouter()
 
 _HERE = Path(__file__).parent
-_KINDS = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+}
 _FILES = {each.name: each.read_bytes() for each in sorted(_HERE.iterdir()) if each.suffix in _KINDS}
 _TAGS = {name: f'"{hashlib.blake2b(data, digest_size=8).hexdigest()}"' for name, data in _FILES.items()}
 _STATUS = {"schemaVersion": 1, "label": "status", "message": "up", "color": "green"}  # what REL's server says

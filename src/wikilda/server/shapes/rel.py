@@ -19,7 +19,9 @@ class RelRequest(BaseModel):
     """What REL's clients send. No spans: the server finds the mentions. Other fields are ignored."""
 
     text: str = Field(examples=["Croft took three wickets for England."])
-    spans: list[tuple[int, int]] | None = Field(None, description="start and length, in characters", examples=[[[0, 5]]])
+    spans: list[tuple[int, int]] | None = Field(
+        None, description="start and length, in characters", examples=[[[0, 5]]]
+    )
 
 
 @router.post(

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from wikilda.linking import Candidate, LinkedMention, Linker, Text, marked
 from wikilda.server.fields import Fields, fields_of
 from wikilda.server.identifiers import dbpedia, resource_name
-from wikilda.server.openapi import form
+from wikilda.server.openapi import parameters
 from wikilda.server.problems import invalid
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, dumps, service_of
@@ -32,9 +32,9 @@ _TEXT = {"text": "the text, required"}
 _XML = {"text": '<annotation text="…"><surfaceForm name="…" offset="…"/></annotation>, or text with [[mentions]]'}
 
 
-def _paths(name: str) -> list[str]:
-    """The paths that a server of Spotlight may have a service at."""
-    return [f"/rest/{name}", f"/spotlight/{name}", f"/{{language}}/{name}"]
+def _also(name: str) -> tuple[str, ...]:
+    """The other paths that a server of Spotlight may have a service at."""
+    return f"/rest/{name}", f"/{{language}}/{name}"
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class Filter:
         for name in ("types", "sparql"):
             if fields.get(name).strip():
                 raise invalid(f"{name}: this knowledge has no types of entities to filter by. Leave {name} out.")
-        return cls(fields.number("confidence", 0.5), int(fields.number("support", 0)), fields.get("policy") or "whitelist")
+        return cls(
+            fields.number("confidence", 0.5), int(fields.number("support", 0)), fields.get("policy") or "whitelist"
+        )
 
 
-@router.api_route(
-    "/annotate", methods=["GET", "POST"], summary="Link, as Spotlight does", openapi_extra=form(_FIELDS, "text")
-)
+@parameters(router, "/annotate", _FIELDS, "Link, as Spotlight does", required="text", also=_also("annotate"))
 async def annotate(request: Request, service: _Service) -> Response:
     """Mentions and their DBpedia resources, as JSON or, if that is accepted, as NIF in Turtle."""
     fields = await fields_of(request)
@@ -65,9 +65,7 @@ async def annotate(request: Request, service: _Service) -> Response:
     return await _annotated(request, service, document, wanted)
 
 
-@router.api_route(
-    "/disambiguate", methods=["GET", "POST"], summary="Link given mentions", openapi_extra=form(_XML, "text")
-)
+@parameters(router, "/disambiguate", _XML, "Link given mentions", required="text", also=_also("disambiguate"))
 async def disambiguate(request: Request, service: _Service) -> Response:
     """The same for mentions that are given, in Spotlight's XML or in double brackets."""
     fields = await fields_of(request)
@@ -76,9 +74,7 @@ async def disambiguate(request: Request, service: _Service) -> Response:
     return await _annotated(request, service, service.text(document.text, document.mentions or []), wanted)
 
 
-@router.api_route(
-    "/candidates", methods=["GET", "POST"], summary="Candidates, as Spotlight's", openapi_extra=form(_FIELDS, "text")
-)
+@parameters(router, "/candidates", _FIELDS, "Candidates, as Spotlight's", required="text", also=_also("candidates"))
 async def candidates(request: Request, service: _Service) -> Response:
     """Mentions and all that they may mean."""
     fields = await fields_of(request)
@@ -96,9 +92,7 @@ async def candidates(request: Request, service: _Service) -> Response:
     return await service.answer(work)
 
 
-@router.api_route(
-    "/spot", methods=["GET", "POST"], summary="Find mentions, as Spotlight or TagMe", openapi_extra=form(_TEXT, "text")
-)
+@parameters(router, "/spot", _TEXT, "Find mentions, as Spotlight or TagMe", required="text", also=_also("spot"))
 async def spot(request: Request, service: _Service) -> Response:
     """The mentions of a text. Requests with TagMe's token get TagMe's shape, all others Spotlight's."""
     fields = await fields_of(request)
@@ -112,11 +106,6 @@ async def spot(request: Request, service: _Service) -> Response:
         return {"annotation": {"@text": document.text, **({"surfaceForm": forms} if forms else {})}}
 
     return await service.answer(work)
-
-
-for _handler in (annotate, spot, candidates, disambiguate):
-    for _path in _paths(_handler.__name__):
-        router.add_api_route(_path, _handler, methods=["GET", "POST"], include_in_schema=False)
 
 
 async def _annotated(request: Request, service: Service, document: Text, wanted: Filter) -> Response:
@@ -206,5 +195,3 @@ def _turtle(text: str, mentions: list[LinkedMention], language: str) -> bytes:
         for each in mentions
     ]  # fmt: skip
     return write([Context(f"{_BASE}#char=0,{len(text)}", text, phrases)])
-
-

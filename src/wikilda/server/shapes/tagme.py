@@ -12,7 +12,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import similarity
 from wikilda.linking import LinkedMention, Text
 from wikilda.server.fields import Fields, fields_of
-from wikilda.server.openapi import form
+from wikilda.server.openapi import parameters
 from wikilda.server.problems import Problem
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of
@@ -26,8 +26,7 @@ _TAG = {**_TEXT, "include_abstract": "true: with first sentences", "include_all_
 _REL = {"tt": "two titles with underscores, a space between", "id": "two page numbers, a space between"}
 
 
-@router.api_route("/tag", methods=["GET", "POST"], summary="Link, as TagMe does", openapi_extra=form(_TAG, "text"))
-@router.api_route("/tagme/tag", methods=["GET", "POST"], include_in_schema=False)
+@parameters(router, "/tag", _TAG, "Link, as TagMe does", required="text", also=("/tagme/tag",))
 async def tag(request: Request, service: _Service) -> Response:
     """Annotations with `rho`, the probability of what they mean."""
     fields, started = await fields_of(request), perf_counter()
@@ -47,7 +46,9 @@ async def spot(service: Service, fields: Fields) -> Response:
 
     def work() -> dict[str, Any]:
         spans = service.linker.detector.detect(document.text)
-        return _answer("spot", fields, started, spots=[_spot(document, *span, service.linker.knowledge) for span in spans])
+        return _answer(
+            "spot", fields, started, spots=[_spot(document, *span, service.linker.knowledge) for span in spans]
+        )
 
     return await service.answer(work)
 
@@ -58,8 +59,7 @@ async def tagme_spot(request: Request, service: _Service) -> Response:
     return await spot(service, await fields_of(request))
 
 
-@router.api_route("/rel", methods=["GET", "POST"], summary="Similarities, as TagMe's", openapi_extra=form(_REL))
-@router.api_route("/tagme/rel", methods=["GET", "POST"], include_in_schema=False)
+@parameters(router, "/rel", _REL, "Similarities, as TagMe's", also=("/tagme/rel",))
 async def rel(request: Request, service: _Service) -> Response:
     """How alike pairs of entities are, by titles (`tt`) or by page numbers (`id`)."""
     fields, started = await fields_of(request), perf_counter()

@@ -52,17 +52,24 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(model: Path, sampler: SamplerSettings | None = None, **settings: Any) -> Iterator[Served]:
-    """A server in a thread, warm."""
+def serving(
+    model: Path, sampler: SamplerSettings | None = None, opens: threading.Event | None = None, **settings: Any
+) -> Iterator[Served]:
+    """A server in a thread: warm, or one that opens its model when it may."""
     wanted = ServerSettings(port=free_port(), **settings)
-    linker = Linker.open(model, settings=sampler or SamplerSettings())
+
+    def opener() -> Linker:
+        if opens:
+            opens.wait(60)
+        return Linker.open(model, settings=sampler or SamplerSettings())
+
     options = {**_options(wanted), "log_config": None}
-    server = uvicorn.Server(uvicorn.Config(create_app(lambda: linker, wanted), **options))
+    server = uvicorn.Server(uvicorn.Config(create_app(opener, wanted), **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     served = Served("127.0.0.1", wanted.port)
     try:
-        wait_until_ready(served)
+        wait_until_ready(served, live=opens is not None)
         yield served
     finally:
         server.should_exit = True
@@ -86,11 +93,12 @@ def process(model: Path, *arguments: object) -> Iterator[tuple[Served, "subproce
         started.communicate()
 
 
-def wait_until_ready(served: Served, seconds: float = 120) -> None:
+def wait_until_ready(served: Served, seconds: float = 120, *, live: bool = False) -> None:
+    """Until it can link, or at least lives."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(served.url + "/health").status_code == 200:
+            if httpx.get(served.url + ("/health/live" if live else "/health")).status_code == 200:
                 return
         time.sleep(0.02)
     raise TimeoutError("the server did not get ready")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
-from wikilda.linking import Linker, marked
+from wikilda.linking import Linker, Text, marked
 from wikilda.linking.explain import Explanation, Reasons, explain_document
 
 _ANY = click.Path(path_type=Path)
@@ -30,7 +30,10 @@ def command(
 
     Mentions may stand in double brackets; where none does, they are found.
     """
-    document = marked(sys.stdin.read() if text is None else text, "1")
+    given = sys.stdin.read() if text is None else text
+    document = marked(given, "1")
+    if not document.mentions:
+        document = Text(given, None, "1")
     linker = Linker.open(model, knowledge=knowledge)
     found = explain_document(linker, document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]

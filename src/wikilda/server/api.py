@@ -17,6 +17,7 @@ from wikilda.server.service import JSON, Service, dumps, service_of
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
+_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
 _WORK = schemas.errors(400, 408, 413, 422)
 
 
@@ -139,7 +140,7 @@ async def model(service: _Service) -> Response:
         "words": len(known.word_strings),
         "iteration": linker.model.iteration,
         "identity": linker.model.identity,
-        "limits": {name: getattr(limits, name) for name in ("max_body", "max_text", "max_mentions", "max_batch", "seconds")},
+        "limits": {name: getattr(limits, name) for name in _LIMITS},
     }))  # fmt: skip
 
 

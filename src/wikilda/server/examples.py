@@ -1,4 +1,4 @@
-"""Texts to try: those that ship with the package where the knowledge has their entities, else some of the wiki's own."""
+"""Texts to try: those of the package where the knowledge has their entities, else some of the wiki's own."""
 
 from typing import Any
 

@@ -29,7 +29,7 @@ _OPEN = ("/health", "/openapi.json", "/page/")  # no key is needed for these, no
 _GONE = 499  # the client went away before it had sent its request
 
 
-class Gone(Exception):
+class Gone(Exception):  # noqa: N818
     """The client has closed its connection."""
 
 
@@ -126,7 +126,7 @@ class Keys:
             return
         message = await receive()
         given = _given(scope, message.get("body", b""))
-        if not any([hmac.compare_digest(key, each) for key in self._keys for each in given]):
+        if not any(hmac.compare_digest(key, each) for key in self._keys for each in given):
             text = "Send an API key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or `gcube-token=KEY` as TagMe does."
             problem = Problem(401, "no_key", text, {"WWW-Authenticate": "Bearer"})
             await problem.response()(scope, receive, send)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROUTES = (
-    "/", "/v1/link", "/v1/link/batch", "/v1/explain", "/v1/topics/{title:path}", "/v1/mentions/{string:path}", "/v1/model",
-    "/v1/examples", "/health", "/health/live", "/metrics", "/openapi.json", "/tag", "/spot", "/rel", "/annotate",
-    "/candidates", "/disambiguate", "/nif", "/page/{name}", "other",
+    "/", "/v1/link", "/v1/link/batch", "/v1/explain", "/v1/topics/{title:path}", "/v1/mentions/{string:path}",
+    "/v1/model", "/v1/examples", "/health", "/health/live", "/metrics", "/openapi.json", "/tag", "/spot", "/rel",
+    "/annotate", "/candidates", "/disambiguate", "/nif", "/page/{name}", "other",
 )  # fmt: skip
 STATUSES = (200, 304, 400, 401, 404, 405, 408, 413, 415, 422, 499, 500, 503, 504, 0)  # 0: any other
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

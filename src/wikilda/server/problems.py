@@ -5,7 +5,7 @@ from typing import Any
 from starlette.responses import JSONResponse
 
 
-class Problem(Exception):
+class Problem(Exception):  # noqa: N818
     """Ends a request with a status code and a JSON error."""
 
     def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:

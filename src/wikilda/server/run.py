@@ -44,8 +44,11 @@ def serve(plan: Plan) -> None:
     common = _options(plan.server)
     if plan.server.workers == 1:
         uvicorn.run(create_app(lambda: linker, plan.server), **common)
-        return
-    del linker
+    else:
+        _serve_in_processes(plan, common)
+
+
+def _serve_in_processes(plan: Plan, common: dict[str, Any]) -> None:
     numbers = tempfile.mkdtemp(prefix="wikilda-metrics-")
     os.environ[_PLAN] = _to_json(plan, numbers)
     try:

@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 
 from wikilda import __version__
 from wikilda.linking import Linker
@@ -75,9 +76,16 @@ async def _not_valid(_: Request, error: Exception) -> Response:
     return JSONResponse(problem_json("invalid", "; ".join(said)[:1000]), 422)
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    headers = {"Allow": ", ".join(_allowed(request))} if error.status_code == 405 else error.headers
     codes = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
     said = {404: "There is nothing here. See /openapi.json.", 400: "The body cannot be read."}
     body = problem_json(codes.get(error.status_code, "error"), said.get(error.status_code, str(error.detail)))
-    return JSONResponse(body, error.status_code, error.headers)
+    return JSONResponse(body, error.status_code, headers)
+
+
+def _allowed(request: Request) -> list[str]:
+    """All methods that a path has, over its routes."""
+    routes = [each for each in request.app.routes if each.matches(request.scope)[0] is not Match.NONE]
+    return sorted({method for each in routes for method in getattr(each, "methods", None) or ()} - {"HEAD"})

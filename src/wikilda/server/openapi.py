@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from fastapi import APIRouter
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+_NUMBERS = ("confidence", "support")
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -33,17 +34,20 @@ def parameters(
     return decorate
 
 
+def _schema(name: str) -> dict[str, Any]:
+    return {"type": "number", "minimum": 0} if name in _NUMBERS else {"type": "string"}
+
+
 def _in_address(fields: dict[str, str], required: str) -> dict[str, Any]:
     return {
         "parameters": [
-            {"name": name, "in": "query", "required": name == required, "description": about,
-             "schema": {"type": "string"}}
+            {"name": name, "in": "query", "required": name == required, "description": about, "schema": _schema(name)}
             for name, about in fields.items()
         ]
     }  # fmt: skip
 
 
 def _in_form(fields: dict[str, str], required: str) -> dict[str, Any]:
-    described = {name: {"type": "string", "description": about} for name, about in fields.items()}
+    described = {name: {**_schema(name), "description": about} for name, about in fields.items()}
     schema = {"type": "object", "properties": described, "required": [required] if required else []}
     return {"requestBody": {"required": True, "content": {_FORM: {"schema": schema}}}}

@@ -2,11 +2,23 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 _CROFT = "Croft took three wickets for England against Pakistan at The Oval."
-_Most = Annotated[int, Field(ge=1, le=100, description="how many candidates a mention has at most, best first")]
-_Topics = Annotated[int, Field(ge=0, le=100, description="how many topics of the document to give, largest first")]
+
+
+def _whole(value: Any) -> Any:
+    """JSON does not tell 5 from 5.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)  # stands behind limits, which OpenAPI would not show otherwise
+FromZero = Annotated[int, Field(ge=0, strict=True), WHOLE]
+FromOne = Annotated[int, Field(ge=1, strict=True), WHOLE]
+_Most = Annotated[int, Field(ge=1, le=100, description="how many candidates a mention has at most, best first"), WHOLE]
+_Topics = Annotated[
+    int, Field(ge=0, le=100, description="how many of the document's topics to give, largest first"), WHOLE
+]
 
 
 class _Request(BaseModel):
@@ -18,8 +30,8 @@ class _Request(BaseModel):
 class Span(_Request):
     """Where a mention is, in characters (Unicode code points)."""
 
-    start: int = Field(ge=0, examples=[0])
-    end: int = Field(ge=1, examples=[5])
+    start: FromZero = Field(examples=[0])
+    end: FromOne = Field(examples=[5])
 
 
 class LinkRequest(_Request):
@@ -39,7 +51,7 @@ class LinkRequest(_Request):
 class ExplainRequest(LinkRequest):
     """A document to explain."""
 
-    mention: int | None = Field(None, ge=0, description="the number of the mention to explain, from 0; absent: all")
+    mention: FromZero | None = Field(None, description="the number of the mention to explain, from 0; absent: all")
 
 
 class BatchRequest(_Request):

@@ -21,7 +21,8 @@ _TAGS = {name: f'"{hashlib.blake2b(data, digest_size=8).hexdigest()}"' for name,
 _STATUS = {"schemaVersion": 1, "label": "status", "message": "up", "color": "green"}  # what REL's server says
 
 
-@router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
+@router.head("/", include_in_schema=False)
+@router.get("/", summary="The page, or REL's status", tags=["REL"])
 async def index(request: Request) -> Response:
     """The page for browsers; for programs the status that REL's server gives."""
     if "text/html" in request.headers.get("accept", ""):

@@ -7,8 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from wikilda.server.identifiers import underscored
-from wikilda.server.problems import invalid
-from wikilda.server.schemas import errors
+from wikilda.server.schemas import FromOne, FromZero, errors
 from wikilda.server.service import Service, service_of
 
 router = APIRouter(tags=["REL"])
@@ -19,22 +18,20 @@ class RelRequest(BaseModel):
     """What REL's clients send. No spans: the server finds the mentions. Other fields are ignored."""
 
     text: str = Field(examples=["Croft took three wickets for England."])
-    spans: list[tuple[int, int]] | None = Field(
+    spans: list[tuple[FromZero, FromOne]] | None = Field(
         None, description="start and length, in characters", examples=[[[0, 5]]]
     )
 
 
 @router.post(
     "/",
-    response_model=list[tuple[int, int, str, str, float, float, str]],
+    response_model=list[list[int | float | str]],
     responses=errors(400, 401, 408, 413, 422, 503, 504),
     summary="Link, as REL does",
 )
 async def rel(asked: RelRequest, service: Annotated[Service, Depends(service_of)]) -> Response:
     """A list of [start, length, mention, title, confidence, confidence in the mention, tag]."""
     given = [(start, start + length) for start, length in asked.spans or []]
-    if any(start < 0 or end <= start for start, end in given):
-        raise invalid("spans: a span is [start, length], both in characters, the length at least 1.")
     document = service.text(asked.text, given or None)
 
     def work() -> list[list[Any]]:

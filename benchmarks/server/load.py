@@ -1,6 +1,6 @@
 """Load on `wikilda serve`: start-up, requests a second and latency at some numbers of clients, memory.
 
-    python -m benchmarks.server.load MODEL [--aida DIRECTORY] [--workers 1] [--clients 1 8 64] [--seconds 10]
+    python -m benchmarks.server.load MODEL [--data ../shared/data/aida/aida-testa.tsv] [--workers 1] [--clients 1 8 64] [--seconds 10]
 
 Clients and server share the machine. All is on loopback, and bounded in count and time.
 """
@@ -85,6 +85,12 @@ def show(clients: int, outcome: Outcome) -> None:
           f"{len(milliseconds):,} requests, {bad} not answered 200")  # fmt: skip
 
 
+def spent(process: int) -> float:
+    """Processor time of a process, in seconds."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def memory(process: int) -> tuple[float, float]:
     """Anonymous and resident memory of a process and its children, in MB."""
     everyone = [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
@@ -118,33 +124,40 @@ def server(model: Path, *options: object) -> Iterator[tuple[int, int]]:
                     socket.create_connection(("127.0.0.1", port)).close()
                     listening = time.perf_counter() - started
             time.sleep(0.005)
-        print(f"start: ready after {time.perf_counter() - started:.2f} s (it listened after {listening:.2f} s)")
+        ready = time.perf_counter() - started
+        print(
+            f"start: ready after {ready:.2f} s, {spent(running.pid):.2f} s of processor time; listened after {listening:.2f} s"
+        )
         yield port, running.pid
     finally:
         running.send_signal(signal.SIGTERM)
         running.wait(60)
 
 
-def documents(aida: Path | None) -> list[str]:
-    if aida is None:
+def documents(data: Path | None) -> list[str]:
+    if data is None:
         return [each["text"] for each in texts()]
-    return [each.document.text for each in read_aida(aida / "test-a.tsv")]
+    return [each.document.text for each in read_aida(data)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
-    parser.add_argument("--aida", type=Path, help="directory with test-a.tsv; else the sample's texts are sent")
+    parser.add_argument("--data", type=Path, help="AIDA's test-a; without it the sample's texts are sent")
     parser.add_argument("--path", default="/v1/link")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--no-memory", action="store_true")
     options = parser.parse_args()
-    sent = documents(options.aida)
+    sent = documents(options.data)
     bodies = [request(each, options.path) for each in sent]
     print(f"{len(sent)} texts of {np.mean([len(each) for each in sent]):.0f} characters; load {os.getloadavg()[0]:.1f}")
-    with server(options.model, "--workers", options.workers, "--queue", 256) as (port, process):
+    with server(options.model, "--workers", options.workers, "--threads", options.threads, "--queue", 256) as (
+        port,
+        process,
+    ):
         asyncio.run(load(port, bodies, 2, 200, options.seconds))
         for clients in options.clients:
             show(clients, asyncio.run(load(port, bodies, clients, MOST, options.seconds)))

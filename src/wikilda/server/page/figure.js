@@ -48,7 +48,7 @@ export function drawFigure(explained, weights, choose) {
     room: narrow ? width * 0.39 : width * 0.26,
   };
   const longest = Math.max(...plan.right.map((topic) => topic.title.length * (topic.chosen ? 7.9 : 7)));
-  at.arcs = at.topic + Math.min(at.room, 12 + longest * (narrow ? 0.93 : 1)) + 12;
+  at.arcs = at.topic + Math.min(at.room, 12 + longest * (narrow ? 0.93 : 1)) + 18;
   const middle = (count, row) => height / 2 + (row - (count - 1) / 2) * (count > 1 ? Math.min(step * 1.6, (height - step) / (count - 1)) : 0);
   const leftY = (row) => middle(plan.left.length, row);
   const rightY = (row) => middle(plan.right.length, row);
@@ -61,7 +61,7 @@ export function drawFigure(explained, weights, choose) {
 
   for (const arc of plan.arcs) {
     const [top, bottom] = [rightY(arc.from), rightY(arc.to)];
-    const reach = Math.min(width - at.arcs - 6, 14 + Math.abs(bottom - top) * 0.42);
+    const reach = Math.min((width - at.arcs) * 0.95, 14 + Math.abs(bottom - top) * 0.42);
     arcs.append(draw("path", {
       class: "arc", "data-from": arc.from, "data-to": arc.to,
       d: `M${at.arcs} ${top}C${at.arcs + reach * 1.3} ${top} ${at.arcs + reach * 1.3} ${bottom} ${at.arcs} ${bottom}`,

@@ -31,9 +31,9 @@ function candidate(each, pressed, choose) {
       bar(each.probability, each.prior)));
 }
 
+/** A bar, with a tick where the prior is; the numbers beside it say the same to those who do not see it. */
 export function bar(value, prior) {
-  const label = prior === undefined ? percent(value) : `${percent(value)}, by its name alone ${percent(prior)}`;
-  return make("span", { class: "track", role: "img", "aria-label": label },
+  return make("span", { class: "track", "aria-hidden": "true", title: prior === undefined ? null : `by the name alone ${percent(prior)}` },
     make("span", { class: "fill", "width%": 100 * value }),
     prior === undefined ? null : make("span", { class: "tick", "left%": Math.min(99.5, 100 * prior) }));
 }

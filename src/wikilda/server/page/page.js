@@ -87,7 +87,7 @@ function show(time) {
   get("curl").textContent = curl();
   get("topics").replaceChildren(...explained.topics.map((each) => make("li", {},
     make("span", { class: "name-line" }, article(each.url, each.title), make("span", {}, percent(each.share))),
-    bar(each.share))));
+    bar(each.share / explained.topics[0].share))));
   redraw();
   const ambiguous = explained.mentions.findIndex((each) => each.candidates.length > 1 &&
     each.candidates.some((other) => other.prior > each.candidates[0].prior));

@@ -1,6 +1,6 @@
 """Load on `wikilda serve`: start-up, requests a second and latency at some numbers of clients, memory.
 
-    python -m benchmarks.server.load MODEL [--data ../shared/data/aida/aida-testa.tsv] [--workers 1] [--clients 1 8 64] [--seconds 10]
+python -m benchmarks.server.load MODEL [--data ../shared/data/aida/aida-testa.tsv] [--workers 1] [--clients 1 8 64]
 
 Clients and server share the machine. All is on loopback, and bounded in count and time.
 """
@@ -125,9 +125,8 @@ def server(model: Path, *options: object) -> Iterator[tuple[int, int]]:
                     listening = time.perf_counter() - started
             time.sleep(0.005)
         ready = time.perf_counter() - started
-        print(
-            f"start: ready after {ready:.2f} s, {spent(running.pid):.2f} s of processor time; listened after {listening:.2f} s"
-        )
+        worked = spent(running.pid)
+        print(f"start: ready after {ready:.2f} s ({worked:.2f} s of processor time), listened after {listening:.2f} s")
         yield port, running.pid
     finally:
         running.send_signal(signal.SIGTERM)

@@ -40,6 +40,21 @@ def test_given_mentions_are_answered_and_offsets_are_code_points(client: httpx.C
     assert client.post("/v1/link", json={"text": text, "mentions": []}).json()["mentions"] == []
 
 
+@pytest.mark.parametrize(("unit", "coding", "size"), [("utf-16", "utf-16-le", 2), ("bytes", "utf-8", 1)])
+def test_offsets_in_other_units(client: httpx.Client, unit: str, coding: str, size: int) -> None:
+    text = "😀𝔘é Croft, 🇬🇧 England"
+    data = text.encode(coding)
+    found = client.post("/v1/link", json={"text": text, "offsets": unit}).json()["mentions"]
+    assert [data[size * each["start"] : size * each["end"]].decode(coding) for each in found] == ["Croft", "England"]
+    spans = [{"start": each["start"], "end": each["end"]} for each in found]
+    asked = {"text": text, "offsets": unit, "mentions": spans}
+    assert client.post("/v1/link", json=asked).json()["mentions"] == found
+    why = client.post("/v1/explain", json=asked).json()["mentions"]
+    assert [(each["start"], each["end"]) for each in why] == [(each["start"], each["end"]) for each in found]
+    cut = client.post("/v1/link", json={"text": text, "offsets": unit, "mentions": [{"start": 1, "end": 2}]})
+    assert (cut.status_code, "cuts a character" in cut.json()["error"]["message"]) == (422, True)
+
+
 def test_a_batch_gets_the_answers_that_its_documents_get_alone(client: httpx.Client) -> None:
     documents = [{"text": each["text"], "id": each["id"]} for each in texts()[:4]]
     batch = client.post("/v1/link/batch", json={"documents": documents}).json()["documents"]

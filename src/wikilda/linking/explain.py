@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from wikilda.inference.packet import Document
 from wikilda.inference.sampler import Sampled
+from wikilda.linking.answers import Entity, TopicShare
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
-from wikilda.linking.linker import Entity, Linker, TopicShare
+from wikilda.linking.linker import Linker
 
 _LEAST = 0.005  # of a token or a similarity: less is not worth showing
 

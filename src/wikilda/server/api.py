@@ -6,10 +6,13 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from wikilda import __version__
+from wikilda.errors import InputError
 from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
-from wikilda.linking.explain import explain, explain_document
+from wikilda.linking import Text
+from wikilda.linking.explain import Explained, explain, explain_document
+from wikilda.linking.offsets import to_code_points
 from wikilda.server import schemas
-from wikilda.server.answers import explained_json, explanation_json, linked_json
+from wikilda.server.answers import explained_json
 from wikilda.server.examples import examples
 from wikilda.server.problems import Problem, invalid, problem_json, too_large
 from wikilda.server.service import JSON, Service, dumps, service_of
@@ -21,16 +24,28 @@ _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
 _WORK = schemas.errors(400, 408, 413, 422)
 
 
-def _text(service: Service, asked: schemas.LinkRequest) -> Any:
-    spans = None if asked.mentions is None else [(each.start, each.end) for each in asked.mentions]
+def _text(service: Service, asked: schemas.LinkRequest) -> Text:
+    """The document that was sent, with offsets in code points."""
+    if asked.mentions is None:
+        return service.text(asked.text, None, asked.id)
+    spans = [(each.start, each.end) for each in asked.mentions]
+    service.check(asked.text, len(spans))
+    try:
+        spans = to_code_points(asked.text, spans, asked.offsets)
+    except InputError as error:
+        raise invalid(str(error)) from None
     return service.text(asked.text, spans, asked.id)
+
+
+def _linked(service: Service, document: Text, asked: schemas.LinkRequest) -> dict[str, Any]:
+    return service.link(document, asked.candidates, asked.topics).to_json(asked.offsets)
 
 
 @router.post("/link", response_model=schemas.LinkAnswer, responses=_WORK, summary="Link a document")
 async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
     """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
     document = _text(service, asked)
-    return await service.answer(lambda: linked_json(service.link(document, asked.candidates, asked.topics)))
+    return await service.answer(lambda: _linked(service, document, asked))
 
 
 @router.post("/link/batch", response_model=schemas.BatchAnswer, responses=_WORK, summary="Link documents")
@@ -42,7 +57,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
 
     def work() -> dict[str, Any]:
         each = zip(texts, asked.documents, strict=True)
-        return {"documents": [linked_json(service.link(text, one.candidates, one.topics)) for text, one in each]}
+        return {"documents": [_linked(service, text, one) for text, one in each]}
 
     return await service.answer(work)
 
@@ -55,12 +70,12 @@ async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Resp
     def work() -> dict[str, Any]:
         if number is None:
             found = explain_document(service.linker, document, candidates=asked.candidates, topics=asked.topics)
-            return explained_json(found, asked.id)
-        try:
-            one = explain(service.linker, document, number, candidates=asked.candidates)
-        except IndexError:
-            raise invalid(f"mention: there is no mention {number} in this text.") from None
-        return {"id": asked.id, "mentions": [explanation_json(one)], "similarities": [], "topics": []}
+        else:
+            try:
+                found = Explained([explain(service.linker, document, number, candidates=asked.candidates)], [], [])
+            except IndexError:
+                raise invalid(f"mention: there is no mention {number} in this text.") from None
+        return explained_json(found, asked.id, document.text, asked.offsets)
 
     return await service.answer(work)
 

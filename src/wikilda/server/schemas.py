@@ -1,6 +1,6 @@
 """What the server's own API takes and gives."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -28,7 +28,7 @@ class _Request(BaseModel):
 
 
 class Span(_Request):
-    """Where a mention is, in characters (Unicode code points)."""
+    """Where a mention is, in characters (Unicode code points) unless `offsets` says otherwise."""
 
     start: FromZero = Field(examples=[0])
     end: FromOne = Field(examples=[5])
@@ -44,6 +44,7 @@ class LinkRequest(_Request):
         None, description="what to link; the server finds mentions where this is absent"
     )
     id: str = Field("", max_length=1000, description="comes back; random numbers depend on it", examples=["doc-1"])
+    offsets: Literal["code-points", "utf-16", "bytes"] = Field("code-points", description="the unit of all offsets")
     candidates: _Most = 5
     topics: _Topics = 10
 
@@ -66,7 +67,7 @@ class EntityAnswer(BaseModel):
     title: str = Field(examples=["Robert Croft"])
     page_id: int = Field(examples=[1017])
     wikidata: str | None = Field(examples=["Q7343972"])
-    url: str = Field(examples=["https://en.wikipedia.org/wiki/Robert_Croft"])
+    url: str | None = Field(examples=["https://en.wikipedia.org/wiki/Robert_Croft"])
 
 
 class CandidateAnswer(EntityAnswer):
@@ -90,20 +91,28 @@ class MentionAnswer(BaseModel):
     candidates: list[CandidateAnswer]
 
 
-class TopicAnswer(BaseModel):
+class TopicAnswer(EntityAnswer):
     """A topic of a document, and how much of the document is about it."""
 
-    title: str = Field(examples=["Cricket"])
-    url: str
     share: float = Field(ge=0, le=1, examples=[0.12])
 
 
+class SourceAnswer(BaseModel):
+    """The knowledge that an answer speaks of."""
+
+    wiki: str
+    language: str
+    files: list[str]
+    identity: str
+
+
 class LinkAnswer(BaseModel):
-    """A document with its mentions linked, and its topics."""
+    """A document with its mentions linked, its topics, and the knowledge that was asked."""
 
     id: str
     mentions: list[MentionAnswer]
     topics: list[TopicAnswer]
+    knowledge: SourceAnswer
 
 
 class BatchAnswer(BaseModel):

@@ -54,19 +54,23 @@ class Service:
 
     def text(self, text: str, spans: Spans | None = None, name: str = "") -> Text:
         """A document, if it is within the limits and its spans are inside it."""
+        self.check(text, len(spans or ()))
+        try:
+            return Text(text, spans, name)
+        except InputError as error:
+            raise invalid(str(error)) from None
+
+    def check(self, text: str, mentions: int) -> None:
+        """Refuse what is over the limits, or no text."""
         if len(text) > self.settings.max_text:
             raise too_large("The text in characters", len(text), self.settings.max_text, "max_text")
-        if spans is not None and len(spans) > self.settings.max_mentions:
-            raise too_large("The mentions of a text", len(spans), self.settings.max_mentions, "max_mentions")
+        if mentions > self.settings.max_mentions:
+            raise too_large("The mentions of a text", mentions, self.settings.max_mentions, "max_mentions")
         if not text.isascii():
             try:
                 text.encode()
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
-        try:
-            return Text(text, spans, name)
-        except InputError as error:
-            raise invalid(str(error)) from None
 
     def link(self, document: Text, candidates: int = 5, topics: int = 10) -> Linked:
         """Link a document and count it. Runs in a thread."""

@@ -76,26 +76,34 @@ async def load(port: int, bodies: list[bytes], clients: int, most: int, seconds:
     return outcome
 
 
-def show(clients: int, outcome: Outcome) -> None:
+def show(clients: int, outcome: Outcome, worked: float) -> None:
     milliseconds = 1000 * np.array(outcome.latencies)
     p50, p99 = np.percentile(milliseconds, (50, 99))
     rate = len(milliseconds) / outcome.seconds
     bad = sum(count for status, count in outcome.statuses.items() if status != 200) + outcome.errors
     print(f"{clients:4} clients  {rate:7.0f} requests/s  p50 {p50:7.1f} ms  p99 {p99:7.1f} ms  "
+          f"{1000 * worked / len(milliseconds):5.2f} ms of processor time each  "
           f"{len(milliseconds):,} requests, {bad} not answered 200")  # fmt: skip
 
 
 def spent(process: int) -> float:
-    """Processor time of a process, in seconds."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Processor time of a process and its children, in seconds."""
+    ticks = 0
+    for each in family(process):
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def family(process: int) -> list[int]:
+    """A process and its children."""
+    return [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
 
 
 def memory(process: int) -> tuple[float, float]:
     """Anonymous and resident memory of a process and its children, in MB."""
-    everyone = [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
     totals = Counter[str]()
-    for each in everyone:
+    for each in family(process):
         with suppress(OSError):
             for line in Path(f"/proc/{each}/status").read_text().splitlines():
                 name, _, value = line.partition(":")
@@ -159,7 +167,9 @@ def main() -> None:
     ):
         asyncio.run(load(port, bodies, 2, 200, options.seconds))
         for clients in options.clients:
-            show(clients, asyncio.run(load(port, bodies, clients, MOST, options.seconds)))
+            before = spent(process)
+            outcome = asyncio.run(load(port, bodies, clients, MOST, options.seconds))
+            show(clients, outcome, spent(process) - before)
         if not options.no_memory:
             watch_memory(port, process, bodies)
 

@@ -133,16 +133,46 @@ def test_connections_over_the_limit_are_told_so(model: Path) -> None:
         assert served.alive()
 
 
-def test_a_client_that_does_not_read_its_answer(hurried: Served) -> None:
-    text = ("Croft bowled for England against Pakistan at The Oval. " * 500).encode()
+def large() -> bytes:
+    """A request with an answer of some megabytes."""
+    text = b"Croft bowled for England against Pakistan at The Oval. " * 1500
     body = b'{"candidates": 100, "topics": 100, "text": "' + text + b'"}'
-    with hurried.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            for _ in range(10):
-                connection.sendall(head(len(body)) + body)
-        time.sleep(2 * PATIENCE)
-        assert hurried.alive()
+    return head(len(body)) + body
+
+
+def narrow(served: Served) -> socket.socket:
+    connection = socket.socket()
+    connection.settimeout(20)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect((served.host, served.port))
+    return connection
+
+
+def test_a_client_that_does_not_read_its_answer_is_dropped(hurried: Served) -> None:
+    with narrow(hurried) as connection:
+        connection.sendall(large())
+        time.sleep(6 * PATIENCE)
+        answer = everything(connection)
+        length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        assert len(answer) < length
+    assert hurried.alive()
+
+
+def test_a_client_that_reads_slowly_gets_all_of_it(hurried: Served) -> None:
+    with narrow(hurried) as connection:
+        connection.sendall(large())
+        answer = connection.recv(65536)
+        length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        started, step = time.monotonic(), length // 8
+        size = len(answer) - len(answer.split(b"\r\n\r\n")[0]) - 4
+        while size < length:
+            if size > step:
+                time.sleep(PATIENCE / 2)
+                step += length // 8
+            part = connection.recv(65536)
+            assert part, f"dropped after {size:,} of {length:,} bytes"
+            size += len(part)
+        assert time.monotonic() - started > 2 * PATIENCE
 
 
 @pytest.mark.parametrize(

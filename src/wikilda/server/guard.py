@@ -57,8 +57,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message.get("headers", []), *_HEADERS]
-            async with asyncio.timeout(self.settings.patience):
-                await send(message)
+            await send(message)
 
         try:
             body = await self._body(scope, receive)
@@ -67,9 +66,6 @@ class Guard:
             status = _GONE
         except Problem as problem:
             await problem.response()(scope, receive, answer)
-        except TimeoutError:  # the client does not read its answer
-            status = status or _GONE
-            raise
         except Exception as error:
             _log_error(error)
             if not status:

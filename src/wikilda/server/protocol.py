@@ -1,32 +1,48 @@
-"""HTTP for strangers: a client that is slow to send its request line and headers, or sends too many, is shown out."""
+"""HTTP for strangers: a client that is slow to send its head, sends too much of it, or does not read, is shown out."""
 
 import asyncio
+import socket
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _MOST_HEAD = 64 * 1024  # bytes of a request line and headers
 _PATIENCE = 10.0
+_SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Uvicorn's protocol with a limit on the time and the size of what comes before a request's body.
+    """Uvicorn's protocol with limits on the time and size of a request's head, and on waiting for a client to read.
 
     The time is the application's `patience`, which its lifespan gives to the server as state.
     """
 
     _timer: asyncio.TimerHandle | None = None
     _head = 0
+    _reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._cancel()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """An answer is waiting for the client to read: watch whether it does."""
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size() + 1)
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._stop_watching()
+        super().resume_writing()
 
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of a request's head."""
@@ -60,6 +76,24 @@ class PatientProtocol(HttpToolsProtocol):
         if not self.transport.is_closing():
             super().on_message_complete()
 
+    def _watch(self, before: int) -> None:
+        """Drop a client that has read nothing since the last look."""
+        self._stop_watching()
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < before:
+            self._reader = self.loop.call_later(self._patience, self._watch, waiting)
+        else:
+            self.transport.abort()
+
+    def _stop_watching(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    @property
+    def _patience(self) -> float:
+        return float(self.app_state.get("patience", _PATIENCE))
+
     def _count(self, size: int) -> None:
         self._head += size
         if self._head > _MOST_HEAD:
@@ -67,8 +101,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def _wait(self) -> None:
         self._cancel()
-        patience = float(self.app_state.get("patience", _PATIENCE))
-        self._timer = self.loop.call_later(patience, self._refuse, b"408 Request Timeout")
+        self._timer = self.loop.call_later(self._patience, self._refuse, b"408 Request Timeout")
 
     def _cancel(self) -> None:
         if self._timer is not None:

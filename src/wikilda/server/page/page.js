@@ -228,7 +228,12 @@ function listen() {
   });
   document.querySelectorAll("input[name=weights]").forEach((input) =>
     input.addEventListener("change", () => { state.weights = input.value; redraw(); }));
-  new ResizeObserver(redraw).observe(get("figure"));
+  let width = 0; // of the figure: when only its height changes, it is as it should be
+  new ResizeObserver(([entry]) => {
+    if (entry.contentRect.width === width) return;
+    width = entry.contentRect.width;
+    redraw();
+  }).observe(get("figure"));
 }
 
 listen();

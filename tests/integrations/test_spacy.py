@@ -54,6 +54,14 @@ def test_entities_of_the_pipeline_are_linked_where_there_are_some(model: Path) -
     assert answers(nlp("nothing here")) == []
 
 
+def test_an_article_before_a_name_is_looked_over(model: Path) -> None:
+    nlp = spacy.blank("en")
+    patterns = [{"label": "GPE", "pattern": each} for each in ("the England", "The Oval")]
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
+    nlp.add_pipe("wikilda", config={"model": str(model)})
+    assert answers(nlp("It was the England of The Oval.")) == [("the England", "England"), ("The Oval", "The Oval")]
+
+
 def test_a_wikidata_id_goes_before_a_title(model: Path) -> None:
     nlp = pipeline(model)
     linker = nlp.get_pipe("wikilda").linker  # type: ignore[attr-defined]

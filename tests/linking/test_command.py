@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.test_cli import run
+from wikilda.linking.journal import Journal
 from wikilda.sample import texts
 
 COMMAND = [sys.executable, "-m", "wikilda", "link"]
@@ -214,3 +215,12 @@ def test_a_journal_refuses_other_documents_and_other_settings(model: Path, tmp_p
     assert "are not those that it was made from" in err or "there are no documents" in err
     code, _, err = run(*command[3:], "-n", 2, "--overwrite")
     assert (code, "21 documents" in err) == (0, True)
+
+
+def test_two_runs_cannot_write_one_file(model: Path, tmp_path: Path) -> None:
+    source = corpus(tmp_path / "in.jsonl", 2)
+    journal = Journal(tmp_path / "out.jsonl", "jsonl", {})
+    code, _, err = run("link", model, source, "-o", tmp_path / "out.jsonl")
+    assert (code, "another run is writing" in err) == (1, True)
+    journal.close()
+    assert run("link", model, source, "-o", tmp_path / "out.jsonl")[0] == 0

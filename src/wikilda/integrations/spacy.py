@@ -13,7 +13,7 @@ from wikilda.errors import ArtifactError, SettingsError
 from wikilda.linking import Linked, LinkedMention, Linker, Text
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.detection import choose_detector
-from wikilda.linking.detection.spacy import QUANTITIES
+from wikilda.linking.detection.spacy import QUANTITIES, trimmed
 
 NIL = "NIL"
 LABEL = "ENTITY"  # of mentions that no recogniser has labelled
@@ -85,15 +85,19 @@ class WikildaLinker(Pipe):
 
     def _spans(self, doc: Doc) -> list[tuple[int, int]] | None:
         if self.mentions == ENTS or (self.mentions == AUTO and doc.has_annotation("ENT_IOB")):
-            return [(each.start_char, each.end_char) for each in doc.ents if each.label_ not in QUANTITIES]
+            return [_place(self._named(each)) for each in doc.ents if each.label_ not in QUANTITIES]
         return None
+
+    def _named(self, entity: Span) -> Span:
+        """An entity as the knowledge spells it: `the United States` without its article, `The Hague` with it."""
+        return entity if self.linker.knowledge.find_mention(entity.text) >= 0 else trimmed(entity)
 
     def _annotate(self, doc: Doc, linked: Linked) -> None:
         spans = [_with_kb_id(each, NIL) for each in doc.ents if each.label_ in QUANTITIES]
         taken = {token.i for each in spans for token in each}
-        labels = {(each.start_char, each.end_char): each for each in doc.ents}
+        given = {_place(self._named(each)): each for each in doc.ents}
         for mention in linked.mentions:
-            span = labels.get((mention.start, mention.end))
+            span = given.get((mention.start, mention.end))
             span = span or doc.char_span(mention.start, mention.end, LABEL, alignment_mode="expand")
             if span is not None and taken.isdisjoint(range(span.start, span.end)):
                 taken.update(range(span.start, span.end))
@@ -128,6 +132,10 @@ class WikildaLinker(Pipe):
 def _kb_id(mention: LinkedMention) -> str:
     """Wikidata's id where it is known, else the title."""
     return (mention.entity.wikidata or mention.entity.title) if mention.entity else NIL
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start_char, span.end_char
 
 
 def _with_kb_id(span: Span, kb_id: str) -> Span:

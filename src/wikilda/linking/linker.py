@@ -32,7 +32,7 @@ class Linker:
         self.knowledge = knowledge or model.knowledge()
         self.sampler = Sampler(model, settings, self.knowledge.graph)
         self.source = Source.of(self.knowledge)
-        self._entity = lru_cache(1 << 16)(self._make_entity)
+        self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod

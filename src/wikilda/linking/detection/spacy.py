@@ -26,11 +26,12 @@ class SpacyDetector:
         """The spans of the names in characters, without articles before them and `'s` after them."""
         with self._lock:
             document = self._nlp(text)
-        found = (_trimmed(each) for each in document.ents if each.label_ not in self._skip)
+        found = (trimmed(each) for each in document.ents if each.label_ not in self._skip)
         return [(each.start_char, each.end_char) for each in found if each.text.strip()]
 
 
-def _trimmed(span: Any) -> Any:
+def trimmed(span: Any) -> Any:
+    """A name without an article before it and `'s` after it."""
     if len(span) > 1 and span[0].lower_ in _BEFORE:
         span = span[1:]
     return span[:-1] if len(span) > 1 and span[-1].lower_ in _AFTER else span

@@ -18,7 +18,7 @@ import uvicorn
 from wikilda.inference.settings import SamplerSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
-from wikilda.server.run import _options
+from wikilda.server.run import uvicorn_options
 from wikilda.server.settings import ServerSettings
 
 
@@ -63,7 +63,7 @@ def serving(
             opens.wait(60)
         return Linker.open(model, settings=sampler or SamplerSettings())
 
-    options = {**_options(wanted), "log_config": None}
+    options = {**uvicorn_options(wanted), "host": "127.0.0.1", "port": wanted.port}
     server = uvicorn.Server(uvicorn.Config(create_app(opener, wanted), **options))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -52,15 +53,27 @@ def test_workers_share_the_model_and_their_numbers(model: Path) -> None:
         wait_until_ready(served)
         for _ in range(30):
             httpx.post(served.url + "/v1/link", json={"text": "Croft bowled for England."})
-        children = [int(each) for each in Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().split()]
         lines = httpx.get(served.url + "/metrics").text.splitlines()
         counted = [line for line in lines if line.startswith('wikilda_requests_total{route="/v1/link"')]
         assert sum(int(line.split()[-1]) for line in counted) == 30  # whichever of them is asked
-        while len(workers := [each for each in children if str(model) in Path(f"/proc/{each}/maps").read_text()]) < 2:
+        workers = children_of(started.pid)
+        assert len(workers) == 2
+        assert all(str(model) in Path(f"/proc/{each}/maps").read_text() for each in workers)
+        os.kill(workers[0], signal.SIGKILL)  # another takes its place
+        while len(set(children_of(started.pid)) - {workers[0]}) < 2:
             time.sleep(0.02)
+        assert served.alive()
+        workers = children_of(started.pid)
         started.send_signal(signal.SIGTERM)
-        started.wait(30)
+        assert started.wait(30) == 0
         assert not [each for each in workers if alive(each)]
+        _, errors = started.communicate()
+        assert "another takes its place" in errors
+        assert "Traceback" not in errors
+
+
+def children_of(number: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{number}/task/{number}/children").read_text().split()]
 
 
 def alive(number: int) -> bool:
@@ -79,6 +92,10 @@ def test_wrong_models_and_ports_are_said_before_anything_listens(model: Path, tm
     assert (code, "port must be" in err) == (1, True)
     code, _, err = run("serve", model, "--workers", 0)
     assert (code, "workers must be" in err) == (1, True)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, _, err = run("serve", model, "--port", taken.getsockname()[1])
+    assert code == 1
+    assert err.endswith("Give another --host or --port.\n")
 
 
 def test_without_the_extra_it_says_what_to_install(model: Path) -> None:

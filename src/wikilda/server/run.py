@@ -1,26 +1,27 @@
 """Runs the application: in this process, or in several that share one memory-mapped model."""
 
-import json
 import logging
-import os
+import logging.config
 import resource
-import shutil
+import socket
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import uvicorn
-from fastapi import FastAPI
 
+from wikilda.errors import WikildaError
 from wikilda.inference.settings import SamplerSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
 from wikilda.server.metrics import Metrics
+from wikilda.server.service import warm
 from wikilda.server.settings import ServerSettings
-from wikilda.settings import from_mapping, to_mapping
+from wikilda.server.workers import Workers
 
-_PLAN = "WIKILDA_SERVE"  # how worker processes are told what to serve
+log = logging.getLogger("wikilda.server")
+_BACKLOG = 2048  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
@@ -32,61 +33,48 @@ class Plan:
     server: ServerSettings
     sampler: SamplerSettings
 
-    def open(self) -> Linker:
-        """Open the model."""
-        return Linker.open(self.model, knowledge=self.knowledge, settings=self.sampler)
-
 
 def serve(plan: Plan) -> None:
     """Serve until a signal says to stop; what has begun is finished first."""
-    linker = plan.open()  # what is wrong with it is said here, once, before anything listens
+    # What is wrong with the model is said here, once, before anything listens.
+    linker = Linker.open(plan.model, knowledge=plan.knowledge, settings=plan.sampler)
     _raise_file_limit()
-    common = _options(plan.server)
-    if plan.server.workers == 1:
-        uvicorn.run(create_app(lambda: linker, plan.server), **common)
-    else:
-        _serve_in_processes(plan, common)
+    with _listen(plan.server) as listener:
+        logging.config.dictConfig(_logging())
+        log.info("http://%s:%d", plan.server.host, listener.getsockname()[1])
+        if plan.server.workers == 1:
+            _serve(linker, plan.server, Metrics(), listener)
+        else:
+            _serve_in_processes(linker, plan.server, listener)
 
 
-def _serve_in_processes(plan: Plan, common: dict[str, Any]) -> None:
-    numbers = tempfile.mkdtemp(prefix="wikilda-metrics-")
-    os.environ[_PLAN] = _to_json(plan, numbers)
+def _serve(linker: Linker, settings: ServerSettings, metrics: Metrics, listener: socket.socket) -> None:
+    app = create_app(lambda: linker, settings, metrics)
+    uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings))).run(sockets=[listener])
+
+
+def _serve_in_processes(linker: Linker, settings: ServerSettings, listener: socket.socket) -> None:
+    warm(linker)  # clients wait in the listener's queue; what is loaded here, all processes share
+    with tempfile.TemporaryDirectory(prefix="wikilda-metrics-") as numbers:
+        Workers(settings.workers, lambda: _serve(linker, settings, Metrics(Path(numbers)), listener)).run()
+
+
+def _listen(settings: ServerSettings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        uvicorn.run("wikilda.server.run:worker", factory=True, workers=plan.server.workers, **common)
-    finally:
-        shutil.rmtree(numbers, ignore_errors=True)
+        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        where = f"{settings.host}, port {settings.port}"
+        raise WikildaError(f"{where}: {error.strerror or error}. Give another --host or --port.") from None
 
 
-def worker() -> FastAPI:
-    """The application of one of several processes."""
-    told = json.loads(os.environ[_PLAN])
-    plan = Plan(
-        Path(told["model"]),
-        Path(told["knowledge"]) if told["knowledge"] else None,
-        from_mapping(ServerSettings, told["server"]),
-        from_mapping(SamplerSettings, told["sampler"]),
-    )
-    return create_app(plan.open, plan.server, Metrics(Path(told["numbers"])))
-
-
-def _to_json(plan: Plan, numbers: str) -> str:
-    return json.dumps({
-        "model": str(plan.model),
-        "knowledge": str(plan.knowledge) if plan.knowledge else None,
-        "server": to_mapping(plan.server),
-        "sampler": to_mapping(plan.sampler),
-        "numbers": numbers,
-    })  # fmt: skip
-
-
-def _options(settings: ServerSettings) -> dict[str, Any]:
+def uvicorn_options(settings: ServerSettings) -> dict[str, Any]:
+    """What the web server is told."""
     return {
-        "host": settings.host,
-        "port": settings.port,
         "http": "wikilda.server.protocol:PatientProtocol",
         "ws": "none",
         "access_log": False,
-        "log_config": _logging(),
+        "log_config": None,
         "limit_concurrency": settings.connections,
         "timeout_keep_alive": 15,
         "timeout_graceful_shutdown": settings.drain,
@@ -103,7 +91,7 @@ def _logging() -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(message)s"}},
         "handlers": {"errors": handler},
-        "loggers": {"uvicorn": logger, "uvicorn.error": {"level": logging.INFO}, "wikilda.server": logger},
+        "loggers": {"uvicorn": logger, "wikilda.server": logger},
     }
 
 

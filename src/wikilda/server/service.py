@@ -85,13 +85,18 @@ class Service:
 
     def _warm(self) -> None:
         linker = self._opener()
-        linker.link(Text(_WARM_UP))
+        warm(linker)
         self._linker = linker
         log.info("ready")
         graph = linker.knowledge.graph  # kernels that only lookups need are loaded when nobody waits for them
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)
             nearest(graph, 0, 1)
+
+
+def warm(linker: Linker) -> None:
+    """Load the kernels that linking needs."""
+    linker.link(Text(_WARM_UP))
 
 
 class JSON(Response):

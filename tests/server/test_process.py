@@ -58,6 +58,8 @@ def test_workers_share_the_model_and_their_numbers(model: Path) -> None:
         assert sum(int(line.split()[-1]) for line in counted) == 30  # whichever of them is asked
         workers = children_of(started.pid)
         assert len(workers) == 2
+        code, _, err = run("serve", model, "--port", served.port, "--workers", 2)  # not unnoticed beside the first
+        assert (code, "Give another" in err) == (1, True)
         assert all(str(model) in Path(f"/proc/{each}/maps").read_text() for each in workers)
         os.kill(workers[0], signal.SIGKILL)  # another takes its place
         while len(set(children_of(started.pid)) - {workers[0]}) < 2:

@@ -21,7 +21,6 @@ from wikilda.server.settings import ServerSettings
 from wikilda.server.workers import Workers
 
 log = logging.getLogger("wikilda.server")
-_BACKLOG = 2048  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,14 @@ def serve(plan: Plan) -> None:
     # What is wrong with the model is said here, once, before anything listens.
     linker = Linker.open(plan.model, knowledge=plan.knowledge, settings=plan.sampler)
     _raise_file_limit()
-    with _listen(plan.server) as listener:
+    with _bound(plan.server) as listener:
         logging.config.dictConfig(_logging())
-        log.info("http://%s:%d", plan.server.host, listener.getsockname()[1])
+        host = f"[{plan.server.host}]" if ":" in plan.server.host else plan.server.host
+        log.info("http://%s:%d", host, listener.getsockname()[1])
         if plan.server.workers == 1:
             _serve(linker, plan.server, Metrics(), listener)
         else:
-            _serve_in_processes(linker, plan.server, listener)
+            _serve_in_processes(linker, plan.server, listener.getsockname())
 
 
 def _serve(linker: Linker, settings: ServerSettings, metrics: Metrics, listener: socket.socket) -> None:
@@ -53,19 +53,43 @@ def _serve(linker: Linker, settings: ServerSettings, metrics: Metrics, listener:
     uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings))).run(sockets=[listener])
 
 
-def _serve_in_processes(linker: Linker, settings: ServerSettings, listener: socket.socket) -> None:
-    warm(linker)  # clients wait in the listener's queue; what is loaded here, all processes share
+def _serve_in_processes(linker: Linker, settings: ServerSettings, address: tuple[Any, ...]) -> None:
+    """Each process has a listener of its own: from a common one, the first to wake takes all that wait."""
+    warm(linker)  # what is loaded here, all processes share
+
+    def work() -> None:
+        _serve(linker, settings, Metrics(Path(numbers)), _socket(address, shared=True))
+
     with tempfile.TemporaryDirectory(prefix="wikilda-metrics-") as numbers:
-        Workers(settings.workers, lambda: _serve(linker, settings, Metrics(Path(numbers)), listener)).run()
+        Workers(settings.workers, work).run()
 
 
-def _listen(settings: ServerSettings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+def _bound(settings: ServerSettings) -> socket.socket:
+    """A socket that has the address, if nobody else has it; with several workers it keeps it for them."""
+    address = (settings.host, settings.port)
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+        alone = _socket(address)
+        if settings.workers == 1:
+            return alone
+        with alone:
+            address = alone.getsockname()
+        return _socket(address, shared=True)
     except OSError as error:
         where = f"{settings.host}, port {settings.port}"
         raise WikildaError(f"{where}: {error.strerror or error}. Give another --host or --port.") from None
+
+
+def _socket(address: tuple[Any, ...], *, shared: bool = False) -> socket.socket:
+    made = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if shared:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    try:
+        made.bind(address)
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def uvicorn_options(settings: ServerSettings) -> dict[str, Any]:

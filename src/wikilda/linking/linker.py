@@ -1,6 +1,5 @@
 """Text in, entities out: what each mention of a document means, how sure that is, and what else it may mean."""
 
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, So
 from wikilda.linking.detection import Detector, DictionaryDetector, Spans
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.linking.ranking import Rows, best_candidates
 from wikilda.model import Model
 
 DEFAULT = SamplerSettings()
@@ -50,7 +50,7 @@ class Linker:
         Mentions that are not given are found by the linker's detector.
         """
         text, spans, mentions, sampled = self._sample(document)
-        known = {symbol: self._candidates(sampled, at, symbol, candidates) for at, symbol in _distinct(mentions)}
+        known = self._candidates(sampled, mentions, candidates)
         linked = [
             LinkedMention(start, end, text[start:end], known[symbol])
             for (start, end), symbol in zip(spans, mentions.tolist(), strict=True)
@@ -81,21 +81,15 @@ class Linker:
         title = known.titles[topic]
         return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
 
-    def _candidates(self, sampled: Sampled, number: int, symbol: int, most: int) -> list[Candidate]:
-        """The topics that were sampled, best first, then those that the string may mean and that never were."""
-        if symbol < 0:
-            return []
-        row, counts = self.knowledge.mentions.row(symbol)
-        topics, shares = sampled.mention(number)
-        every = np.union1d(row, topics)
-        found, priors = np.zeros(len(every)), np.zeros(len(every))
-        found[np.searchsorted(every, topics)] = shares
-        priors[np.searchsorted(every, row)] = counts / counts.sum()
-        order = np.lexsort((every, -priors, -found))[:most]
-        return [Candidate(self.entity(every[at]), float(found[at]), float(priors[at])) for at in order]
-
-
-def _distinct(mentions: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Each symbol once, after its first place: mentions with the same string have the same answer."""
-    symbols, places = np.unique(mentions, return_index=True)
-    return zip(places.tolist(), symbols.tolist(), strict=True)
+    def _candidates(self, sampled: Sampled, mentions: NDArray[np.int64], most: int) -> dict[int, list[Candidate]]:
+        """By symbol (mentions with the same string have the same answer): the topics that were sampled, best first,
+        then those that the string may mean and that never were.
+        """
+        symbols, places = np.unique(mentions, return_index=True)
+        rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps)
+        best = best_candidates(self.knowledge.mentions, rows, symbols, sampled.rows[places], most)
+        columns = (column.tolist() for column in best)
+        return {
+            symbol: [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
+            for symbol, *ranked in zip(symbols.tolist(), *columns, strict=True)
+        }

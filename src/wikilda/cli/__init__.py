@@ -26,6 +26,8 @@ COMMANDS = {
     "update": "Take new pages, entities and names into a model.",
     "evaluate": "Measure methods on gold, side by side.",
     "tune": "Search for settings that measure best.",
+    "explain": "Say why a mention means what it does.",
+    "serve": "Serve a model: an API, and a page.",
 }
 
 

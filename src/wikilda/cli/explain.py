@@ -1,0 +1,65 @@
+"""`wikilda explain`."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from wikilda.cli.output import console, table
+from wikilda.errors import InputError
+from wikilda.linking import Linker, Text, marked
+from wikilda.linking.explain import Explanation, Reasons, explain_document
+
+_ANY = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_ANY, metavar="MODEL")
+@click.argument("text", required=False)
+@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.option("-m", "--mention", help="Explain this mention only, by its string.")
+@click.option("-n", "--candidates", type=click.IntRange(1), default=3, show_default=True, help="Candidates a mention.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def command(
+    model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool
+) -> None:
+    """Say why the mentions of TEXT (or of standard input) mean what they do.
+
+    Mentions may stand in double brackets; where none does, they are found.
+    """
+    given = sys.stdin.read() if text is None else text
+    document = marked(given, "1")
+    if not document.mentions:
+        document = Text(given, None, "1")
+    linker = Linker.open(model, knowledge=knowledge)
+    found = explain_document(linker, document, candidates=candidates).mentions
+    chosen = [each for each in found if mention is None or each.text == mention]
+    if not chosen:
+        names = ", ".join(dict.fromkeys(each.text for each in found)) or "none"
+        raise InputError(
+            f"there is no mention {mention!r} in the text; there are: {names}." if mention else "no mentions."
+        )
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in chosen], ensure_ascii=False, indent=1))
+        return
+    out = console()
+    for each in {each.text: each for each in chosen}.values():
+        show_explanation(out, each)
+
+
+def show_explanation(out: Console, explanation: Explanation) -> None:
+    """The candidates of a mention, and what speaks for each."""
+    rows = [_row(each) for each in explanation.candidates]
+    columns = ["means", "sure", "prior", "name", "words", "coherence", "like", "because of"]
+    out.print(table(f"“{explanation.text}”", columns, rows))
+    out.print()
+
+
+def _row(reasons: Reasons) -> tuple[str, ...]:
+    company = ", ".join(f"{each.entity.title} {each.similarity:.2f}" for each in reasons.company[:3])
+    words = ", ".join(each.word for each in reasons.top_words[:4])
+    shares = (f"{each:.0%}" for each in (reasons.probability, reasons.prior, reasons.name))
+    return reasons.entity.title, *shares, f"{reasons.words:.1f}", f"{reasons.coherence:.2f}", company, words

@@ -1,0 +1,38 @@
+"""`wikilda serve`."""
+
+from pathlib import Path
+
+import click
+
+from wikilda.cli.options import settings_options
+from wikilda.errors import WikildaError
+from wikilda.inference.settings import SamplerSettings
+from wikilda.server.settings import ServerSettings
+
+_ANY = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_ANY, metavar="MODEL")
+@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.option("--sweeps", type=click.IntRange(2), help="S: Gibbs sweeps over a document.")
+@click.option("--seed", type=int, help="Where random numbers begin.")
+@settings_options(ServerSettings)
+def command(
+    model: Path, knowledge: Path | None, sweeps: int | None, seed: int | None, settings: ServerSettings
+) -> None:
+    """Serve a model: an API, the shapes of REL, TagMe, DBpedia Spotlight and GERBIL's NIF, and a page.
+
+    Listens on this machine only, unless --host says otherwise. Stops on Ctrl-C or SIGTERM, after finishing what it
+    has begun.
+    """
+    try:
+        from wikilda.server.run import Plan, serve
+    except ModuleNotFoundError as error:
+        raise WikildaError(f"serve needs {error.name}. Install it: pip install 'wikilda[server]'") from None
+    default = SamplerSettings()
+    kept = sweeps or default.sweeps
+    sampler = SamplerSettings(
+        sweeps=kept, burn_in=min(default.burn_in, kept // 2), seed=default.seed if seed is None else seed
+    )
+    serve(Plan(model, knowledge, settings, sampler))

@@ -1,0 +1,165 @@
+"""The server's own API."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import Response
+
+from wikilda import __version__
+from wikilda.errors import InputError
+from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
+from wikilda.linking import Text
+from wikilda.linking.explain import Explained, explain, explain_document
+from wikilda.linking.offsets import to_code_points
+from wikilda.server import schemas
+from wikilda.server.answers import explained_json
+from wikilda.server.examples import examples
+from wikilda.server.problems import Problem, invalid, problem_json, too_large
+from wikilda.server.service import JSON, Service, dumps, service_of
+
+router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
+_Service = Annotated[Service, Depends(service_of)]
+_Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
+_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
+_WORK = schemas.errors(400, 408, 413, 422)
+
+
+def _text(service: Service, asked: schemas.LinkRequest) -> Text:
+    """The document that was sent, with offsets in code points."""
+    if asked.mentions is None:
+        return service.text(asked.text, None, asked.id)
+    spans = [(each.start, each.end) for each in asked.mentions]
+    service.check(asked.text, len(spans))
+    try:
+        spans = to_code_points(asked.text, spans, asked.offsets)
+    except InputError as error:
+        raise invalid(str(error)) from None
+    return service.text(asked.text, spans, asked.id)
+
+
+def _linked(service: Service, document: Text, asked: schemas.LinkRequest) -> dict[str, Any]:
+    return service.link(document, asked.candidates, asked.topics).to_json(asked.offsets)
+
+
+@router.post("/link", response_model=schemas.LinkAnswer, responses=_WORK, summary="Link a document")
+async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
+    """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
+    document = _text(service, asked)
+    return await service.answer(lambda: _linked(service, document, asked))
+
+
+@router.post("/link/batch", response_model=schemas.BatchAnswer, responses=_WORK, summary="Link documents")
+async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response:
+    """The same for several documents; each gets the answer that it would get alone."""
+    if len(asked.documents) > service.settings.max_batch:
+        raise too_large("The documents of a batch", len(asked.documents), service.settings.max_batch, "max_batch")
+    texts = [_text(service, each) for each in asked.documents]
+
+    def work() -> dict[str, Any]:
+        each = zip(texts, asked.documents, strict=True)
+        return {"documents": [_linked(service, text, one) for text, one in each]}
+
+    return await service.answer(work)
+
+
+@router.post("/explain", response_model=schemas.ExplainAnswer, responses=_WORK, summary="Say why")
+async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
+    """Why mentions mean what they do: what their names, words and company say for each candidate."""
+    document, number = _text(service, asked), asked.mention
+
+    def work() -> dict[str, Any]:
+        if number is None:
+            found = explain_document(service.linker, document, candidates=asked.candidates, topics=asked.topics)
+        else:
+            try:
+                found = Explained([explain(service.linker, document, number, candidates=asked.candidates)], [], [])
+            except IndexError:
+                raise invalid(f"mention: there is no mention {number} in this text.") from None
+        return explained_json(found, asked.id, document.text, asked.offsets)
+
+    return await service.answer(work)
+
+
+@router.get(
+    "/topics/{title:path}",
+    response_model=schemas.TopicDescription,
+    responses=schemas.errors(404, 422),
+    summary="Look a topic up",
+)
+async def topic(
+    title: Annotated[str, Path(examples=["Robert Croft"])], service: _Service, most: _Most = 10
+) -> Response:
+    """A topic by its title, or by that of a redirect."""
+    known = service.linker.knowledge
+
+    def work() -> Any:
+        found = known.find_topic(_clean(title))
+        if found < 0:
+            return None
+        return describe_topic(known, found, most)
+
+    return await _found(service, work, title, "topic")
+
+
+@router.get(
+    "/mentions/{string:path}",
+    response_model=schemas.MentionDescription,
+    responses=schemas.errors(404, 422),
+    summary="Look a mention up",
+)
+async def mention(string: Annotated[str, Path(examples=["Croft"])], service: _Service, most: _Most = 10) -> Response:
+    """What a string may mean, and how often it does in the wiki."""
+    known = service.linker.knowledge
+
+    def work() -> Any:
+        found = known.find_mention(_clean(string))
+        if found < 0:
+            return None
+        return describe_mention(known, found, most)
+
+    return await _found(service, work, string, "mention")
+
+
+async def _found(service: Service, work: Any, term: str, kind: str) -> Response:
+    def answer() -> tuple[int, Any]:
+        found = work()
+        if found is not None:
+            return 200, found
+        near = suggest(service.linker.knowledge, term, 8)
+        hint = f" There are: {', '.join(near)}." if near else ""
+        return 404, problem_json("not_found", f"There is no {kind} of that name.{hint}", suggestions=near)
+
+    status, found = await service.work.run(answer)
+    return JSON(dumps(found), status)
+
+
+def _clean(term: str) -> str:
+    try:
+        term.encode()
+    except UnicodeEncodeError:
+        raise Problem(422, "invalid", "The path is not UTF-8.") from None
+    return term
+
+
+@router.get("/model", response_model=schemas.ModelAnswer, summary="What is being served")
+async def model(service: _Service) -> Response:
+    """The wiki, the size of what is known of it, and the limits of this server."""
+    linker, limits = service.linker, service.settings
+    known = linker.knowledge
+    return JSON(dumps({
+        "version": __version__,
+        "wiki": known.site.name,
+        "language": known.site.language,
+        "topics": len(known.titles),
+        "mentions": len(known.mention_strings),
+        "words": len(known.word_strings),
+        "iteration": linker.model.iteration,
+        "identity": linker.model.identity,
+        "limits": {name: getattr(limits, name) for name in _LIMITS},
+    }))  # fmt: skip
+
+
+@router.get("/examples", response_model=list[schemas.ExampleAnswer], summary="Texts to try")
+async def example_texts(service: _Service) -> Response:
+    """Texts whose entities the model's knowledge has."""
+    return await service.answer(lambda: examples(service.linker.knowledge))

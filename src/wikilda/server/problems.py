@@ -1,0 +1,50 @@
+"""What a client did wrong, or has to wait for: a status code and a message that says what to change."""
+
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+
+class Problem(Exception):  # noqa: N818
+    """Ends a request with a status code and a JSON error."""
+
+    def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message, self.headers = status, code, message, headers
+
+    def response(self) -> JSONResponse:
+        """The answer that says so."""
+        return JSONResponse(problem_json(self.code, self.message), self.status, self.headers)
+
+
+def problem_json(code: str, message: str, **more: Any) -> dict[str, Any]:
+    """The body of every error."""
+    return {"error": {"code": code, "message": message, **more}}
+
+
+def too_large(what: str, size: int, most: int, setting: str) -> Problem:
+    """Something is over its limit."""
+    advice = f"Send less, or start the server with a larger --{setting.replace('_', '-')}."
+    return Problem(413, f"{setting.removeprefix('max_')}_too_large", f"{what}: {size:,} is over {most:,}. {advice}")
+
+
+def invalid(message: str) -> Problem:
+    """A value that cannot be used."""
+    return Problem(422, "invalid", message)
+
+
+def busy(seconds: int = 1) -> Problem:
+    """No thread will be free soon."""
+    text = f"All threads are at work and the queue is full. Try again in {seconds} s."
+    return Problem(503, "busy", text, {"Retry-After": str(seconds)})
+
+
+def warming() -> Problem:
+    """The model is still being opened."""
+    return Problem(503, "warming", "The model is being opened. Try again in a second.", {"Retry-After": "1"})
+
+
+def late(seconds: float) -> Problem:
+    """The work took too long."""
+    text = f"Not done within {seconds:g} s. Send a shorter text, or start the server with more --seconds."
+    return Problem(504, "late", text)

@@ -1,0 +1,117 @@
+"""HTTP for strangers: a client that is slow to send its head, sends too much of it, or does not read, is shown out."""
+
+import asyncio
+import socket
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_MOST_HEAD = 64 * 1024  # bytes of a request line and headers
+_PATIENCE = 10.0
+_SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """Uvicorn's protocol with limits on the time and size of a request's head, and on waiting for a client to read.
+
+    The time is the application's `patience`, which its lifespan gives to the server as state.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _head = 0
+    _reader: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._cancel()
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """An answer is waiting for the client to read: watch whether it does."""
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size() + 1)
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._stop_watching()
+        super().resume_writing()
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of a request's head."""
+        super().on_message_begin()
+        self._head = 0
+        self._wait()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self._count(len(name) + len(value) + 4)
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._cancel()
+        if not self.transport.is_closing():
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body, unless the request has been refused."""
+        if not self.transport.is_closing():
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The request is whole, unless it has been refused."""
+        if not self.transport.is_closing():
+            super().on_message_complete()
+
+    def _watch(self, before: int) -> None:
+        """Drop a client that has read nothing since the last look."""
+        self._stop_watching()
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < before:
+            self._reader = self.loop.call_later(self._patience, self._watch, waiting)
+        else:
+            self.transport.abort()
+
+    def _stop_watching(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    @property
+    def _patience(self) -> float:
+        return float(self.app_state.get("patience", _PATIENCE))
+
+    def _count(self, size: int) -> None:
+        self._head += size
+        if self._head > _MOST_HEAD:
+            self._refuse(b"431 Request Header Fields Too Large")
+
+    def _wait(self) -> None:
+        self._cancel()
+        self._timer = self.loop.call_later(self._patience, self._refuse, b"408 Request Timeout")
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _refuse(self, status: bytes) -> None:
+        if not self.transport.is_closing():
+            self.transport.write(b"HTTP/1.1 " + status + b"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            self.transport.close()
+
+    def _unsupported_upgrade_warning(self) -> Any:
+        """Clients that ask for another protocol get HTTP, and no line in the log."""

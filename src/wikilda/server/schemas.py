@@ -1,0 +1,279 @@
+"""What the server's own API takes and gives."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+_CROFT = "Croft took three wickets for England against Pakistan at The Oval."
+
+
+def _whole(value: Any) -> Any:
+    """JSON does not tell 5 from 5.0."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)  # stands behind limits, which OpenAPI would not show otherwise
+FromZero = Annotated[int, Field(ge=0, strict=True), WHOLE]
+FromOne = Annotated[int, Field(ge=1, strict=True), WHOLE]
+_Most = Annotated[int, Field(ge=1, le=100, description="how many candidates a mention has at most, best first"), WHOLE]
+_Topics = Annotated[
+    int, Field(ge=0, le=100, description="how many of the document's topics to give, largest first"), WHOLE
+]
+
+
+class _Request(BaseModel):
+    """A misspelt field is an error, and so is a number that is a string."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Span(_Request):
+    """Where a mention is, in characters (Unicode code points) unless `offsets` says otherwise."""
+
+    start: FromZero = Field(examples=[0])
+    end: FromOne = Field(examples=[5])
+
+
+class LinkRequest(_Request):
+    """A document to link."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"text": _CROFT, "mentions": [{"start": 0, "end": 5}]}]})
+
+    text: str = Field(description="the text, plain", examples=[_CROFT])
+    mentions: list[Span] | None = Field(
+        None, description="what to link; the server finds mentions where this is absent"
+    )
+    id: str = Field("", max_length=1000, description="comes back; random numbers depend on it", examples=["doc-1"])
+    offsets: Literal["code-points", "utf-16", "bytes"] = Field("code-points", description="the unit of all offsets")
+    candidates: _Most = 5
+    topics: _Topics = 10
+
+
+class ExplainRequest(LinkRequest):
+    """A document to explain."""
+
+    mention: FromZero | None = Field(None, description="the number of the mention to explain, from 0; absent: all")
+
+
+class BatchRequest(_Request):
+    """Documents to link."""
+
+    documents: list[LinkRequest] = Field(min_length=1, examples=[[{"text": _CROFT}]])
+
+
+class EntityAnswer(BaseModel):
+    """An article of the wiki."""
+
+    title: str = Field(examples=["Robert Croft"])
+    page_id: int = Field(examples=[1017])
+    wikidata: str | None = Field(examples=["Q7343972"])
+    url: str | None = Field(examples=["https://en.wikipedia.org/wiki/Robert_Croft"])
+
+
+class CandidateAnswer(EntityAnswer):
+    """An article that a mention may mean: how probable that is, and how probable without the text, P(k|v)."""
+
+    probability: float = Field(ge=0, le=1, examples=[0.93])
+    prior: float = Field(ge=0, le=1, examples=[0.2])
+
+
+class MentionAnswer(BaseModel):
+    """A mention. `title` and what belongs to it are null where the knowledge does not have the string."""
+
+    start: int
+    end: int
+    text: str = Field(examples=["Croft"])
+    title: str | None = Field(examples=["Robert Croft"])
+    page_id: int | None
+    wikidata: str | None
+    url: str | None
+    probability: float | None = Field(ge=0, le=1, examples=[0.93])
+    candidates: list[CandidateAnswer]
+
+
+class TopicAnswer(EntityAnswer):
+    """A topic of a document, and how much of the document is about it."""
+
+    share: float = Field(ge=0, le=1, examples=[0.12])
+
+
+class SourceAnswer(BaseModel):
+    """The knowledge that an answer speaks of."""
+
+    wiki: str
+    language: str
+    files: list[str]
+    identity: str
+
+
+class LinkAnswer(BaseModel):
+    """A document with its mentions linked, its topics, and the knowledge that was asked."""
+
+    id: str
+    mentions: list[MentionAnswer]
+    topics: list[TopicAnswer]
+    knowledge: SourceAnswer
+
+
+class BatchAnswer(BaseModel):
+    """Documents in their order."""
+
+    documents: list[LinkAnswer]
+
+
+class WordAnswer(BaseModel):
+    """A word, how many of its tokens had the topic (on average over sweeps), and how often it occurs."""
+
+    word: str
+    tokens: float
+    occurrences: int
+
+
+class CompanionAnswer(EntityAnswer):
+    """What another mention means, and how alike that is to the candidate."""
+
+    mention: str
+    probability: float
+    similarity: float
+
+
+class ReasonsAnswer(CandidateAnswer):
+    """A candidate and what speaks for it."""
+
+    sentence: str = Field(description="the article's first sentence")
+    name: float = Field(description="the candidate's share of the string's weight in the model")
+    words: float = Field(description="words of the document that had this topic, on average over sweeps")
+    mentions: float = Field(description="other mentions that had this topic, on average over sweeps")
+    coherence: float = Field(description="mean similarity to what the other mentions mean")
+    top_words: list[WordAnswer]
+    company: list[CompanionAnswer]
+
+
+class ExplanationAnswer(BaseModel):
+    """A mention and the reasons for its candidates, best first."""
+
+    start: int
+    end: int
+    text: str
+    candidates: list[ReasonsAnswer]
+
+
+class LikenessAnswer(BaseModel):
+    """How alike two candidates are, by who links to both."""
+
+    first: str
+    second: str
+    similarity: float
+
+
+class ExplainAnswer(BaseModel):
+    """Mentions explained, the similarities of their candidates, and the document's topics."""
+
+    id: str
+    mentions: list[ExplanationAnswer]
+    similarities: list[LikenessAnswer]
+    topics: list[TopicAnswer]
+
+
+class StringAnswer(BaseModel):
+    """A mention string or a word of a topic."""
+
+    string: str
+    count: int
+    probability: float
+
+
+class NearAnswer(BaseModel):
+    """A topic that is like another."""
+
+    title: str
+    similarity: float
+
+
+class TopicDescription(EntityAnswer):
+    """A topic: what it is, the strings that mean it, its words, its links, its nearest topics."""
+
+    sentence: str
+    mentions: list[StringAnswer]
+    words: list[StringAnswer]
+    in_links: int
+    out_links: int
+    linked_from: list[str]
+    nearest: list[NearAnswer]
+
+
+class MeaningAnswer(BaseModel):
+    """A topic that a string may mean."""
+
+    title: str
+    probability: float
+    count: int
+    sentence: str
+
+
+class MentionDescription(BaseModel):
+    """A mention string: its topics with P(k|v), and how often it is a link."""
+
+    mention: str
+    link_probability: float
+    linked: int
+    occurrences: int
+    ambiguity: int
+    topics: list[MeaningAnswer]
+
+
+class ModelAnswer(BaseModel):
+    """What is being served."""
+
+    version: str
+    wiki: str
+    language: str
+    topics: int
+    mentions: int
+    words: int
+    iteration: int
+    identity: str
+    limits: dict[str, float]
+
+
+class ExampleAnswer(BaseModel):
+    """A text to try."""
+
+    title: str
+    text: str
+
+
+class HealthAnswer(BaseModel):
+    """Whether the server can link."""
+
+    status: str = Field(examples=["ready"])
+
+
+class ErrorBody(BaseModel):
+    """What went wrong, for programs (`code`) and for people (`message`)."""
+
+    code: str = Field(examples=["text_too_large"])
+    message: str
+    suggestions: list[str] | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """Every error looks like this."""
+
+    error: ErrorBody
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route may answer with."""
+    about = {
+        400: "the body cannot be read",
+        401: "no API key",
+        404: "not known",
+        408: "sent too slowly",
+        413: "over a limit",
+        415: "another content type is wanted",
+        422: "a value cannot be used",
+        503: "busy or not ready: try again",
+        504: "not done in time",
+    }
+    return {status: {"model": ErrorAnswer, "description": about[status]} for status in statuses}

@@ -1,0 +1,116 @@
+"""What all routes work with: the linker, once it is warm; threads, limits and numbers."""
+
+import json
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from wikilda.errors import InputError
+from wikilda.knowledge.graph import nearest, similarity
+from wikilda.linking import Linked, Linker, Text
+from wikilda.server.metrics import Metrics
+from wikilda.server.problems import invalid, too_large, warming
+from wikilda.server.settings import ServerSettings
+from wikilda.server.work import Work, threads_for
+
+Spans = list[tuple[int, int]]
+
+log = logging.getLogger("wikilda.server")
+_WARM_UP = "Croft took three wickets for England at The Oval. Pakistan lost."
+
+
+class Service:
+    """A linker that is opened and warmed in the background, and the limits of what it is asked for."""
+
+    def __init__(self, opener: Callable[[], Linker], settings: ServerSettings, metrics: Metrics) -> None:
+        self.settings, self.metrics, self._opener = settings, metrics, opener
+        self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
+        self._linker: Linker | None = None
+        self._thread = threading.Thread(target=self._warm, name="wikilda-warming", daemon=True)
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests can be answered without waiting for a compiler."""
+        return self._linker is not None
+
+    @property
+    def linker(self) -> Linker:
+        """The linker, or an answer that it is not there yet."""
+        if self._linker is None:
+            raise warming()
+        return self._linker
+
+    def start(self) -> None:
+        """Begin to warm."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Finish what has begun."""
+        self.work.stop()
+
+    def text(self, text: str, spans: Spans | None = None, name: str = "") -> Text:
+        """A document, if it is within the limits and its spans are inside it."""
+        self.check(text, len(spans or ()))
+        try:
+            return Text(text, spans, name)
+        except InputError as error:
+            raise invalid(str(error)) from None
+
+    def check(self, text: str, mentions: int) -> None:
+        """Refuse what is over the limits, or no text."""
+        if len(text) > self.settings.max_text:
+            raise too_large("The text in characters", len(text), self.settings.max_text, "max_text")
+        if mentions > self.settings.max_mentions:
+            raise too_large("The mentions of a text", mentions, self.settings.max_mentions, "max_mentions")
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
+
+    def link(self, document: Text, candidates: int = 5, topics: int = 10) -> Linked:
+        """Link a document and count it. Runs in a thread."""
+        linked = self.linker.link(document, candidates=candidates, topics=topics)
+        self.metrics.worked(1, len(linked.mentions), len(document.text))
+        return linked
+
+    async def answer(self, function: Callable[[], Any]) -> Response:
+        """What a function returns, computed and written as JSON in a thread."""
+        self.linker  # noqa: B018 - says so at once when it is not there
+        return JSON(await self.work.run(lambda: dumps(function())))
+
+    def _warm(self) -> None:
+        linker = self._opener()
+        warm(linker)
+        self._linker = linker
+        log.info("ready")
+        graph = linker.knowledge.graph  # kernels that only lookups need are loaded when nobody waits for them
+        if len(linker.knowledge.titles):
+            similarity(graph, 0, 0)
+            nearest(graph, 0, 1)
+
+
+def warm(linker: Linker) -> None:
+    """Load the kernels that linking needs."""
+    linker.link(Text(_WARM_UP))
+
+
+class JSON(Response):
+    """JSON that has been written before."""
+
+    media_type = "application/json"
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON in UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def service_of(request: Request) -> Service:
+    """The service that a request's application has."""
+    service: Service = request.app.state.service
+    return service

@@ -1,0 +1,53 @@
+"""REL: `POST /` with a text and spans of start and length; a list a mention."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from wikilda.server.identifiers import underscored
+from wikilda.server.schemas import FromOne, FromZero, errors
+from wikilda.server.service import Service, service_of
+
+router = APIRouter(tags=["REL"])
+_UNKNOWN_TAG = "NULL"  # what REL says of mentions whose class it does not know
+
+
+class RelRequest(BaseModel):
+    """What REL's clients send. No spans: the server finds the mentions. Other fields are ignored."""
+
+    text: str = Field(examples=["Croft took three wickets for England."])
+    spans: list[tuple[FromZero, FromOne]] | None = Field(
+        None, description="start and length, in characters", examples=[[[0, 5]]]
+    )
+
+
+@router.post(
+    "/",
+    response_model=list[list[int | float | str]],
+    responses=errors(400, 401, 408, 413, 422, 503, 504),
+    summary="Link, as REL does",
+)
+async def rel(asked: RelRequest, service: Annotated[Service, Depends(service_of)]) -> Response:
+    """A list of [start, length, mention, title, confidence, confidence in the mention, tag]."""
+    given = [(start, start + length) for start, length in asked.spans or []]
+    document = service.text(asked.text, given or None)
+
+    def work() -> list[list[Any]]:
+        linked = service.link(document, candidates=1, topics=0)
+        return [
+            [each.start, each.end - each.start, each.text, underscored(each.candidates[0].entity.title),
+             round(each.candidates[0].probability, 6), 0.0 if given else _found(service, each.text), _UNKNOWN_TAG]
+            for each in linked.mentions
+            if each.candidates
+        ]  # fmt: skip
+
+    return await service.answer(work)
+
+
+def _found(service: Service, text: str) -> float:
+    """How sure it is that a string that was found is a mention: how often it is a link."""
+    known = service.linker.knowledge
+    mention = known.find_mention(text)
+    return round(known.link_probability(mention), 6) if mention >= 0 else 0.0

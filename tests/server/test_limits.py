@@ -1,0 +1,155 @@
+"""Limits: time, queue, keys, origins, sizes; and what does not get into the log."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.server.serving import Served, serving, wait_until_ready
+from wikilda.errors import SettingsError
+from wikilda.inference.settings import SamplerSettings
+from wikilda.sample import texts
+from wikilda.server.settings import ServerSettings
+
+LONG = " ".join(each["text"] for each in texts())
+SLOW = SamplerSettings(sweeps=1000)  # about a second of work
+
+
+def test_work_that_takes_too_long_is_answered_504(model: Path) -> None:
+    with serving(model, SLOW, seconds=0.05) as served, served.client() as client:
+        answer = client.post("/v1/link", json={"text": LONG})
+        assert answer.status_code == 504
+        assert "--seconds" in answer.json()["error"]["message"]
+        assert client.get("/health").status_code == 200
+
+
+def test_a_full_queue_is_answered_503_and_empties(model: Path) -> None:
+    with serving(model, SLOW, threads=1, queue=1) as served, served.client() as client:
+
+        def ask(_: int) -> tuple[int, str | None]:
+            answer = client.post("/v1/link", json={"text": LONG})
+            return answer.status_code, answer.headers.get("retry-after")
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(ask, range(8)))
+        statuses = [status for status, _ in answers]
+        assert set(statuses) == {200, 503}
+        assert statuses.count(200) >= 2
+        assert all(wait == "1" for status, wait in answers if status == 503)
+        assert client.post("/v1/link", json={"text": "Croft"}).status_code == 200
+
+
+def test_requests_before_the_model_is_open_are_told_to_wait(model: Path) -> None:
+    opens = threading.Event()
+    with serving(model, opens=opens) as served, served.client() as client:
+        assert client.get("/health").status_code == 503
+        assert client.get("/health").json() == {"status": "warming"}
+        assert client.get("/health/live").status_code == 200
+        for path in ("/v1/link", "/", "/annotate?text=a", "/tag?text=a", "/spot?text=a"):
+            answer = client.post(path, json={"text": "a"}) if "?" not in path else client.get(path)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "warming"), path
+        assert client.get("/v1/model").headers["retry-after"] == "1"
+        opens.set()
+        wait_until_ready(served)
+        assert client.post("/v1/link", json={"text": "Croft"}).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def locked(model: Path) -> Iterator[Served]:
+    with serving(model, keys=("secret one", "schlüssel"), origins=("https://example.org",)) as served:
+        yield served
+
+
+def test_keys(locked: Served) -> None:
+    body = {"text": "Croft bowled."}
+    with locked.client() as client:
+        refused = client.post("/v1/link", json=body)
+        assert refused.status_code == 401
+        assert refused.headers["www-authenticate"] == "Bearer"
+        assert "X-API-Key" in refused.json()["error"]["message"]
+        for wrong in (
+            {"x-api-key": "secret"},
+            {"x-api-key": ""},
+            {"authorization": "Bearer secret"},
+            {"authorization": ""},
+        ):
+            assert client.post("/v1/link", json=body, headers=wrong).status_code == 401
+        for right in (
+            {"x-api-key": "secret one"},
+            {"authorization": "Bearer secret one"},
+            {"x-api-key": "schlüssel".encode()},
+        ):
+            assert client.post("/v1/link", json=body, headers=right).status_code == 200
+        for path in ("/metrics", "/v1/model", "/tag?text=Croft", "/v1/examples"):
+            assert client.get(path).status_code == 401
+        for path in ("/health", "/health/live", "/openapi.json", "/page/page.js", "/"):
+            assert client.get(path).status_code == 200
+        assert client.get("/tag", params={"text": "Croft", "gcube-token": "secret one"}).status_code == 200
+        assert client.post("/tag", data={"text": "Croft", "gcube-token": "secret one"}).status_code == 200
+        assert client.post("/tag", data={"text": "Croft", "gcube-token": "x"}).status_code == 401
+
+
+def test_origins(locked: Served, served: Served) -> None:
+    asks = {"origin": "https://example.org", "access-control-request-method": "POST"}
+    with locked.client() as client:
+        allowed = client.options("/v1/link", headers=asks)
+        assert allowed.headers["access-control-allow-origin"] == "https://example.org"
+        refused = client.post("/v1/link", json={"text": "a"}, headers={"origin": "https://example.org"})
+        assert refused.headers["access-control-allow-origin"] == "https://example.org"  # pages can read the error
+        other = client.options("/v1/link", headers={**asks, "origin": "https://example.com"})
+        assert "access-control-allow-origin" not in other.headers
+    with served.client() as client:
+        assert "access-control-allow-origin" not in client.options("/v1/link", headers=asks).headers
+
+
+def test_bodies_have_a_limit_declared_or_not(model: Path) -> None:
+    with serving(model, max_body=1000) as served, served.client() as client:
+        whole = client.post("/v1/link", json={"text": "x" * 2000})
+        assert (whole.status_code, whole.json()["error"]["code"]) == (413, "body_too_large")
+        in_pieces = client.post("/v1/link", content=(b"x" * 100 for _ in range(30)))
+        assert in_pieces.status_code == 413
+        assert client.post("/v1/link", json={"text": "x" * 900}).status_code == 200
+
+
+def test_every_answer_has_the_headers_that_browsers_heed(served: Served) -> None:
+    with served.client() as client:
+        for path in ("/", "/nothing", "/v1/model", "/page/page.css"):
+            headers = client.get(path, headers={"accept": "text/html"}).headers
+            assert "default-src 'none'" in headers["content-security-policy"]
+            assert "unsafe" not in headers["content-security-policy"]
+            assert headers["x-content-type-options"] == "nosniff"
+            assert "server" not in headers
+
+
+def test_what_users_send_is_not_logged(model: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with serving(model) as served, served.client() as client:
+        caplog.clear()
+        word = "Geheimwort"
+        client.post("/v1/link", json={"text": word})
+        client.post("/v1/link", json={"text": word, word: 1})
+        client.get("/tag", params={"text": word})
+        client.post("/annotate", data={"text": word})
+        client.post("/nif", content=f"<{word} {word}> a <b> .".encode())
+        client.get(f"/v1/mentions/{word}")
+        client.get("/v1/topics/" + word)
+        lines = [
+            record.getMessage() for record in caplog.records if record.name.startswith(("wikilda", "uvicorn", "rdflib"))
+        ]
+    assert any("/v1/link 200" in line for line in lines)
+    assert not [line for line in lines if word.lower() in line.lower()]
+    with serving(model, log_texts=True) as served, served.client() as client:
+        caplog.clear()
+        client.get("/tag", params={"text": word})
+        assert any(word in record.getMessage() for record in caplog.records if record.name == "wikilda.server")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"workers": 0}, {"port": 70000}, {"threads": -1}, {"seconds": 0.0}, {"keys": ("",)}, {"patience": -1.0}]
+)
+def test_settings_that_cannot_be(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError, match=next(iter(wrong))):
+        ServerSettings(**wrong)  # type: ignore[arg-type]

@@ -1,0 +1,29 @@
+"""Requests made from the OpenAPI document, good and bad: no answer is a server's error, and all are as documented."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.server.serving import Served
+
+SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
+CHECKS = (
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance",
+)  # fmt: skip
+
+
+def test_the_openapi_document_holds(served: Served, tmp_path: Path) -> None:
+    found = SCHEMATHESIS if SCHEMATHESIS.exists() else shutil.which("schemathesis")
+    if not found:
+        pytest.skip("no schemathesis (pip install schemathesis)")
+    command = [
+        str(found), "run", f"{served.url}/openapi.json", "--max-examples", "4", "--seed", "1", "--phases", "examples,coverage,fuzzing",
+        "--checks", ",".join(CHECKS), "--no-color",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-6000:]
+    assert served.alive()

@@ -1,0 +1,206 @@
+"""Clients that are slow, gone, many or not speaking HTTP: the server goes on answering everyone else."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.serving import Served, serving
+
+PATIENCE = 0.6
+BODY = b'{"text": "Croft bowled for England."}'
+
+
+@pytest.fixture(scope="module")
+def hurried(model: Path) -> Iterator[Served]:
+    """A server that does not wait long."""
+    with serving(model, patience=PATIENCE, connections=1500) as served:
+        yield served
+
+
+def head(length: int = len(BODY), path: str = "/v1/link") -> bytes:
+    return f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n".encode()
+
+
+def everything(connection: socket.socket) -> bytes:
+    """All that the server sends until it closes the connection."""
+    parts = []
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts)
+
+
+def test_a_client_that_sends_byte_by_byte_is_shown_out(hurried: Served) -> None:
+    with hurried.socket() as connection:
+        started = time.monotonic()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            for byte in head():
+                connection.sendall(bytes([byte]))
+                time.sleep(0.02)
+        assert b" 408 " in everything(connection)
+        assert time.monotonic() - started < 10 * PATIENCE
+    assert hurried.alive()
+
+
+def test_silence_is_not_waited_for(hurried: Served) -> None:
+    with hurried.socket() as connection:
+        assert b" 408 " in everything(connection)
+
+
+def test_half_a_body_is_answered_408(hurried: Served) -> None:
+    with hurried.socket() as connection:
+        connection.sendall(head() + BODY[:10])
+        answer = everything(connection)
+        assert b" 408 " in answer
+        assert b"Send it faster" in answer
+    assert hurried.alive()
+
+
+def test_clients_that_leave_in_the_middle(hurried: Served) -> None:
+    for part in (b"PO", head()[:30], head(), head() + BODY[:5], head() + BODY):
+        for _ in range(10):
+            with hurried.socket() as connection:
+                connection.sendall(part)
+    assert hurried.alive()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00" * 100, b"\xff\xfe\xfd" * 50, b"GET\r\n\r\n", b"HELLO WORLD\r\n\r\n", bytes(range(256)),
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nZZZ\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n", b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+    ],
+)  # fmt: skip
+def test_garbage(hurried: Served, data: bytes) -> None:
+    with hurried.socket() as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        answer = everything(connection)
+        assert not answer or answer.startswith(b"HTTP/1.1 ")
+        assert b" 500 " not in answer
+    assert hurried.alive()
+
+
+def test_heads_have_a_limit(hurried: Served) -> None:
+    for data in (
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nx: " + b"a" * 200_000 + b"\r\n\r\n",
+    ):
+        with hurried.socket() as connection:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.sendall(data)
+            answer = everything(connection)
+            assert not answer or b" 431 " in answer
+    endless = b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 50_000
+    with hurried.socket() as connection:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            connection.sendall(endless)
+        answer = everything(connection)
+        assert not answer or b" 431 " in answer
+    assert hurried.alive()
+
+
+def test_a_thousand_connections(model: Path) -> None:
+    with serving(model, patience=30.0, connections=1500) as served, contextlib.ExitStack() as stack:
+        held = [stack.enter_context(served.socket()) for _ in range(1000)]
+        for at, connection in enumerate(held):
+            connection.sendall(head() + BODY if at % 10 == 0 else head()[:20])
+        started = time.monotonic()
+        assert served.alive()
+        assert time.monotonic() - started < 10
+        answers = [held[at].recv(100) for at in range(0, 1000, 10)]
+        assert all(answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")) for answer in answers)
+        assert sum(answer.startswith(b"HTTP/1.1 200") for answer in answers) >= 64
+
+
+def test_connections_over_the_limit_are_told_so(model: Path) -> None:
+    with serving(model, patience=30.0, connections=20) as served, contextlib.ExitStack() as stack:
+        held = [stack.enter_context(served.socket()) for _ in range(25)]
+        held[-1].sendall(head() + BODY)
+        assert held[-1].recv(100).startswith(b"HTTP/1.1 503")
+        for each in held[:20]:
+            each.close()
+        end = time.monotonic() + 5
+        while time.monotonic() < end and not served.alive():
+            time.sleep(0.05)
+        assert served.alive()
+
+
+def large() -> bytes:
+    """A request with an answer of some megabytes."""
+    text = b"Croft bowled for England against Pakistan at The Oval. " * 1500
+    body = b'{"candidates": 100, "topics": 100, "text": "' + text + b'"}'
+    return head(len(body)) + body
+
+
+def narrow(served: Served) -> socket.socket:
+    connection = socket.socket()
+    connection.settimeout(20)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect((served.host, served.port))
+    return connection
+
+
+def test_a_client_that_does_not_read_its_answer_is_dropped(hurried: Served) -> None:
+    with narrow(hurried) as connection:
+        connection.sendall(large())
+        time.sleep(6 * PATIENCE)
+        answer = everything(connection)
+        length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        assert len(answer) < length
+    assert hurried.alive()
+
+
+def test_a_client_that_reads_slowly_gets_all_of_it(hurried: Served) -> None:
+    with narrow(hurried) as connection:
+        connection.sendall(large())
+        answer = connection.recv(65536)
+        length = int(answer.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+        started, step = time.monotonic(), length // 8
+        size = len(answer) - len(answer.split(b"\r\n\r\n")[0]) - 4
+        while size < length:
+            if size > step:
+                time.sleep(PATIENCE / 2)
+                step += length // 8
+            part = connection.recv(65536)
+            assert part, f"dropped after {size:,} of {length:,} bytes"
+            size += len(part)
+        assert time.monotonic() - started > 2 * PATIENCE
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/../../../../etc/passwd", "/page/..%2f..%2f..%2fetc%2fpasswd", "/page/%2e%2e/settings.py", "/page/__init__.py",
+        "/page//etc/passwd", "/page/page.js%00.css", "/page/%ff%fe", "//", "/v1/topics/..%2f..", "/v1/topics/%ff",
+        "/v1/mentions/%00", "/v1/topics/" + "a" * 20_000, "/v1/mentions/" + "%F0%9F%98%80" * 2000, "/%", "/v1/topics/", "/?text=%ff",
+    ],
+)  # fmt: skip
+def test_path_tricks(served: Served, path: str) -> None:
+    with served.socket() as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+        answer = everything(connection)
+    status = int(answer.split()[1])
+    assert status in (200, 400, 404, 422)
+    assert b"root:" not in answer
+    assert b"import" not in answer
+
+
+def test_huge_unicode(served: Served) -> None:
+    texts = [
+        "😀" * 100_000, "e\u0301" * 100_000, "\u202e" * 1000 + "Croft", "a" * 199_990 + " Croft", "\x00" * 1000 + "Croft",
+        "\ufeffCroft\ufffe", "Croft\u2028England", "𝕮𝖗𝖔𝖋𝖙 " * 1000, "\U0010ffff" * 10_000, "[[" * 50_000, "ǅ" * 50_000 + " İ",
+    ]  # fmt: skip
+    with served.client() as client:
+        for text in texts:
+            answer = client.post("/v1/link", json={"text": text})
+            assert answer.status_code == 200
+            for each in answer.json()["mentions"]:
+                assert text[each["start"] : each["end"]] == each["text"]

@@ -89,7 +89,7 @@ def _sweep(
     tokens: Whole,
     sweep: Whole,
 ) -> None:
-    """Lines 7–20 of Algorithm 1, the hot loop. Three of four tokens keep their topics and are done with the first third.
+    """Lines 7–20 of Algorithm 1, the hot loop. Most tokens keep their topics, and are then soon done.
 
     Arrays are taken out of tuples before the loop, and its frequent parts get arrays: a tuple is passed array by array
     and field by field, which takes longer than most parts do. Only what happens seldom gets tuples.

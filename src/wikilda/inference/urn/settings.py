@@ -1,9 +1,10 @@
 """How mentions are drawn from the urn."""
 
+import math
 from dataclasses import dataclass
 
 from wikilda.errors import SettingsError
-from wikilda.settings import setting
+from wikilda.settings import setting, to_mapping
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class UrnSettings:
     seed: int = setting(1, "where random numbers begin")
 
     def __post_init__(self) -> None:
+        endless = [name for name, value in to_mapping(self).items() if not math.isfinite(value)]
+        if endless:
+            raise SettingsError(f"{', '.join(endless)} must be a finite number")
         if self.sweeps < 1 or not 0 <= self.burn_in < self.sweeps:
             raise SettingsError(f"burn_in ({self.burn_in}) must be less than sweeps ({self.sweeps}), and not negative")
         if not 0 < self.heat <= 1:

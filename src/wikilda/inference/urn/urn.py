@@ -157,7 +157,8 @@ class Urn:
         tokens = _tokens(found, np.exp(logs), rows.ravel(), places[chosen])
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
-        return Part(chosen, found.topics, tokens, drawn.shares, self._nil(found.topics, tokens, drawn))
+        nil = self._nil(found.topics, tokens, drawn)
+        return Part(chosen, found.topics, tokens, _sharp(drawn.shares, tokens.offsets, s.sharpen), nil)
 
     def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
         """How probable it is that a mention means nothing that is known.
@@ -192,6 +193,14 @@ class Urn:
         stray = self.settings.stray if (kinds & SAME).any() else 0.0
         found: NDArray[np.float64] = self.settings.acronym * ((kinds & INITIALS) != 0) - stray * ((kinds & UNLIKE) != 0)
         return found
+
+
+def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
+    """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
+    raised = shares**power
+    sums = np.add.reduceat(raised, offsets[:-1])
+    made: NDArray[np.float64] = raised / np.repeat(sums, np.diff(offsets))
+    return made
 
 
 def _tokens(

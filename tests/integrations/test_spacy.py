@@ -46,7 +46,7 @@ def test_entities_of_the_pipeline_are_linked_where_there_are_some(model: Path) -
     ruler.add_patterns([{"label": label, "pattern": pattern} for pattern, label in patterns.items()])  # type: ignore[attr-defined]
     nlp.add_pipe("wikilda", config={"model": str(model)})
     doc = nlp("Croft of Xyzzy took three wickets for England against Pakistan.")
-    assert answers(doc)[1:] == [("Xyzzy", "NIL"), ("three", "NIL"), ("England", "England")]
+    assert answers(doc)[1:] == [("Xyzzy", "NIL"), ("three", "NIL"), ("England", "England cricket team")]
     assert doc.ents[0].kb_id_ != "NIL"
     assert [each.label_ for each in doc.ents] == ["PERSON", "ORG", "CARDINAL", "GPE"]
     assert doc.ents[1]._.wikilda["candidates"] == []
@@ -59,13 +59,13 @@ def test_an_article_before_a_name_is_looked_over(model: Path) -> None:
     patterns = [{"label": "GPE", "pattern": each} for each in ("the England", "The Oval")]
     nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
     nlp.add_pipe("wikilda", config={"model": str(model)})
-    assert answers(nlp("It was the England of The Oval.")) == [("the England", "England"), ("The Oval", "The Oval")]
+    assert answers(nlp("It was the England of The Oval.")) == [("the England", "England cricket team"), ("The Oval", "The Oval")]
 
 
 def test_a_wikidata_id_goes_before_a_title(model: Path) -> None:
     nlp = pipeline(model)
     linker = nlp.get_pipe("wikilda").linker  # type: ignore[attr-defined]
-    england = linker.knowledge.find_topic("England")
+    england = linker.knowledge.find_topic("England cricket team")
     items = linker.knowledge.wikidata.copy()
     items[england] = 21
     linker.knowledge.__dict__["wikidata"] = items

@@ -85,5 +85,7 @@ def _row(mention: LinkedMention) -> tuple[str, ...]:
     if not mention.candidates:
         return mention.text, "–", "", "", "not in the knowledge"
     best, *others = mention.candidates
+    if not mention.entity:
+        return mention.text, "–", "", "", f"probably not in the knowledge ({mention.nil:.0%}), else {best.entity.title}"
     other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
     return mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other

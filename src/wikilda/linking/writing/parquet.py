@@ -15,7 +15,9 @@ def _schema(first: dict[str, Any]) -> Any:
     entity = [("title", pa.string()), ("page_id", pa.int64()), ("wikidata", pa.string()), ("url", pa.string())]
     candidate = pa.struct([*entity, ("probability", pa.float64()), ("prior", pa.float64())])
     span = [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
-    mention = pa.struct([*span, *entity, ("probability", pa.float64()), ("candidates", pa.list_(candidate))])
+    mention = pa.struct(
+        [*span, *entity, ("probability", pa.float64()), ("nil", pa.float64()), ("candidates", pa.list_(candidate))]
+    )
     topic = pa.struct([*entity, ("share", pa.float64())])
     source = [("wiki", pa.string()), ("language", pa.string()), ("files", pa.list_(pa.string()))]
     columns = {

@@ -101,11 +101,11 @@ def test_relatedness_is_the_urns(linker: Linker) -> None:
     assert np.all(np.diff([each.relatedness for each in found]) <= 0)
 
 
-def test_an_acronym_speaks_by_its_name(linker: Linker) -> None:
-    for text in ("The [[ICC]] and the [[MCC]] met.", "[[LA]]"):
-        for mention in explain_document(linker, marked(text)).mentions:
-            for each in mention.candidates:
-                assert each.odds.names in (0, UrnSettings().acronym, -UrnSettings().acronym)
+def test_titles_speak_for_names(linker: Linker) -> None:
+    kennedy = explain(linker, marked("[[JFK]]"), 0).candidates[0]
+    assert (kennedy.entity.title, kennedy.odds.names) == ("John F. Kennedy", UrnSettings().acronym)
+    house = explain(linker, marked("[[White House]]"), 0).candidates[0]
+    assert (house.entity.title, house.odds.names) == ("White House", UrnSettings().stray)
 
 
 def test_documents_with_little_in_them(linker: Linker) -> None:

@@ -35,7 +35,5 @@ def command(
     kind = SamplerSettings if lda else UrnSettings
     default = kind()
     kept = sweeps or default.sweeps
-    chosen = kind(
-        sweeps=kept, burn_in=min(default.burn_in, kept // 2), seed=default.seed if seed is None else seed
-    )
+    chosen = kind(sweeps=kept, burn_in=min(default.burn_in, kept // 2), seed=default.seed if seed is None else seed)
     serve(Plan(model, knowledge, settings, chosen))

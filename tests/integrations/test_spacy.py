@@ -59,7 +59,10 @@ def test_an_article_before_a_name_is_looked_over(model: Path) -> None:
     patterns = [{"label": "GPE", "pattern": each} for each in ("the England", "The Oval")]
     nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
     nlp.add_pipe("wikilda", config={"model": str(model)})
-    assert answers(nlp("It was the England of The Oval.")) == [("the England", "England cricket team"), ("The Oval", "The Oval")]
+    assert answers(nlp("It was the England of The Oval.")) == [
+        ("the England", "England cricket team"),
+        ("The Oval", "The Oval"),
+    ]
 
 
 def test_a_wikidata_id_goes_before_a_title(model: Path) -> None:

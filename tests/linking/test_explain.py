@@ -1,12 +1,20 @@
-"""Explanations come from the sweeps that the answer comes from."""
+"""Explanations take the urn apart: what they say adds up to the answer."""
 
+import math
+
+import numpy as np
 import pytest
 
+from wikilda.errors import SettingsError
+from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.linking import Linker, Text, marked
 from wikilda.linking.explain import explain, explain_document
+from wikilda.linking.reasons import Odds
 from wikilda.sample import texts
 
 CROFT = Text(texts()[0]["text"], [(each["start"], each["end"]) for each in texts()[0]["mentions"]], "croft")
+SURE = marked("[[Wasim Akram]] bowled a wicket to [[Croft]] at [[The Oval]], and [[Wasim Akram]] took runs.", "sure")
 
 
 def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
@@ -19,40 +27,85 @@ def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
         ]
     assert explained.topics == linked.topics
     assert explain(linker, CROFT, 3, candidates=4) == explained.mentions[3]
+    assert explain(linker, CROFT, 3, candidates=1).candidates == explained.mentions[3].candidates[:1]
 
 
-def test_company_pulls_croft_to_the_cricketer(linker: Linker) -> None:
-    best, *others = explain(linker, CROFT, 3).candidates
-    assert best.entity.title == "Robert Croft"
-    assert best.prior < max(each.prior for each in others)
-    assert best.coherence > max(each.coherence for each in others)
-    assert {each.entity.title for each in best.company} >= {"The Oval", "Wasim Akram"}
-    assert [each.similarity for each in best.company if each.probability == 1] == sorted(
-        (each.similarity for each in best.company if each.probability == 1), reverse=True
-    )
-    assert best.sentence.startswith("Robert Damien Bale Croft")
+def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(linker: Linker) -> None:
+    best, *others = explain(linker, SURE, 1, candidates=10).candidates
+    assert best.rival == others[0].entity.title
+    assert best.odds.total == pytest.approx(math.log(best.probability / others[0].probability), abs=1e-5)
+    for each in others:
+        assert each.rival == best.entity.title
+        assert each.odds.total == pytest.approx(math.log(each.probability / best.probability), abs=1e-5)
+    assert best.odds == Odds(*(-getattr(others[0].odds, name) for name in ("prior", "words", "names", "company")))
 
 
-def test_tokens_add_up(linker: Linker) -> None:
-    """All words and mentions of the document have some topic in every sweep."""
-    document = marked("[[Wasim Akram]] bowled a wicket to [[Wasim Akram]] and [[Waqar Younis]]", "w")
-    sampled = explain_document(linker, document, candidates=100)
-    wasim = sampled.mentions[0].candidates[0]
-    assert wasim.probability == 1
-    assert wasim.words == pytest.approx(sum(each.tokens for each in wasim.top_words), abs=0.05)
-    assert all(0 < each.tokens <= each.occurrences for each in wasim.top_words)
-    assert sum(each.name for each in sampled.mentions[0].candidates) == pytest.approx(1)
+def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:
+    for mention in explain_document(linker, CROFT, candidates=2).mentions:
+        if len(mention.candidates) == 2:
+            best, other = mention.candidates
+            assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=0.05)
 
 
-def test_similarities_are_the_graphs(linker: Linker) -> None:
-    from wikilda.knowledge.graph import similarity
+def test_the_prior_is_the_tempered_one(linker: Linker) -> None:
+    best, other, *_ = explain(linker, SURE, 1).candidates
+    assert best.odds.prior == pytest.approx(UrnSettings().temper * math.log(best.prior / other.prior), rel=1e-4)
 
-    known = linker.knowledge
-    found = explain_document(linker, CROFT).similarities
-    assert found
-    for each in found[:20]:
-        first, second = known.find_topic(each.first), known.find_topic(each.second)
-        assert each.similarity == pytest.approx(similarity(known.graph, first, second), rel=1e-6)
+
+def test_words_add_up(linker: Linker) -> None:
+    """Few words are in the text, so all are shown."""
+    best, other, *_ = explain(linker, SURE, 1).candidates
+    assert {each.word for each in best.top_words} <= {"bowled", "wicket", "took", "runs", "and", "to", "at"}
+    assert sum(each.against for each in best.top_words) == pytest.approx(best.odds.words, abs=0.03)
+    rivals = {each.word: each.weight for each in other.top_words}
+    for each in best.top_words:
+        assert each.against == pytest.approx(each.weight - rivals[each.word], abs=1e-5)
+
+
+def test_company_adds_up(linker: Linker) -> None:
+    best, other, *_ = explain(linker, SURE, 1).candidates
+    assert {(each.mention, each.times) for each in best.company} == {("Wasim Akram", 2), ("The Oval", 1)}
+    assert sum(each.pull for each in best.company) == pytest.approx(best.urn.related)
+    assert best.urn.repeats == 0
+    assert best.odds.company == pytest.approx(math.log(best.urn.total / other.urn.total))
+    assert [each.pull for each in best.company] == sorted((each.pull for each in best.company), reverse=True)
+    twice = explain(linker, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
+    assert twice.urn.repeats == pytest.approx(UrnSettings().repeats)
+
+
+def test_links_and_shared_neighbours_are_the_graphs(linker: Linker) -> None:
+    graph, known = linker.knowledge.graph, linker.knowledge
+
+    def around(title: str) -> set[int]:
+        topic = known.find_topic(title)
+        lists = (graph.out_offsets, graph.out_topics), (graph.in_offsets, graph.in_topics)
+        return {int(each) for offsets, topics in lists for each in topics[offsets[topic] : offsets[topic + 1]]}
+
+    seen = set()
+    for reasons in (each for mention in explain_document(linker, CROFT).mentions for each in mention.candidates):
+        mine = around(reasons.entity.title)
+        for each in reasons.company:
+            assert each.linked == (known.find_topic(each.entity.title) in mine)
+            assert each.shared == len(mine & around(each.entity.title))
+            seen.add(each.linked)
+    assert seen == {True, False}
+
+
+def test_relatedness_is_the_urns(linker: Linker) -> None:
+    found = explain_document(linker, CROFT).related
+    drawn = linker.draw(CROFT).parts[0]
+    names = [linker.knowledge.titles[int(topic)] for topic in drawn.topics]
+    assert len(found) > 20
+    for each in found:
+        assert each.relatedness == drawn.related[names.index(each.first), names.index(each.second)]
+    assert np.all(np.diff([each.relatedness for each in found]) <= 0)
+
+
+def test_titles_speak_for_names(linker: Linker) -> None:
+    kennedy = explain(linker, marked("[[JFK]]"), 0).candidates[0]
+    assert (kennedy.entity.title, kennedy.odds.names) == ("John F. Kennedy", UrnSettings().acronym)
+    house = explain(linker, marked("[[White House]]"), 0).candidates[0]
+    assert (house.entity.title, house.odds.names) == ("White House", UrnSettings().stray)
 
 
 def test_documents_with_little_in_them(linker: Linker) -> None:
@@ -60,7 +113,14 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
     unknown = explain(linker, marked("[[Xyzzy]] and [[Croft]]"), 0)
     assert (unknown.text, unknown.candidates) == ("Xyzzy", [])
     alone = explain(linker, marked("[[Croft]]"), 0).candidates[0]
-    assert alone.company == []
-    assert alone.coherence == 1
+    assert (alone.company, alone.top_words, alone.odds.company) == ([], [], 0)
+    only = explain(linker, marked("[[Wasim Akram]]"), 0).candidates
+    assert [(each.rival, each.odds.total) for each in only] == [(None, 0)]
     with pytest.raises(IndexError):
         explain(linker, marked("[[Croft]]"), 1)
+
+
+def test_the_papers_sampler_is_not_explained(linker: Linker) -> None:
+    lda = Linker(linker.model, linker.knowledge, SamplerSettings())
+    with pytest.raises(SettingsError, match="leave --lda away"):
+        explain(lda, CROFT, 0)

@@ -16,6 +16,7 @@ import httpx
 import uvicorn
 
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
 from wikilda.server.run import uvicorn_options
@@ -53,7 +54,10 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def serving(
-    model: Path, sampler: SamplerSettings | None = None, opens: threading.Event | None = None, **settings: Any
+    model: Path,
+    linking: UrnSettings | SamplerSettings | None = None,
+    opens: threading.Event | None = None,
+    **settings: Any,
 ) -> Iterator[Served]:
     """A server in a thread: warm, or one that opens its model when it may."""
     wanted = ServerSettings(port=free_port(), **settings)
@@ -61,7 +65,7 @@ def serving(
     def opener() -> Linker:
         if opens:
             opens.wait(60)
-        return Linker.open(model, settings=sampler or SamplerSettings())
+        return Linker.open(model, settings=linking or UrnSettings())
 
     options = {**uvicorn_options(wanted), "host": "127.0.0.1", "port": wanted.port}
     server = uvicorn.Server(uvicorn.Config(create_app(opener, wanted), **options))

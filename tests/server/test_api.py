@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.server.serving import serving
+from wikilda.inference.settings import SamplerSettings
 from wikilda.linking import Linker, Text
 from wikilda.sample import texts
 from wikilda.server import schemas
@@ -73,8 +74,19 @@ def test_explanations_agree_with_answers(client: httpx.Client) -> None:
     one = client.post("/v1/explain", json={"text": CROFT, "mention": 3}).json()["mentions"]
     assert one == [answer.json()["mentions"][3]]
     shown = {each.title for mention in why.mentions for each in mention.candidates}
-    assert why.similarities
-    assert all({each.first, each.second} <= shown for each in why.similarities)
+    assert why.related
+    assert all({each.first, each.second} <= shown for each in why.related)
+    for reasons in (each for mention in why.mentions for each in mention.candidates):
+        parts = reasons.odds.prior + reasons.odds.words + reasons.odds.names + reasons.odds.company
+        assert reasons.odds.total == pytest.approx(parts, abs=1e-5)
+
+
+def test_what_the_papers_sampler_decides_is_not_explained(model: Path) -> None:
+    with serving(model, SamplerSettings()) as served, served.client() as client:
+        assert client.post("/v1/link", json={"text": CROFT}).status_code == 200
+        answer = client.post("/v1/explain", json={"text": CROFT})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (501, "no_explanation")
+        assert "UrnSettings" in answer.json()["error"]["message"]
 
 
 def test_topics_and_mentions_are_looked_up(client: httpx.Client) -> None:

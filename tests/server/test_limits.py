@@ -144,7 +144,7 @@ def test_what_users_send_is_not_logged(model: Path, caplog: pytest.LogCaptureFix
     with serving(model, log_texts=True) as served, served.client() as client:
         caplog.clear()
         client.get("/tag", params={"text": word})
-        assert any(word in record.getMessage() for record in caplog.records if record.name == "wikilda.server")
+    assert any(word in record.getMessage() for record in caplog.records if record.name == "wikilda.server")
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,16 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     assert page.text(".sentence") == why[number]["candidates"][0]["sentence"]
     assert "By its name alone this would be Lara Croft" in page.text(".because")
     assert "The Oval" in page.text(".why")
+    odds = why[number]["candidates"][0]["odds"]
+    shown_odds = [each.text.replace("−", "-") for each in page.all(".odds dd")]
+    wanted = [odds[each] for each in ("prior", "words", "names", "company", "total")]
+    assert [float(each) for each in shown_odds] == pytest.approx(wanted, abs=0.006)
+    sides = page.run("return [...document.querySelectorAll('.balance > span')].map((each) => each.className)")
+    assert sides == ["contra" if each < 0 else "pro" for each in wanted[:4]]
     lara = next(at for at, each in enumerate(shown) if each.text == "Lara Croft")
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
-    assert "% of the sweeps" in page.text(".because").replace("\xa0", " ")
+    assert "less probable than Robert Croft, because of the words of the text" in page.text(".because")
 
 
 def test_the_figure(page: Page) -> None:
@@ -141,7 +147,7 @@ def test_the_figure(page: Page) -> None:
     robert = page.all(".node.topic")[topics.index("Topic: Robert Croft")]
     page.run("arguments[0].scrollIntoView({block: 'center'})", robert)
     ActionChains(page.driver).move_to_element(robert).perform()
-    assert "Pulled by The Oval" in page.text("#pull")
+    assert "Pulled by Glamorgan County Cricket Club" in page.text("#pull")
     assert page.all(".link.faded")
     ActionChains(page.driver).move_to_element(page.all("#figure-title")[0]).perform()
     assert not page.all(".link.faded")

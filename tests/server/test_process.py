@@ -21,7 +21,7 @@ LONG = " ".join(each["text"] for each in texts()) * 8
 
 
 def test_a_stopped_server_finishes_what_it_has_begun(model: Path) -> None:
-    with process(model, "--sweeps", 600) as (served, started):
+    with process(model, "--lda", "--sweeps", 600) as (served, started):
         wait_until_ready(served)
         answers: list[httpx.Response] = []
         asking = threading.Thread(
@@ -120,6 +120,8 @@ def test_explain_on_the_command_line(model: Path, arguments: tuple[str, ...]) ->
     assert "Robert Croft" in out
     if arguments:
         assert {each["text"] for each in json.loads(out)} == {"Croft"}
+    else:
+        assert "log odds" in out
     code, _, err = run("explain", model, "Croft bowled.", "-m", "Bush")
     assert code == 1
     assert "there are: Croft" in err

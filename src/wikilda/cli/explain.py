@@ -11,9 +11,13 @@ from rich.console import Console
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.linking import Linker, Text, marked
-from wikilda.linking.explain import Explanation, Reasons, explain_document
+from wikilda.linking.explain import explain_document
+from wikilda.linking.reasons import Explanation, Reasons
 
 _ANY = click.Path(path_type=Path)
+_COLUMNS = (
+    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ company", "pulled by", "words"
+)  # fmt: skip
 
 
 @click.command()
@@ -46,20 +50,25 @@ def command(
         click.echo(json.dumps([asdict(each) for each in chosen], ensure_ascii=False, indent=1))
         return
     out = console()
-    for each in {each.text: each for each in chosen}.values():
+    for each in chosen:
         show_explanation(out, each)
 
 
 def show_explanation(out: Console, explanation: Explanation) -> None:
-    """The candidates of a mention, and what speaks for each."""
+    """The candidates of a mention, and what speaks for each against its rival."""
+    if not explanation.candidates:
+        out.print(f"“{explanation.text}”: not in the knowledge\n", markup=False, highlight=False)
+        return
     rows = [_row(each) for each in explanation.candidates]
-    columns = ["means", "sure", "prior", "name", "words", "coherence", "like", "because of"]
-    out.print(table(f"“{explanation.text}”", columns, rows))
+    out.print(table(f"“{explanation.text}”", _COLUMNS, rows))
     out.print()
 
 
 def _row(reasons: Reasons) -> tuple[str, ...]:
-    company = ", ".join(f"{each.entity.title} {each.similarity:.2f}" for each in reasons.company[:3])
-    words = ", ".join(each.word for each in reasons.top_words[:4])
-    shares = (f"{each:.0%}" for each in (reasons.probability, reasons.prior, reasons.name))
-    return reasons.entity.title, *shares, f"{reasons.words:.1f}", f"{reasons.coherence:.2f}", company, words
+    odds = reasons.odds
+    parts = [f"{each:+.1f}" for each in (odds.total, odds.prior, odds.words, odds.names, odds.company)]
+    company = ", ".join(f"{each.entity.title} {each.pull:.2f}" for each in reasons.company[:3])
+    words = ", ".join(f"{each.word} {each.against:+.1f}" for each in reasons.top_words[:4])
+    shares = f"{reasons.probability:.0%}", f"{reasons.prior:.0%}"
+    against = (reasons.rival, *parts) if reasons.rival else ("nothing", *[""] * len(parts))
+    return reasons.entity.title, *shares, *against, company, words

@@ -7,6 +7,7 @@ import click
 from wikilda.cli.options import settings_options
 from wikilda.errors import WikildaError
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.server.settings import ServerSettings
 
 _ANY = click.Path(path_type=Path)
@@ -17,9 +18,10 @@ _ANY = click.Path(path_type=Path)
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--sweeps", type=click.IntRange(2), help="S: Gibbs sweeps over a document.")
 @click.option("--seed", type=int, help="Where random numbers begin.")
+@click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn; it cannot say why.")
 @settings_options(ServerSettings)
 def command(
-    model: Path, knowledge: Path | None, sweeps: int | None, seed: int | None, settings: ServerSettings
+    model: Path, knowledge: Path | None, sweeps: int | None, seed: int | None, lda: bool, settings: ServerSettings
 ) -> None:
     """Serve a model: an API, the shapes of REL, TagMe, DBpedia Spotlight and GERBIL's NIF, and a page.
 
@@ -30,9 +32,8 @@ def command(
         from wikilda.server.run import Plan, serve
     except ModuleNotFoundError as error:
         raise WikildaError(f"serve needs {error.name}. Install it: pip install 'wikilda[server]'") from None
-    default = SamplerSettings()
+    kind = SamplerSettings if lda else UrnSettings
+    default = kind()
     kept = sweeps or default.sweeps
-    sampler = SamplerSettings(
-        sweeps=kept, burn_in=min(default.burn_in, kept // 2), seed=default.seed if seed is None else seed
-    )
-    serve(Plan(model, knowledge, settings, sampler))
+    chosen = kind(sweeps=kept, burn_in=min(default.burn_in, kept // 2), seed=default.seed if seed is None else seed)
+    serve(Plan(model, knowledge, settings, chosen))

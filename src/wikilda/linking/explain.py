@@ -1,223 +1,206 @@
-"""Why a mention means what it does: what its name, its words and its company say for each candidate.
+"""Why a mention means what it does: what speaks for each candidate against its best rival.
 
-All numbers come from the kept sweeps of one sampling, the same that the answer comes from. A candidate k of a
-mention draws weight from four sides (Eqs. 4 and 6):
+The urn draws a mention with log weights that are sums (see `wikilda.inference.urn`), so the log odds of two
+candidates are sums, too:
 
-- its *name*: how much of the string's weight in the model is k's;
-- *words*: how many of the document's words had topic k, on average over sweeps, and which;
-- *mentions*: how many other mentions had topic k itself;
-- *company*: the topics that other mentions had, and how alike k is to them. Their mean is the coherence of k.
+- *prior*: temper · log P(k|v);
+- *words*: words · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
+- *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
+- *company*: log(base + repeats · N_k + Σ near · R(k, z)), and what each other string adds to it.
+
+The first three are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
+content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
+where the other mentions are sure, and close to it where they are not.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.packet import Document
-from wikilda.inference.sampler import Sampled
-from wikilda.linking.answers import Entity, TopicShare
+from wikilda.errors import SettingsError
+from wikilda.inference.urn import Company, Part, Urn
+from wikilda.linking.answers import TopicShare
 from wikilda.linking.documents import Text
-from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.linking.encode import encode_mentions
 from wikilda.linking.linker import Linker
+from wikilda.linking.ranking import Rows, best_candidates
+from wikilda.linking.reasons import Companion, Content, Explained, Explanation, Odds, Reasons, Relation, Word
 
-_LEAST = 0.005  # of a token or a similarity: less is not worth showing
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word that speaks for a candidate: how many of its tokens had the topic, of how many in the document."""
-
-    word: str
-    tokens: float
-    occurrences: int
-
-
-@dataclass(frozen=True)
-class Companion:
-    """What another mention means, how probable that is, and how alike it is to a candidate."""
-
-    mention: str
-    entity: Entity
-    probability: float
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Reasons:
-    """A candidate, and all that speaks for it."""
-
-    entity: Entity
-    sentence: str
-    probability: float
-    prior: float
-    name: float
-    words: float
-    mentions: float
-    coherence: float
-    top_words: list[Word]
-    company: list[Companion]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """A mention and the reasons for its candidates, best first; none where the knowledge does not have the string."""
-
-    start: int
-    end: int
-    text: str
-    candidates: list[Reasons]
-
-
-@dataclass(frozen=True)
-class Likeness:
-    """How alike two candidates of a document are."""
-
-    first: str
-    second: str
-    similarity: float
-
-
-@dataclass(frozen=True)
-class Explained:
-    """A document with all of its mentions explained, the similarities of their candidates, and its topics."""
-
-    mentions: list[Explanation]
-    similarities: list[Likeness]
-    topics: list[TopicShare]
+_LEAST_WORD = 0.005  # of a log weight: less is not worth showing
+_LEAST_PULL = 1e-4  # of what is in the urn
+_MOST = 8  # words and strings that are shown for a candidate
+_BLOCK = 256  # topics whose words are looked at together
+_NOTHING = Odds(0.0, 0.0, 0.0, 0.0)
 
 
 def explain(linker: Linker, document: Text, number: int, *, candidates: int = 5) -> Explanation:
     """Why one mention of a document means what it does."""
-    return _Explainer(linker, document).mention(number, candidates)
+    return _Explainer(linker, document, candidates).mentions([number])[0]
 
 
 def explain_document(linker: Linker, document: Text, *, candidates: int = 5, topics: int = 10) -> Explained:
     """Why all mentions of a document mean what they do."""
-    explainer = _Explainer(linker, document)
-    mentions = [explainer.mention(number, candidates) for number in range(len(explainer.spans))]
-    mixture, shares = explainer.sampled.mixture
-    largest = zip(mixture[:topics], shares[:topics], strict=True)
+    explainer = _Explainer(linker, document, candidates)
+    mentions = explainer.mentions(range(len(explainer.document.spans)))
+    largest = zip(*(column[:topics] for column in linker.topics(explainer.document)), strict=True) if topics else ()
     return Explained(
         mentions,
-        explainer.similarities({each.entity.title for mention in mentions for each in mention.candidates}),
+        explainer.related({each.entity.title for mention in mentions for each in mention.candidates}),
         [TopicShare(linker.entity(topic), float(share)) for topic, share in largest],
     )
 
 
 class _Explainer:
-    """A document, sampled once, and what its sweeps say of topics."""
+    """A document, drawn once, with its candidates in the order of the answer."""
 
-    def __init__(self, linker: Linker, document: Text) -> None:
-        self.linker, self.text = linker, document.text
-        given = document.mentions
-        self.spans = linker.detector.detect(self.text) if given is None else given
-        self.symbols = encode_mentions(self.text, self.spans, linker.knowledge)
-        words = encode_words(self.text, self.spans, linker.knowledge)
-        self.sampled: Sampled = linker.sampler.sample(Document(words, self.symbols, document.id))
-        counts = self.sampled.counts
-        self.rows = np.repeat(np.arange(len(counts.offsets) - 1), np.diff(counts.offsets))
-        self.tokens = counts.sweeps / self.sampled.sweeps  # by (symbol, topic): tokens with that topic, on average
-        self._explained: dict[tuple[int, int], list[Reasons]] = {}
+    def __init__(self, linker: Linker, document: Text, most: int) -> None:
+        if linker.urn is None:
+            raise SettingsError(
+                "explanations are those of the urn, and this linker decides by the paper's sampler. "
+                "Open it with UrnSettings (leave --lda away)."
+            )
+        self.linker, self.most, self.document = linker, most, linker.read(document)
+        drawn, known = linker.draw(self.document), linker.knowledge
+        symbols = encode_mentions(self.document.text, self.document.spans, known)
+        rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
+        self.best = best_candidates(known.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
+        self.parts = [_PartOf(linker, linker.urn, part, self.document) for part in drawn.parts]
+        self._places = {
+            int(number): (part, token) for part in self.parts for token, number in enumerate(part.part.chosen)
+        }
 
-    def mention(self, number: int, most: int) -> Explanation:
-        """The reasons for the candidates of a mention; those of one string are the same everywhere."""
-        start, end = self.spans[number]
-        row = int(self.sampled.rows[number])
-        if self.symbols[number] >= 0 and (row, most) not in self._explained:
-            self._explained[row, most] = self._reasons(number, row, most)
-        return Explanation(start, end, self.text[start:end], self._explained.get((row, most), []))
+    def mentions(self, numbers: "range | list[int]") -> list[Explanation]:
+        """The reasons for the candidates of some mentions."""
+        spans = [self.document.spans[number] for number in numbers]
+        text = self.document.text
+        for part in self.parts:
+            part.read_words([k for number in numbers for k in self._shown(number, part)])
+        return [
+            Explanation(start, end, text[start:end], self._reasons(number))
+            for number, (start, end) in zip(numbers, spans, strict=True)
+        ]
 
-    def similarities(self, titles: set[str]) -> list[Likeness]:
-        """How alike the candidates are that have one of some titles."""
-        alike = self.sampled.packet.likeness
-        named = {number: self.linker.knowledge.titles[int(topic)] for number, topic in enumerate(alike.topics)}
-        shown = {number: title for number, title in named.items() if title in titles}
+    def related(self, titles: set[str]) -> list[Relation]:
+        """How the candidates are related that have one of some titles."""
+        found = [each for part in self.parts for each in part.relations(titles)]
+        return sorted(found, key=lambda each: -each.relatedness)
+
+    def _shown(self, number: int, part: "_PartOf | None" = None) -> list[int]:
+        """The candidates of a mention that were looked at, as numbers of its part, best first."""
+        where, _ = self._places.get(number, (None, 0))
+        if where is None or part not in (None, where):
+            return []
+        return [at for topic in self.best.topics[number] if (at := where.number_of(int(topic))) >= 0]
+
+    def _reasons(self, number: int) -> list[Reasons]:
+        shown = self._shown(number)
+        if not shown:
+            return []
+        part, token = self._places[number]
+        numbers = zip(self.best.probabilities[number], self.best.priors[number], strict=True)
         found = []
-        for one, title in shown.items():
-            for at in range(alike.offsets[one], alike.offsets[one + 1]):
-                other = int(alike.neighbours[at])
-                if one < other and other in shown and alike.values[at] >= _LEAST:
-                    found.append(Likeness(title, shown[other], float(alike.values[at])))
-        return sorted(found, key=lambda each: -each.similarity)
-
-    def _reasons(self, number: int, row: int, most: int) -> list[Reasons]:
-        topics, counts = self.linker.knowledge.mentions.row(int(self.symbols[number]))
-        priors = dict(zip(topics.tolist(), (counts / counts.sum()).tolist(), strict=True))
-        found = {int(topic): float(share) for topic, share in zip(*self.sampled.mention(number), strict=True)}
-        order = sorted(priors.keys() | found.keys(), key=lambda k: (-found.get(k, 0.0), -priors.get(k, 0.0), k))
-        names = self._names(row)
-        return [self._candidate(k, row, found.get(k, 0.0), priors.get(k, 0.0), names.get(k, 0.0)) for k in order[:most]]
-
-    def _names(self, row: int) -> dict[int, float]:
-        """The shares of a mention's weight that its topics have."""
-        bag = self.sampled.packet.bag
-        span = slice(bag.starts[row], bag.starts[row] + bag.lengths[row])
-        weights = np.asarray(bag.mention_weights[span], np.float64)
-        shares = weights / max(float(weights.sum()), 1e-300)
-        return dict(zip(bag.mention_topics[span].tolist(), shares.tolist(), strict=True))
-
-    def _candidate(self, topic: int, row: int, probability: float, prior: float, name: float) -> Reasons:
-        first = self.sampled.packet.bag.first_mention
-        here = self.sampled.counts.topics == topic
-        words = here & (self.rows < first)
-        others = here & (self.rows >= first) & (self.rows != row)
-        company = self._company(topic, row)
-        weight = sum(each.probability for each in company)
-        return Reasons(
-            entity=self.linker.entity(topic),
-            sentence=self.linker.knowledge.sentences[topic],
-            probability=probability,
-            prior=prior,
-            name=name,
-            words=float(self.tokens[words].sum()),
-            mentions=float(self.tokens[others].sum()),
-            coherence=sum(each.probability * each.similarity for each in company) / weight if weight else 1.0,
-            top_words=self._words(np.flatnonzero(words)),
-            company=sorted((each for each in company if each.similarity >= _LEAST), key=_pull)[:8],
-        )
-
-    def _words(self, places: NDArray[np.intp]) -> list[Word]:
-        bag, strings = self.sampled.packet.bag, self.linker.knowledge.word_strings
-        best = places[np.argsort(-self.tokens[places], kind="stable")][:8]
-        rows = self.rows[best]
-        return [
-            Word(strings[int(bag.symbols[row])], float(tokens), int(bag.occurrences[row]))
-            for row, tokens in zip(rows, self.tokens[best], strict=True)
-            if tokens >= _LEAST
-        ]
-
-    def _company(self, topic: int, row: int) -> list[Companion]:
-        """What the other mentions mean, each string once, other than the topic itself."""
-        near, strings = self._near(topic), self.linker.knowledge.mention_strings
-        return [
-            Companion(strings[symbol], self.linker.entity(means), chance, near.get(means, 0.0))
-            for other, symbol, means, chance in self._meanings
-            if other != row and means != topic
-        ]
-
-    @cached_property
-    def _meanings(self) -> list[tuple[int, int, int, float]]:
-        """For every known mention string its best topic and how probable that is."""
-        bag, counts, found = self.sampled.packet.bag, self.sampled.counts, []
-        for row in range(bag.first_mention, len(bag.symbols)):
-            span = slice(counts.offsets[row], counts.offsets[row + 1])
-            sweeps = counts.sweeps[span]
-            if bag.symbols[row] >= 0 and len(sweeps):
-                best = int(np.argmax(sweeps))
-                chance = float(sweeps[best] / sweeps.sum())
-                found.append((row, int(bag.symbols[row]), int(counts.topics[span][best]), chance))
+        for (probability, prior), topic in zip(list(numbers)[: self.most], shown, strict=False):
+            rival = next((other for other in shown if other != topic), -1)
+            found.append(part.reasons(token, topic, rival, float(probability), float(prior)))
         return found
 
-    def _near(self, topic: int) -> dict[int, float]:
-        alike = self.sampled.packet.likeness
-        place = int(np.searchsorted(alike.topics, topic))
-        if place == len(alike.topics) or alike.topics[place] != topic:
-            return {}
-        span = slice(alike.offsets[place], alike.offsets[place + 1])
-        return dict(zip(alike.topics[alike.neighbours[span]].tolist(), alike.values[span].tolist(), strict=True))
 
+class _PartOf:
+    """The mentions of a document that were drawn together. Topics are numbers in `part.topics`."""
 
-def _pull(companion: Companion) -> float:
-    return -companion.probability * companion.similarity
+    def __init__(self, linker: Linker, urn: Urn, part: Part, document: Text) -> None:
+        self.linker, self.urn, self.part, self.document = linker, urn, part, document
+        self.company = Company(part, urn.rules)
+        self._words: dict[int, NDArray[np.float32]] = {}
+        self._top: dict[tuple[int, int], list[Word]] = {}
+
+    def number_of(self, topic: int) -> int:
+        """The number of a topic; −1 if it was not looked at."""
+        at = int(np.searchsorted(self.part.topics, topic)) if topic >= 0 else len(self.part.topics)
+        return at if at < len(self.part.topics) and int(self.part.topics[at]) == topic else -1
+
+    def read_words(self, topics: list[int]) -> None:
+        """Find what words say for topics; all at once, for their rows are long."""
+        wanted = np.array(sorted(set(topics)), np.int64)
+        for start in range(0, len(wanted), _BLOCK):
+            block = wanted[start : start + _BLOCK]
+            self._words |= zip(block.tolist(), self.urn.word_parts(self.part, block).astype(np.float32), strict=True)
+
+    def relations(self, titles: set[str]) -> list[Relation]:
+        named = [self.linker.knowledge.titles[int(topic)] for topic in self.part.topics]
+        shown = np.array([at for at, title in enumerate(named) if title in titles], np.int64)
+        values = np.triu(self.part.related[np.ix_(shown, shown)])
+        return [
+            Relation(named[shown[one]], named[shown[other]], float(values[one, other]))
+            for one, other in zip(*np.nonzero(values), strict=True)
+        ]
+
+    def reasons(self, token: int, topic: int, rival: int, probability: float, prior: float) -> Reasons:
+        pulls = self.company.pulls(token, topic)
+        content = self._content(token, topic)
+        return Reasons(
+            entity=self.linker.entity(self.part.topics[topic]),
+            sentence=self.linker.knowledge.sentences[int(self.part.topics[topic])],
+            probability=probability,
+            prior=prior,
+            rival=self.linker.entity(self.part.topics[rival]).title if rival >= 0 else None,
+            odds=self._odds(token, topic, rival) if rival >= 0 else _NOTHING,
+            urn=content,
+            top_words=self._top_words(topic, rival),
+            company=self._companions(pulls, topic),
+        )
+
+    def _odds(self, token: int, topic: int, rival: int) -> Odds:
+        found, row = self.part.found, self.part.rows[token]
+        span = slice(found.offsets[row], found.offsets[row + 1])
+        one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
+        prior, words, names = (float(log[one] - log[other]) for log in self.part.logs)
+        company = np.log(self._content(token, topic).total) - np.log(self._content(token, rival).total)
+        return Odds(prior, words, names, float(company))
+
+    def _content(self, token: int, topic: int) -> Content:
+        related = float(self.company.pulls(token, topic).sum())
+        return Content(self.urn.rules.base, self.company.repeats(token, topic), related)
+
+    def _top_words(self, topic: int, rival: int) -> list[Word]:
+        """The words that say most for a candidate, or against it."""
+        if (topic, rival) not in self._top:
+            weights, strings = self._words[topic], self.linker.knowledge.word_strings
+            against = weights - self._words[rival] if rival >= 0 else weights
+            best = np.argsort(-np.abs(against), kind="stable")[:_MOST]
+            words, counts = self.part.words, self.part.counts
+            self._top[topic, rival] = [
+                Word(strings[int(words[at])], int(counts[at]), float(weights[at]), float(against[at]))
+                for at in best
+                if abs(against[at]) >= _LEAST_WORD
+            ]
+        return self._top[topic, rival]
+
+    def _companions(self, pulls: NDArray[np.float64], topic: int) -> list[Companion]:
+        """The strings that pull most, each with what its nearest mention means."""
+        totals = np.bincount(self.part.rows, weights=pulls)
+        best = np.argsort(-totals, kind="stable")[:_MOST]
+        return [self._companion(int(row), pulls, topic) for row in best if totals[row] >= _LEAST_PULL]
+
+    def _companion(self, row: int, pulls: NDArray[np.float64], topic: int) -> Companion:
+        others = self._tokens[row]
+        others = others[pulls[others] > 0]
+        other = int(others[np.argmax(pulls[others])])
+        means, probability = self.company.puller(other, topic)
+        start, end = self.document.spans[self.part.chosen[other]]
+        return Companion(
+            mention=self.document.text[start:end],
+            times=len(others),
+            entity=self.linker.entity(self.part.topics[means]),
+            probability=probability,
+            pull=float(pulls[others].sum()),
+            linked=self.company.linked(means, topic),
+            shared=self.company.shared(means, topic),
+        )
+
+    @cached_property
+    def _tokens(self) -> list[NDArray[np.int64]]:
+        """The mentions of every distinct string."""
+        order = np.argsort(self.part.rows, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.part.rows))[:-1])

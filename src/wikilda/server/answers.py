@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from wikilda.linking.explain import Explained, Explanation, Reasons
 from wikilda.linking.offsets import from_code_points
+from wikilda.linking.reasons import Companion, Explained, Explanation, Reasons
 
 
 def explained_json(explained: Explained, name: str, text: str, unit: str) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def explained_json(explained: Explained, name: str, text: str, unit: str) -> dic
     return {
         "id": name,
         "mentions": [_mention(each, *span) for each, span in zip(explained.mentions, spans, strict=True)],
-        "similarities": [asdict(each) for each in explained.similarities],
+        "related": [_rounded(asdict(each)) for each in explained.related],
         "topics": [each.to_json() for each in explained.topics],
     }
 
@@ -24,15 +24,23 @@ def _mention(explanation: Explanation, start: int, end: int) -> dict[str, Any]:
 
 
 def _reasons(reasons: Reasons) -> dict[str, Any]:
-    numbers = ("probability", "prior", "name", "words", "mentions", "coherence")
     return {
         **reasons.entity.to_json(),
-        **{name: round(getattr(reasons, name), 6) for name in numbers},
+        **_rounded({"probability": reasons.probability, "prior": reasons.prior}),
         "sentence": reasons.sentence,
-        "top_words": [asdict(each) for each in reasons.top_words],
-        "company": [
-            {**each.entity.to_json(), "mention": each.mention, "probability": each.probability,
-             "similarity": each.similarity}
-            for each in reasons.company
-        ],
-    }  # fmt: skip
+        "rival": reasons.rival,
+        "odds": _rounded(asdict(reasons.odds) | {"total": reasons.odds.total}),
+        "urn": _rounded(asdict(reasons.urn)),
+        "top_words": [_rounded(asdict(each)) for each in reasons.top_words],
+        "company": [_companion(each) for each in reasons.company],
+    }
+
+
+def _companion(companion: Companion) -> dict[str, Any]:
+    values = _rounded(asdict(companion))
+    del values["entity"]
+    return companion.entity.to_json() | values
+
+
+def _rounded(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: round(value, 6) if isinstance(value, float) else value for name, value in values.items()}

@@ -6,11 +6,12 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from wikilda import __version__
-from wikilda.errors import InputError
+from wikilda.errors import InputError, SettingsError
 from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
 from wikilda.linking import Text
-from wikilda.linking.explain import Explained, explain, explain_document
+from wikilda.linking.explain import explain, explain_document
 from wikilda.linking.offsets import to_code_points
+from wikilda.linking.reasons import Explained
 from wikilda.server import schemas
 from wikilda.server.answers import explained_json
 from wikilda.server.examples import examples
@@ -62,22 +63,30 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     return await service.answer(work)
 
 
-@router.post("/explain", response_model=schemas.ExplainAnswer, responses=_WORK, summary="Say why")
+@router.post(
+    "/explain",
+    response_model=schemas.ExplainAnswer,
+    responses={**_WORK, **schemas.errors(501)},
+    summary="Say why",
+)
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
-    """Why mentions mean what they do: what their names, words and company say for each candidate."""
-    document, number = _text(service, asked), asked.mention
+    """Why mentions mean what they do: what prior, words, names and company say for each candidate against its rival."""
+    document = _text(service, asked)
+    return await service.answer(lambda: _explained(service, document, asked))
 
-    def work() -> dict[str, Any]:
+
+def _explained(service: Service, document: Text, asked: schemas.ExplainRequest) -> dict[str, Any]:
+    linker, number = service.linker, asked.mention
+    try:
         if number is None:
-            found = explain_document(service.linker, document, candidates=asked.candidates, topics=asked.topics)
+            found = explain_document(linker, document, candidates=asked.candidates, topics=asked.topics)
         else:
-            try:
-                found = Explained([explain(service.linker, document, number, candidates=asked.candidates)], [], [])
-            except IndexError:
-                raise invalid(f"mention: there is no mention {number} in this text.") from None
-        return explained_json(found, asked.id, document.text, asked.offsets)
-
-    return await service.answer(work)
+            found = Explained([explain(linker, document, number, candidates=asked.candidates)], [], [])
+    except IndexError:
+        raise invalid(f"mention: there is no mention {number} in this text.") from None
+    except SettingsError as error:
+        raise Problem(501, "no_explanation", str(error)) from None
+    return explained_json(found, asked.id, document.text, asked.offsets)
 
 
 @router.get(

@@ -13,6 +13,7 @@ import uvicorn
 
 from wikilda.errors import WikildaError
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
 from wikilda.server.metrics import Metrics
@@ -30,13 +31,13 @@ class Plan:
     model: Path
     knowledge: Path | None
     server: ServerSettings
-    sampler: SamplerSettings
+    settings: UrnSettings | SamplerSettings
 
 
 def serve(plan: Plan) -> None:
     """Serve until a signal says to stop; what has begun is finished first."""
     # What is wrong with the model is said here, once, before anything listens.
-    linker = Linker.open(plan.model, knowledge=plan.knowledge, settings=plan.sampler)
+    linker = Linker.open(plan.model, knowledge=plan.knowledge, settings=plan.settings)
     _raise_file_limit()
     with _bound(plan.server) as listener:
         logging.config.dictConfig(_logging())

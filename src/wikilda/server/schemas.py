@@ -122,29 +122,50 @@ class BatchAnswer(BaseModel):
 
 
 class WordAnswer(BaseModel):
-    """A word, how many of its tokens had the topic (on average over sweeps), and how often it occurs."""
+    """A word of the document: what it adds to the candidate's log weight, and how much more than to the rival's."""
 
-    word: str
-    tokens: float
+    word: str = Field(examples=["wickets"])
     occurrences: int
+    weight: float
+    against: float
 
 
 class CompanionAnswer(EntityAnswer):
-    """What another mention means, and how alike that is to the candidate."""
+    """Another string of the document, the meaning by which it pulls the candidate, and how much it adds in the urn."""
 
     mention: str
-    probability: float
-    similarity: float
+    times: int = Field(description="how many mentions have the string")
+    probability: float = Field(description="how probable that meaning is")
+    pull: float = Field(description="what all mentions with the string add to what the candidate has in the urn")
+    linked: bool = Field(description="whether the meaning and the candidate have a link")
+    shared: int = Field(description="how many neighbours they share in the link graph")
+
+
+class OddsAnswer(BaseModel):
+    """How much more speaks for the candidate than for its rival, as natural logarithms that add up to `total`."""
+
+    prior: float = Field(description="how often the string means it")
+    words: float = Field(description="how well the document's words go with it and its neighbours")
+    names: float = Field(description="whether its title looks like the string, or like what that abbreviates")
+    company: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
+    total: float
+
+
+class ContentAnswer(BaseModel):
+    """What the candidate has in the urn: from the beginning, by mentions that mean it too, by those related to it."""
+
+    base: float
+    repeats: float
+    related: float
 
 
 class ReasonsAnswer(CandidateAnswer):
     """A candidate and what speaks for it."""
 
     sentence: str = Field(description="the article's first sentence")
-    name: float = Field(description="the candidate's share of the string's weight in the model")
-    words: float = Field(description="words of the document that had this topic, on average over sweeps")
-    mentions: float = Field(description="other mentions that had this topic, on average over sweeps")
-    coherence: float = Field(description="mean similarity to what the other mentions mean")
+    rival: str | None = Field(description="the best other candidate, which the odds are against")
+    odds: OddsAnswer
+    urn: ContentAnswer
     top_words: list[WordAnswer]
     company: list[CompanionAnswer]
 
@@ -158,20 +179,20 @@ class ExplanationAnswer(BaseModel):
     candidates: list[ReasonsAnswer]
 
 
-class LikenessAnswer(BaseModel):
-    """How alike two candidates are, by who links to both."""
+class RelationAnswer(BaseModel):
+    """How two candidates are related, by links and by shared neighbours."""
 
     first: str
     second: str
-    similarity: float
+    relatedness: float
 
 
 class ExplainAnswer(BaseModel):
-    """Mentions explained, the similarities of their candidates, and the document's topics."""
+    """Mentions explained, how their candidates are related, and the document's topics."""
 
     id: str
     mentions: list[ExplanationAnswer]
-    similarities: list[LikenessAnswer]
+    related: list[RelationAnswer]
     topics: list[TopicAnswer]
 
 
@@ -273,6 +294,7 @@ def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
         413: "over a limit",
         415: "another content type is wanted",
         422: "a value cannot be used",
+        501: "the server decides by a sampler that it cannot explain",
         503: "busy or not ready: try again",
         504: "not done in time",
     }

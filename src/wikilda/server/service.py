@@ -12,6 +12,7 @@ from starlette.responses import Response
 from wikilda.errors import InputError
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Linked, Linker, Text
+from wikilda.linking.explain import explain_document
 from wikilda.server.metrics import Metrics
 from wikilda.server.problems import invalid, too_large, warming
 from wikilda.server.settings import ServerSettings
@@ -88,7 +89,10 @@ class Service:
         warm(linker)
         self._linker = linker
         log.info("ready")
-        graph = linker.knowledge.graph  # kernels that only lookups need are loaded when nobody waits for them
+        # Kernels that only explanations and lookups need are loaded when nobody waits for them.
+        if linker.urn:
+            explain_document(linker, Text(_WARM_UP))
+        graph = linker.knowledge.graph
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)
             nearest(graph, 0, 1)

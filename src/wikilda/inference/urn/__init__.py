@@ -15,10 +15,11 @@ posterior is the mean of the conditionals.
     drawn = urn.draw(UrnDocument(words, mentions, places, strings, id="testa-7"))
     drawn.mention(i)        topics and posterior probabilities of mention i, best first
 
-The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn.
+The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn, company.
 """
 
+from wikilda.inference.urn.company import Company
 from wikilda.inference.urn.settings import UrnSettings
-from wikilda.inference.urn.urn import Drawn, Urn, UrnDocument
+from wikilda.inference.urn.urn import Drawn, Part, Urn, UrnDocument
 
-__all__ = ["Drawn", "Urn", "UrnDocument", "UrnSettings"]
+__all__ = ["Company", "Drawn", "Part", "Urn", "UrnDocument", "UrnSettings"]

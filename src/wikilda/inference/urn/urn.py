@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,9 @@ from wikilda.inference.urn.candidates import Candidates, candidates_of
 from wikilda.inference.urn.gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.inference.urn.names import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.inference.urn.neighbours import Neighbours, neighbours_of
-from wikilda.inference.urn.relatedness import relatedness
+from wikilda.inference.urn.relatedness import Matrix, relatedness
 from wikilda.inference.urn.settings import UrnSettings
-from wikilda.inference.urn.words import word_evidence
+from wikilda.inference.urn.words import word_evidence, word_parts
 from wikilda.inference.weights import prepare
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
@@ -38,15 +38,30 @@ class UrnDocument:
     id: str | int = 0
 
 
+class Logs(NamedTuple):
+    """What speaks for each candidate of each distinct string, as logarithms; their sum is that of its weight."""
+
+    prior: NDArray[np.float64]
+    words: NDArray[np.float64]
+    names: NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Part:
-    """Mentions of a document that were drawn together, in the order of the text."""
+    """Mentions of a document that were drawn together, in the order of the text, and what they were drawn by."""
 
     chosen: NDArray[np.int64]  # which mentions of the document
     topics: NDArray[np.uint32]
     mentions: Mentions
     posterior: NDArray[np.float64]
     nil: NDArray[np.float64]  # by mention
+    rows: NDArray[np.int64]  # which of the distinct strings each mention has
+    found: Candidates  # of distinct strings
+    logs: Logs
+    neighbours: Neighbours  # of topics
+    related: Matrix
+    words: NDArray[np.int64]  # distinct words of the document
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -149,16 +164,19 @@ class Urn:
         found = candidates_of(symbols, self.model.mentions, s.most)
         near = neighbours_of(self.knowledge.graph, found.topics, s.hub)
         evidence = self._evidence(words, counts, found, near)
-        logs = s.temper * np.log(np.maximum(found.priors, 1e-300)) + s.words * evidence[found.numbers]
+        prior = s.temper * np.log(np.maximum(found.priors, 1e-300))
+        logs = Logs(prior, s.words * evidence[found.numbers], np.empty_like(prior))
         for row, at in enumerate(first):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            logs[span] += self._names(strings[at], found.topics[found.numbers[span]])
-            logs[span] -= logs[span].max()
-        tokens = _tokens(found, np.exp(logs), rows.ravel(), places[chosen])
+            logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
+        tokens = _tokens(found, _weights(logs, found.offsets), rows.ravel(), places[chosen])
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         nil = self._nil(found.topics, tokens, drawn)
-        return Part(chosen, found.topics, tokens, _sharp(drawn.shares, tokens.offsets, s.sharpen), nil)
+        posterior = _sharp(drawn.shares, tokens.offsets, s.sharpen)
+        return Part(
+            chosen, found.topics, tokens, posterior, nil, rows.ravel(), found, logs, near, related, words, counts
+        )  # fmt: skip
 
     def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
         """How probable it is that a mention means nothing that is known.
@@ -178,6 +196,14 @@ class Urn:
         odds = self.settings.nil * strength**-self.settings.nil_power
         chance: NDArray[np.float64] = odds / (1.0 + odds)
         return chance
+
+    def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each word of a document adds to the logarithm of the weight of some of its topics."""
+        rows, near = self.model.words, part.neighbours
+        found = word_parts(
+            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.overlap
+        )  # fmt: skip
+        return self.settings.words * found
 
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
@@ -201,6 +227,13 @@ def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float
     sums = np.add.reduceat(raised, offsets[:-1])
     made: NDArray[np.float64] = raised / np.repeat(sums, np.diff(offsets))
     return made
+
+
+def _weights(logs: Logs, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of candidates, the largest of each string 1."""
+    total = logs.prior + logs.words + logs.names
+    weights: NDArray[np.float64] = np.exp(total - np.repeat(np.maximum.reduceat(total, offsets[:-1]), np.diff(offsets)))
+    return weights
 
 
 def _tokens(

@@ -1,11 +1,11 @@
-// The paper's Figure 1 for this text: names on the left, topics on the right, likelihoods between them, and arcs of
-// similarity between topics.
+// The paper's Figure 1 for this text: names on the left, topics on the right, likelihoods between them, and arcs
+// between topics that are related.
 
 import { draw, get, percent } from "./make.js";
 
 const MOST_NAMES = 22;
 const MOST_ARCS = 70;
-const LEAST_ARC = 0.12;
+const LEAST_ARC = 0.15; // of the strongest
 const TOUCH = matchMedia("(hover: none)").matches;
 
 /** What to draw: each string once with its best candidates, and the topics in an order with few crossings. */
@@ -28,9 +28,11 @@ export function layOut(explained) {
   const centre = (topic) => topic.rows.reduce((sum, row) => sum + row, 0) / topic.rows.length;
   right.sort((one, other) => centre(one) - centre(other));
   const numbers = new Map(right.map((topic, number) => [topic.title, number]));
-  const arcs = explained.similarities
-    .filter((each) => numbers.has(each.first) && numbers.has(each.second) && each.similarity >= LEAST_ARC)
-    .map((each) => ({ from: numbers.get(each.first), to: numbers.get(each.second), similarity: each.similarity }))
+  const related = explained.related.filter((each) => numbers.has(each.first) && numbers.has(each.second));
+  const most = Math.max(...related.map((each) => each.relatedness), 1e-9);
+  const arcs = related
+    .map((each) => ({ from: numbers.get(each.first), to: numbers.get(each.second), strength: each.relatedness / most }))
+    .filter((each) => each.strength >= LEAST_ARC)
     .slice(0, MOST_ARCS);
   return { left, right, arcs, hidden: names.size - left.length };
 }
@@ -65,7 +67,7 @@ export function drawFigure(explained, weights, choose) {
     arcs.append(draw("path", {
       class: "arc", "data-from": arc.from, "data-to": arc.to,
       d: `M${at.arcs} ${top}C${at.arcs + reach * 1.3} ${top} ${at.arcs + reach * 1.3} ${bottom} ${at.arcs} ${bottom}`,
-      "stroke-width": (0.4 + 3.2 * arc.similarity ** 2).toFixed(2), "stroke-opacity": (0.12 + 0.6 * arc.similarity ** 2).toFixed(2),
+      "stroke-width": (0.4 + 3.2 * arc.strength ** 2).toFixed(2), "stroke-opacity": (0.12 + 0.6 * arc.strength ** 2).toFixed(2),
     }));
   }
   plan.right.forEach((topic, number) => topic.links.forEach(({ row, each, place: rank }) => {
@@ -145,8 +147,8 @@ function pullOfTopic(plan, number) {
   const topic = plan.right[number];
   const { each } = topic.links[0];
   const named = topic.links.map((link) => `“${plan.left[link.row].text}” ${percent(link.each.probability)} (by its name ${percent(link.each.prior)})`).join(", ");
-  const company = each.company.slice(0, 4).map((other) => `${other.title} ${other.similarity.toFixed(2)}`).join(", ");
-  return `${topic.title}: ${named}. ${company ? `Pulled by ${company}; coherence ${each.coherence.toFixed(2)}.` : "Nothing else in the text is linked like it."}`;
+  const company = each.company.slice(0, 4).map((other) => `${other.title} ${other.pull.toFixed(2)}`).join(", ");
+  return `${topic.title}: ${named}. ${company ? `Pulled by ${company}.` : "Nothing else in the text is related to it."}`;
 }
 
 function pullOfName(mention) {

@@ -38,33 +38,69 @@ export function bar(value, prior) {
     prior === undefined ? null : make("span", { class: "tick", "left%": Math.min(99.5, 100 * prior) }));
 }
 
+const PARTS = {
+  prior: ["prior", "how often the name means it in the wiki"],
+  words: ["words", "how well the text’s words go with the article and those it is linked with"],
+  names: ["title", "whether the title looks like the name, or like what it abbreviates"],
+  company: ["company", "how it is related to what the other names mean"],
+};
+
 function why(mention, shown, chosen) {
   return make("div", { class: "why" },
     make("p", { class: "because" }, because(mention, shown, chosen)),
+    shown.rival ? odds(shown) : null,
     shown.company.length ? [
-      make("h3", {}, `Company: like what the other names mean (${shown.coherence.toFixed(2)} on average)`),
+      make("h3", {}, "Company: pulled by what other names mean"),
       make("ul", { class: "chips" }, shown.company.map((each) =>
-        make("li", { "--pull": each.similarity, title: `“${each.mention}” means ${each.title} (${percent(each.probability)})` },
-          each.title, make("small", {}, each.similarity.toFixed(2))))),
+        make("li", { "--pull": each.pull / shown.company[0].pull, title: pulled(each) },
+          each.title, make("small", {}, each.pull.toFixed(2))))),
     ] : null,
     shown.top_words.length ? [
-      make("h3", {}, `Words: ${shown.words.toFixed(1)} of them had this topic`),
+      make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words that go with it"),
       make("ul", { class: "chips" }, shown.top_words.map((each) =>
-        make("li", { "--pull": Math.min(1, each.tokens / each.occurrences), title: `in ${percent(each.tokens / each.occurrences)} of sweeps` },
-          each.word, make("small", {}, each.tokens.toFixed(2))))),
+        make("li", { class: each.against < 0 ? "contra" : "", "--pull": Math.min(1, Math.abs(each.against / shown.top_words[0].against)), title: `${times(each.occurrences)} in the text` },
+          each.word, make("small", {}, signed(each.against))))),
     ] : null);
 }
 
+/** What moved the choice: bars to the right speak for the candidate, bars to the left for its rival. */
+function odds(shown) {
+  const most = Math.max(...Object.keys(PARTS).map((part) => Math.abs(shown.odds[part])), 1);
+  return [
+    make("h3", {}, `For it, or for ${shown.rival}, in log odds`),
+    make("dl", { class: "odds" }, Object.entries(PARTS).map(([part, [name, title]]) => [
+      make("dt", { title }, name),
+      make("dd", {}, make("span", { class: "balance", "aria-hidden": "true" }, side(shown.odds[part], most)), make("span", {}, signed(shown.odds[part]))),
+    ]).flat(), make("dt", { class: "sum" }, "sum"), make("dd", { class: "sum" }, make("span", {}), make("span", {}, signed(shown.odds.total)))),
+  ];
+}
+
+function side(value, most) {
+  const width = 50 * Math.abs(value) / most;
+  return make("span", { class: value < 0 ? "contra" : "pro", "width%": width, "left%": value < 0 ? 50 - width : 50 });
+}
+
+const times = (count) => (count === 1 ? "once" : `${count} times`);
+const signed = (value) => (Math.abs(value) < 0.005 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(2)}`);
+
+function pulled(each) {
+  const neighbours = each.shared ? `${each.shared} ${each.shared === 1 ? "neighbour" : "neighbours"} in common` : "";
+  const how = [each.linked ? "a link" : "", neighbours].filter(Boolean).join(", ");
+  return `“${each.mention}” (${times(each.times)}) means ${each.title} (${percent(each.probability)}): ${how}`;
+}
+
 function because(mention, shown, chosen) {
-  const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
-  const best = mention.candidates[0];
-  const pulls = shown.company.slice(0, 3).map((each) => each.title).join(", ");
   if (mention.candidates.length === 1) return `In this wiki “${mention.text}” means nothing else.`;
+  const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
+  const parts = Object.keys(PARTS).filter((part) => Math.abs(shown.odds[part]) >= 0.005);
+  const sorted = parts.sort((one, other) => shown.odds[other] - shown.odds[one]);
+  const named = { prior: "the prior", words: "the words of the text", names: "its title", company: "the other names" };
   if (chosen > 0) {
-    const less = shown.coherence < best.coherence ? `fits the other names less (${shown.coherence.toFixed(2)} against ${best.coherence.toFixed(2)})` : "fits the other names as well, but its name speaks less for it";
-    return `${shown.title} had ${percent(shown.probability)} of the sweeps: it ${less} than ${best.title}.`;
+    const against = sorted.reverse().filter((part) => shown.odds[part] < 0).slice(0, 2).map((part) => named[part]);
+    return `${shown.title} is less probable than ${shown.rival}${against.length ? `, because of ${against.join(" and ")}` : ""}.`;
   }
-  if (byName.title !== shown.title)
-    return `By its name alone this would be ${byName.title} (${percent(byName.prior)}). ${pulls ? `${pulls} pull it to ${shown.title}.` : `The words of the text make it ${shown.title}.`}`;
-  return `The name alone says so (${percent(shown.prior)})${pulls ? `, and ${pulls} agree` : ""}.`;
+  const speak = sorted.filter((part) => shown.odds[part] > 0).slice(0, 2).map((part) => named[part]).join(" and ");
+  const rival = speak ? ` Against ${shown.rival}, ${speak} decided.` : "";
+  if (byName.title !== shown.title) return `By its name alone this would be ${byName.title} (${percent(byName.prior)}).${rival}`;
+  return `The name alone says so (${percent(shown.prior)}).${rival}`;
 }

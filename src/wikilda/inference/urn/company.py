@@ -1,0 +1,76 @@
+"""What the other mentions put into the urn for a topic: expected over their posteriors.
+
+The sweeps add up base + repeats · N_k + Σ_j near_ij · R(k, z_j) with what is drawn at the time. Here N_k and R are
+replaced by their means over what mentions mean after all, so each other mention has its own part of the sum.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.urn.gibbs import _FAR, Rules
+from wikilda.inference.urn.urn import Part
+
+Vector = NDArray[np.float64]
+
+
+class Company:
+    """The mentions of a part, as company for each other. Topics are numbers in `part.topics`."""
+
+    def __init__(self, part: Part, rules: Rules) -> None:
+        self.part, self.rules = part, rules
+        self._near: dict[int, Vector] = {}
+        self._expected: dict[int, tuple[Vector, Vector]] = {}
+
+    def pulls(self, token: int, topic: int) -> Vector:
+        """What each mention adds for a topic of one mention, by how it is related; 0 for the mention itself."""
+        return self._nearness(token) * self._expect(topic)[0]
+
+    def repeats(self, token: int, topic: int) -> float:
+        """What other mentions that mean the same topic add."""
+        means = self._expect(topic)[1]
+        return float(self.rules.repeats * (means.sum() - means[token]))
+
+    def puller(self, other: int, topic: int) -> tuple[int, float]:
+        """The meaning of another mention by which it pulls most, and how probable that is."""
+        mentions = self.part.mentions
+        span = slice(mentions.offsets[other], mentions.offsets[other + 1])
+        numbers, posterior = mentions.numbers[span], self.part.posterior[span]
+        best = int(np.argmax(posterior * self.part.related[numbers, topic]))
+        return int(numbers[best]), float(posterior[best])
+
+    def linked(self, one: int, other: int) -> bool:
+        """Whether two topics have a link."""
+        row, topic = self._neighbours(one), self.part.topics[other]
+        at = int(np.searchsorted(row, topic))
+        return at < len(row) and bool(row[at] == topic)
+
+    def shared(self, one: int, other: int) -> int:
+        """How many neighbours two topics share."""
+        few, many = sorted((self._neighbours(one), self._neighbours(other)), key=len)
+        if not len(many):
+            return 0
+        places = np.minimum(np.searchsorted(many, few), len(many) - 1)
+        return int((many[places] == few).sum())
+
+    def _neighbours(self, topic: int) -> NDArray[np.uint32]:
+        near = self.part.neighbours
+        return near.topics[near.offsets[topic] : near.offsets[topic + 1]]
+
+    def _nearness(self, token: int) -> Vector:
+        if token not in self._near:
+            places = self.part.mentions.places
+            distance = np.abs(places - places[token]).astype(np.float64)
+            close = self.rules.near * np.exp(-distance / self.rules.reach)
+            self._near[token] = 1.0 + np.where(distance <= _FAR * self.rules.reach, close, 0.0)
+            self._near[token][token] = 0.0
+        return self._near[token]
+
+    def _expect(self, topic: int) -> tuple[Vector, Vector]:
+        """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
+        if topic not in self._expected:
+            mentions, posterior = self.part.mentions, self.part.posterior
+            starts = mentions.offsets[:-1]
+            related = posterior * self.part.related[mentions.numbers, topic]
+            same = np.where(mentions.numbers == topic, posterior, 0.0)
+            self._expected[topic] = np.add.reduceat(related, starts), np.add.reduceat(same, starts)
+        return self._expected[topic]

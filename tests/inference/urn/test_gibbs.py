@@ -25,8 +25,7 @@ def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list
         np.array([mention.place for mention in sampler.mentions], np.int64),
     )
     rules = Rules(sweeps, burn_in, sampler.heat, sampler.base, sampler.repeats, sampler.near, sampler.reach)
-    found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
-    shares = found[0] if isinstance(found, tuple) else found
+    shares = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64)).shares
     return [shares[start:end].tolist() for start, end in pairwise(offsets.tolist())]
 
 

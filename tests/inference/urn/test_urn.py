@@ -94,7 +94,8 @@ def expected_answers(document: UrnDocument, urn: Urn) -> list[dict[int, float]]:
     found = sampler.run(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
     answer: list[dict[int, float]] = [{} for _ in symbols]
     for at, mention, shares in zip(order, mentions, found, strict=True):
-        answer[at] = dict(zip(mention.topics, shares, strict=True))
+        sharp = np.array(shares) ** s.sharpen
+        answer[at] = dict(zip(mention.topics, (sharp / sharp.sum()).tolist(), strict=True))
     return answer
 
 

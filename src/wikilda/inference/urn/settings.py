@@ -24,6 +24,9 @@ class UrnSettings:
     reach: float = setting(10.0, "how close that is, in tokens")
     acronym: float = setting(3.0, "log weight of a string made of the initials of the title")
     stray: float = setting(0.5, "log penalty of titles unlike the string, if another title is the string")
+    sharpen: float = setting(3.0, "exponent of the posterior that makes it as sure as it is right")
+    nil: float = setting(0.75, "odds that a mention means nothing that is known, if its topic has average links alone")
+    nil_power: float = setting(0.67, "how fast these odds fall with the topic's links and what supports it")
     overlap: float = setting(0.05, "mean cosine that the words of two linked topics have by chance")
     most: int = setting(64, "candidates of a mention that are looked at, those with the highest prior")
     hub: int = setting(10000, "neighbours of a topic that are looked at, evenly spread")
@@ -37,9 +40,11 @@ class UrnSettings:
             raise SettingsError(f"burn_in ({self.burn_in}) must be less than sweeps ({self.sweeps}), and not negative")
         if not 0 < self.heat <= 1:
             raise SettingsError(f"heat must be above 0 and at most 1, not {self.heat}")
-        if self.base <= 0 or self.reach <= 0 or self.overlap <= 0:
-            raise SettingsError("base, reach and overlap must be above 0")
+        if min(self.base, self.reach, self.overlap, self.sharpen) <= 0:
+            raise SettingsError("base, reach, overlap and sharpen must be above 0")
         if min(self.temper, self.words, self.repeats, self.links, self.shared, self.near) < 0:
             raise SettingsError("temper, words, repeats, links, shared and near must not be negative")
+        if self.nil < 0 or self.nil_power < 0:
+            raise SettingsError("nil and nil_power must not be negative")
         if self.most < 1 or self.hub < 1:
             raise SettingsError("most and hub must be at least 1")

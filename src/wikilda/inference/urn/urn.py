@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikilda.inference.packet import numbers
 from wikilda.inference.random import stream_of
 from wikilda.inference.urn.candidates import Candidates, candidates_of
-from wikilda.inference.urn.gibbs import Mentions, Rules, gibbs
+from wikilda.inference.urn.gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.inference.urn.names import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.inference.urn.neighbours import Neighbours, neighbours_of
 from wikilda.inference.urn.relatedness import relatedness
@@ -46,33 +46,40 @@ class Part:
     topics: NDArray[np.uint32]
     mentions: Mentions
     posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]  # by mention
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from."""
+    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from.
+
+    It is that of a mention which means something that the knowledge has; `nil` is how probable it is that it does not.
+    """
 
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]
     parts: list[Part]
 
     @classmethod
     def of(cls, parts: list[Part], mentions: int) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
+        nil = np.ones(mentions, np.float64)
         before = 0
         for part in parts:
             lengths[part.chosen] = np.diff(part.mentions.offsets)
             starts[part.chosen] = part.mentions.offsets[:-1] + before
+            nil[part.chosen] = part.nil
             before += len(part.posterior)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         topics = [part.topics[part.mentions.numbers] for part in parts]
         posterior = [part.posterior for part in parts]
         if not parts:
-            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), parts)
-        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], parts)
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
+        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
 
     def mention(self, number: int) -> Ranking:
         """The topics that a mention may mean and their posterior probabilities, best first."""
@@ -149,7 +156,28 @@ class Urn:
             logs[span] -= logs[span].max()
         tokens = _tokens(found, np.exp(logs), rows.ravel(), places[chosen])
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
-        return Part(chosen, found.topics, tokens, gibbs(tokens, related, self.rules, np.array([stream], np.uint64)))
+        drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
+        nil = self._nil(found.topics, tokens, drawn)
+        return Part(chosen, found.topics, tokens, _sharp(drawn.shares, tokens.offsets, s.sharpen), nil)
+
+    def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
+        """How probable it is that a mention means nothing that is known.
+
+        The less supports its topic in this document, and the fewer links that has anywhere, the more: names that are
+        not in a wiki are mostly taken for something obscure. Links are counted in those of an average topic.
+        """
+        graph, starts = self.knowledge.graph, tokens.offsets[:-1]
+        best = [
+            start + int(np.argmax(drawn.shares[start:end]))
+            for start, end in zip(starts, tokens.offsets[1:], strict=True)
+        ]
+        chosen = topics[tokens.numbers[best]].astype(np.int64)
+        links = sum(each[chosen + 1] - each[chosen] for each in (graph.out_offsets, graph.in_offsets))
+        average = (len(graph.out_topics) + len(graph.in_topics)) / max(self.model.topics, 1)
+        strength = (1.0 + drawn.support) * (1.0 + links) / (1.0 + average)
+        odds = self.settings.nil * strength**-self.settings.nil_power
+        chance: NDArray[np.float64] = odds / (1.0 + odds)
+        return chance
 
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
@@ -165,6 +193,14 @@ class Urn:
         stray = self.settings.stray if (kinds & SAME).any() else 0.0
         found: NDArray[np.float64] = self.settings.acronym * ((kinds & INITIALS) != 0) - stray * ((kinds & UNLIKE) != 0)
         return found
+
+
+def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
+    """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
+    raised = shares**power
+    sums = np.add.reduceat(raised, offsets[:-1])
+    made: NDArray[np.float64] = raised / np.repeat(sums, np.diff(offsets))
+    return made
 
 
 def _tokens(

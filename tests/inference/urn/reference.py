@@ -184,31 +184,41 @@ class Sampler:
         distance = abs(self.mentions[i].place - self.mentions[j].place)
         return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= 3.0 * self.reach else 0.0)
 
+    def urn(self, assigned: list[int], i: int, k: int) -> float:
+        """What topic k has in the urn for mention i."""
+        found = self.base
+        for j, other in enumerate(assigned):
+            if j != i:
+                found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
+        return found
+
     def conditional(self, assigned: list[int], i: int, power: float = 1.0) -> list[float]:
         """The conditional of mention i given the topics of all others."""
-        found = []
-        for k, weight in zip(self.mentions[i].topics, self.mentions[i].weights, strict=True):
-            urn = self.base
-            for j, other in enumerate(assigned):
-                if j != i:
-                    urn += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
-            found.append((weight * urn) ** power)
+        own = zip(self.mentions[i].topics, self.mentions[i].weights, strict=True)
+        found = [(weight * self.urn(assigned, i, k)) ** power for k, weight in own]
         return [each / sum(found) for each in found]
 
     def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
         """The mean of the conditionals after the burn-in."""
+        return self.chain(sweeps, burn_in, seed)[0]
+
+    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
+        """Means after the burn-in: of the conditionals, and of what the topic of a mention has in the urn."""
         random = SplitMix(seed)
         assigned = [mention.topics[int(np.argmax(mention.weights))] for mention in self.mentions]
-        means = [[0.0] * len(mention.topics) for mention in self.mentions]
+        means = [np.zeros(len(mention.topics)) for mention in self.mentions]
+        support = [0.0] * len(self.mentions)
         for sweep in range(sweeps):
             power = 1.0 if sweep >= burn_in else self.heat + (1.0 - self.heat) * sweep / burn_in
             for i, mention in enumerate(self.mentions):
                 chances = self.conditional(assigned, i, power)
                 if sweep >= burn_in:
-                    means[i] = [m + p / (sweeps - burn_in) for m, p in zip(means[i], chances, strict=True)]
+                    means[i] += np.array(chances) / (sweeps - burn_in)
+                    held = [self.urn(assigned, i, k) for k in mention.topics]
+                    support[i] += float(np.dot(chances, held)) / (sweeps - burn_in)
                 x, at = random.uniform(), 0
                 while at < len(chances) - 1 and x >= chances[at]:
                     x -= chances[at]
                     at += 1
                 assigned[i] = mention.topics[at]
-        return means
+        return [each.tolist() for each in means], support

@@ -39,6 +39,7 @@ def test_examples_of_candidates() -> None:
     assert found_of([0], rows, 2) == [{2: 0.25, 4: 0.5}]  # the first of equals; P(k|v) is still that of the whole row
     assert found_of([-1, 1, 0], rows, 1) == [{}, {}, {4: 0.5}]
     assert found_of([], rows, 5) == []
+    assert found_of([0], [[(0, 0.125), (1, 0.125)]], 1) == [{0: 0.5}]  # shares, however little λ̂ there is
 
 
 @given(GRAPHS, SOME_TOPICS, st.integers(1, 12))

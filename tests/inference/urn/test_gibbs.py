@@ -14,8 +14,8 @@ from wikilda.inference.urn.gibbs import Mentions, Rules, gibbs
 from wikilda.jit import njit
 
 
-def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
-    """What the kernel says: the one place where the tests call it."""
+def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
+    """What the kernel says of shares and support: the one place where the tests call it."""
     sizes = [len(mention.topics) for mention in sampler.mentions]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     mentions = Mentions(
@@ -25,8 +25,12 @@ def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list
         np.array([mention.place for mention in sampler.mentions], np.int64),
     )
     rules = Rules(sweeps, burn_in, sampler.heat, sampler.base, sampler.repeats, sampler.near, sampler.reach)
-    shares = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64)).shares
-    return [shares[start:end].tolist() for start, end in pairwise(offsets.tolist())]
+    found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
+    return [found.shares[start:end].tolist() for start, end in pairwise(offsets.tolist())], found.support.tolist()
+
+
+def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
+    return chain(sampler, sweeps, burn_in, seed)[0]
 
 
 def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
@@ -73,8 +77,10 @@ def test_the_first_conditionals(seed: int) -> None:
 )
 def test_the_whole_chain(seed: int, sweeps: tuple[int, int], changes: dict[str, float]) -> None:
     sampler = replace(random_sampler(seed), **changes)
-    found = posterior_of(sampler, *sweeps, seed)
-    agree(found, sampler.run(*sweeps, seed))
+    found, support = chain(sampler, *sweeps, seed)
+    expected, expected_support = sampler.chain(*sweeps, seed)
+    agree(found, expected)
+    assert support == pytest.approx(expected_support)
     for shares in found:
         assert sum(shares) == pytest.approx(1.0)
         assert min(shares) >= 0
@@ -106,7 +112,7 @@ def test_nothing_to_draw() -> None:
 
 def test_a_candidate_of_weight_zero_is_never_drawn() -> None:
     sampler = Sampler([Mention([0, 1], [0.0, 1.0], 0), Mention([0, 1], [1.0, 0.0], 1)], np.zeros((2, 2)))
-    assert posterior_of(sampler, 20, 0, 3) == [[0.0, 1.0], [1.0, 0.0]]
+    assert chain(sampler, 20, 0, 3) == ([[0.0, 1.0], [1.0, 0.0]], pytest.approx([sampler.base] * 2))
 
 
 @dataclass

@@ -62,6 +62,8 @@ def kind(string: str, title: str) -> int:
         ("planet", "(planet)", ALIKE),
         ("(planet)", "(planet)", SAME),
         ("Mercury", "(planet)", UNLIKE),
+        ("RP", "(Red Planet)", INITIALS),  # a title that is nothing but a note
+        ("RP", " (Red Planet)", INITIALS),
         ("Mercury", "Mercury ()", SAME),
         ("", "Mercury", UNLIKE),
         ("", "", UNLIKE),

@@ -62,8 +62,8 @@ def rows_of(table: Parameters) -> list[reference.Row]:
     return [list(zip(topics.tolist(), values.tolist(), strict=True)) for topics, values in found]
 
 
-def expected_answers(document: UrnDocument, urn: Urn) -> list[dict[int, float]]:
-    """The formula, from the knowledge and the model on."""
+def expected_answers(document: UrnDocument, urn: Urn) -> tuple[list[dict[int, float]], list[float]]:
+    """The formula, from the knowledge and the model on; and how probable it is that mentions mean nothing."""
     s, graph, titles = urn.settings, urn.knowledge.graph, urn.knowledge.titles
     topics = urn.model.topics
     out_links = [set(graph.out_topics[graph.out_offsets[k] : graph.out_offsets[k + 1]].tolist()) for k in range(topics)]
@@ -91,20 +91,27 @@ def expected_answers(document: UrnDocument, urn: Urn) -> list[dict[int, float]]:
         mentions.append(Mention(list(priors[at]), weights, places[at]))
     related = reference.relatedness(out_links, list(range(topics)), s.links, s.shared)
     sampler = Sampler(mentions, related, s.base, s.repeats, s.near, s.reach, s.heat)
-    found = sampler.run(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
+    found, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
+    links = [len(out_links[k]) + len(in_links[k]) for k in range(topics)]
     answer: list[dict[int, float]] = [{} for _ in symbols]
-    for at, mention, shares in zip(order, mentions, found, strict=True):
+    nil = [1.0] * len(symbols)
+    for at, mention, shares, held in zip(order, mentions, found, support, strict=True):
         sharp = np.array(shares) ** s.sharpen
         answer[at] = dict(zip(mention.topics, (sharp / sharp.sum()).tolist(), strict=True))
-    return answer
+        best = mention.topics[int(np.argmax(shares))]
+        odds = s.nil * ((1 + held) * (1 + links[best]) / (1 + np.mean(links))) ** -s.nil_power
+        nil[at] = float(odds / (1 + odds))
+    return answer, nil
 
 
 def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[UrnDocument]) -> None:
     assert sum(len(document.strings) for document in documents) > 20
     ambiguous = 0
     for document in documents[: 2 if numba.config.DISABLE_JIT else None]:
-        found = answers(urn.draw(document), len(document.strings))
-        for (topics, shares), expected in zip(found, expected_answers(document, urn), strict=True):
+        drawn = urn.draw(document)
+        found, (answer, nil) = answers(drawn, len(document.strings)), expected_answers(document, urn)
+        assert drawn.nil.tolist() == pytest.approx(nil, abs=1e-4)
+        for (topics, shares), expected in zip(found, answer, strict=True):
             assert dict(zip(topics, shares, strict=True)) == pytest.approx(expected, abs=1e-4)
             assert shares == sorted(shares, reverse=True)
             ambiguous += len(topics) > 1
@@ -132,6 +139,7 @@ def test_mentions_without_candidates_get_none(urn: Urn, documents: list[UrnDocum
     drawn = urn.draw(UrnDocument([], [-1, known, -5], [0, 1, 2], ["Xyzzy", "known", "Plugh"]))
     first, second, third = answers(drawn, 3)
     assert first == third == ([], [])
+    assert drawn.nil[0] == drawn.nil[2] == 1.0 > drawn.nil[1] > 0.0
     assert sum(second[1]) == pytest.approx(1.0)
     assert answers(urn.draw(UrnDocument([], [-1], [0], ["Xyzzy"])), 1) == [([], [])]
     assert len(urn.draw(UrnDocument([], [], [], [])).topics) == 0
@@ -181,14 +189,34 @@ def test_most_bounds_candidates(model: Model, sample: Knowledge, documents: list
             assert shares == ([1.0] if topics else [])
 
 
+def test_sharper_posteriors(model: Model, sample: Knowledge, documents: list[UrnDocument]) -> None:
+    """The best stays the best and gains; however sharp, numbers stay numbers."""
+    count = len(documents[0].strings)
+    plain, sharp, sharpest = (
+        answers(Urn(model, sample, replace(SHORT, sharpen=power)).draw(documents[0]), count)
+        for power in (1.0, 3.0, 1e6)
+    )
+    for (topics, shares), (again, higher), (_, most) in zip(plain, sharp, sharpest, strict=True):
+        assert topics[:1] == again[:1]
+        assert max(shares, default=0) <= max(higher, default=0) + 1e-12
+        assert sum(most) == pytest.approx(1.0 if topics else 0.0)
+
+
+def test_no_nil_unless_it_is_asked_for(model: Model, sample: Knowledge, documents: list[UrnDocument]) -> None:
+    drawn = Urn(model, sample, replace(SHORT, nil=0.0)).draw(documents[0])
+    assert ((drawn.nil == 1.0) == (np.asarray(documents[0].mentions) < 0)).all()
+    assert set(drawn.nil.tolist()) == {0.0, 1.0}
+
+
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a long document is for the compiler")
 @pytest.mark.parametrize("crowded", [False, True])
 def test_five_thousand_mentions(urn: Urn, sample: Knowledge, crowded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Memory is bounded by the topics of a part, time by mentions · candidates."""
+    """R, which tracemalloc does not see, is bounded by the topics of a part; what NumPy allocates is measured."""
     count = 5_000
     strings = sample.mention_strings
     symbols = np.random.default_rng(1).integers(0, len(strings), count)
-    monkeypatch.setattr("wikilda.inference.urn.urn._MOST_TOPICS", 256 if crowded else 4096)
+    most = 256 if crowded else 4096
+    monkeypatch.setattr("wikilda.inference.urn.urn._MOST_TOPICS", most)
     words = np.random.default_rng(2).integers(0, urn.model.words.symbols, 50_000)
     document = UrnDocument(words, symbols, np.arange(count) * 10, [strings[at] for at in symbols])
     tracemalloc.start()
@@ -198,6 +226,7 @@ def test_five_thousand_mentions(urn: Urn, sample: Knowledge, crowded: bool, monk
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (len(drawn.parts) > 1) == crowded
+    assert max(len(part.topics) for part in drawn.parts) <= most
     assert np.diff(drawn.offsets).min() > 0
     np.testing.assert_allclose(np.add.reduceat(drawn.posterior, drawn.offsets[:-1]), 1.0)
     assert spent < 20

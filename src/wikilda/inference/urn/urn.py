@@ -223,9 +223,9 @@ class Urn:
 
 def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
     """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
-    raised = shares**power
-    sums = np.add.reduceat(raised, offsets[:-1])
-    made: NDArray[np.float64] = raised / np.repeat(sums, np.diff(offsets))
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    raised = (shares / np.repeat(np.maximum.reduceat(shares, starts), lengths)) ** power  # the best is 1: no underflow
+    made: NDArray[np.float64] = raised / np.repeat(np.add.reduceat(raised, starts), lengths)
     return made
 
 

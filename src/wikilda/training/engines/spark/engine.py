@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda.knowledge import Knowledge
@@ -23,7 +23,7 @@ from wikilda.training.engines.spark.merging import next_table
 from wikilda.training.engines.spark.packets import form_shards
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
 from wikilda.training.engines.spark.sampling import sample_partition
-from wikilda.training.engines.spark.session import open_session
+from wikilda.training.engines.spark.session import open_session, worded
 from wikilda.training.engines.spark.spread import Spread, spread
 from wikilda.training.engines.spark.tables import Tables, documents_table, model_table
 from wikilda.training.interpolate import Blend, next_model
@@ -48,7 +48,7 @@ class SparkEngine(Engine):
         self._local = LocalEngine(1)
 
     @cached_property
-    def spark(self):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    def spark(self) -> SparkSession:
         """The session, which takes seconds to start."""
         return open_session(self._master, self._conf, self._scratch)
 
@@ -59,6 +59,10 @@ class SparkEngine(Engine):
 
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        with worded():
+            yield from self._sample(job)
+
+    def _sample(self, job: Job) -> Iterator[int]:
         self.merging_seconds = 0.0
         missing = self.missing(job)
         if not missing:
@@ -82,6 +86,12 @@ class SparkEngine(Engine):
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         """Add the counts of all shards up, and write the next model to `target`."""
         started = time.process_time()
+        with worded():
+            model = self._interpolate(job, blend, target)
+        self.merging_seconds += time.process_time() - started
+        return model
+
+    def _interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         tables = self._place(job)
         rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
         counts = self.spark.read.schema(COUNTS).parquet(*rounds)
@@ -94,7 +104,6 @@ class SparkEngine(Engine):
         tables.rename(name, f"model-{model.identity}")
         tables.remove(f"model-{job.model.identity}")
         tables.remove(_iteration_name(job))
-        self.merging_seconds += time.process_time() - started
         return model
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:

@@ -29,8 +29,8 @@ class Ranges(NamedTuple):
 
     def partition(self) -> Column:
         """The partition of a symbol."""
-        numbers = F.array(*map(F.lit, self.partitions))
-        return F.element_at(numbers, F.floor(F.col("symbol") / F.lit(self.block)).cast("int") + 1)
+        numbers = ", ".join(map(str, self.partitions))
+        return F.expr(f"element_at(array({numbers}), cast(symbol div {self.block} as int) + 1)")
 
 
 def next_table(model: Model, table: DataFrame, counts: DataFrame, blend: Blend) -> DataFrame:

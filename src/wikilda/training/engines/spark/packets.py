@@ -8,9 +8,10 @@ from wikilda.training.engines.spark.rows import BEFORE, DOCUMENT_MENTIONS, DOCUM
 
 def form_shards(documents: DataFrame, model: DataFrame, before: DataFrame, shards: list[int]) -> DataFrame:
     """Everything that the sampler needs, one shard a partition, sorted: `before`, documents, parameters."""
-    some = documents.where(F.col("shard").isin(shards))
+    listed = ", ".join(map(str, shards))
+    some = documents.where(f"shard in ({listed})")
     rows = _documents(some).unionByName(_before(before)).unionByName(_parameters(some, model))
-    partition = F.array_position(F.array(*map(F.lit, shards)), F.col("shard")) - 1
+    partition = F.expr(f"array_position(array({listed}), shard) - 1")
     return rows.repartitionById(len(shards), partition.cast("int")).sortWithinPartitions("kind", "number", "place")
 
 

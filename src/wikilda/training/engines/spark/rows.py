@@ -35,7 +35,8 @@ class Lists(NamedTuple):
 
 def lists(columns: Iterable[pa.ListArray], kind: type) -> Lists:
     """The lists of a column in batches; those that are missing are empty."""
-    lengths, values = [np.empty(0, np.int64)], [np.empty(0, kind)]
+    lengths: list[NDArray[Any]] = [np.empty(0, np.int64)]
+    values: list[NDArray[Any]] = [np.empty(0, kind)]
     for column in columns:
         lengths.append(pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False))
         values.append(column.flatten().to_numpy(zero_copy_only=False).astype(kind, copy=False))

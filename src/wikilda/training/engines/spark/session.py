@@ -2,17 +2,16 @@
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from wikilda.errors import SettingsError
-from wikilda.training.engines.spark.java import use_java
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
-try:
-    from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
-except ImportError:
-    raise SettingsError("Spark is not installed. Run: pip install 'wikilda[spark]'") from None
+from wikilda.errors import SettingsError, WikildaError
+from wikilda.training.engines.spark.java import use_java
 
 _ALWAYS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so few make a batch
@@ -42,3 +41,16 @@ def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> 
         raise SettingsError(f"Spark does not start at {master or 'the master of spark-submit'}: {error}") from None
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+@contextmanager
+def worded() -> Iterator[None]:
+    """Failures of Spark in a few words; its own are pages long, and go to its logs."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in reversed(lines) if "Error:" in line and not line.startswith("at ")), lines[0])
+        raise WikildaError(
+            f"Spark has failed: {why[:500]}. What is finished is kept: run the same command again."
+        ) from error

@@ -40,12 +40,16 @@ class Checkpoint:
 
     def save(self, shard: int, found: Found) -> None:
         """Keep what a shard has found."""
-        with directory(self.path / "notes" / f"{shard:06d}") as place:
-            save_array(place / "chosen.npy", found.chosen)
-            (place / "report.json").write_text(json.dumps(found.report), "utf-8")
+        self.save_notes(shard, found.chosen, json.dumps(found.report))
         with directory(self.path / "shards" / f"{shard:06d}") as place:
             save_run(place, WORDS, found.words)
             save_run(place, MENTIONS, found.mentions)
+
+    def save_notes(self, shard: int, chosen: NDArray[np.uint32], report: str) -> None:
+        """Keep the topics that the mentions of a shard had, and its figures."""
+        with directory(self.path / "notes" / f"{shard:06d}") as place:
+            save_array(place / "chosen.npy", chosen)
+            (place / "report.json").write_text(report, "utf-8")
 
     def chosen(self, shard: int) -> NDArray[np.uint32] | None:
         """The topics that the mentions of a shard had, if they are known."""

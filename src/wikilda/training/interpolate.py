@@ -36,6 +36,15 @@ class Change(NamedTuple):
     dropped: int
 
 
+class Joined(NamedTuple):
+    """A table of the next model: offsets, and files of topics and of values λ̂."""
+
+    offsets: NDArray[np.int64]
+    topics: Path
+    values: Path
+    change: Change
+
+
 def interpolate(
     model: Model,
     updates: dict[str, list[Run]],
@@ -47,16 +56,19 @@ def interpolate(
     iteration: int,
 ) -> Model:
     """Write the next model to `target`; `scratch` is a directory on the same disk."""
-    changes = []
     scratch.mkdir(parents=True, exist_ok=True)
+    tables = {WORDS: model.words, MENTIONS: model.mentions}
+    joined = {kind: _join(table, updates[kind], blend, scratch / kind) for kind, table in tables.items()}
+    return next_model(model, joined, target, knowledge_path=knowledge_path, iteration=iteration)
+
+
+def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowledge_path: str, iteration: int) -> Model:
+    """Put the model together that follows another."""
     with ModelWriter(target, model.topics, overwrite=True) as writer:
-        for kind in (WORDS, MENTIONS):
-            table = model.words if kind == WORDS else model.mentions
-            offsets, topics, values, change = _join(table, updates[kind], blend, scratch / kind)
-            writer.adopt(kind, offsets, topics, values)
-            changes.append(change)
+        for kind, made in joined.items():
+            writer.adopt(kind, made.offsets, made.topics, made.values)
         knowledge = str(model.artifact.manifest["knowledge"]["identity"])
-        change = Change(*map(sum, zip(*changes, strict=True)))
+        change = Change(*map(sum, zip(*(made.change for made in joined.values()), strict=True)))
         return writer.finish(
             model.settings,
             model.popularity,
@@ -67,9 +79,7 @@ def interpolate(
         )
 
 
-def _join(
-    table: Parameters, runs: list[Run], blend: Blend, scratch: Path
-) -> tuple[NDArray[np.int64], Path, Path, Change]:
+def _join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joined:
     topics = Growing(scratch.with_suffix(".topics.npy"), np.uint32)
     values = Growing(scratch.with_suffix(".values.npy"), np.float32)
     lengths = np.zeros(table.symbols + 1, np.int64)
@@ -82,17 +92,17 @@ def _join(
             np.asarray(table.values[span]),
         )
         update = add_up([run.between(first, last) for run in runs])
-        made, new_topics, new_values, more, less = _blend(old, update, first, blend)
+        made, new_topics, new_values, more, less = blend_rows(old, update, first, blend)
         lengths[first + 1 : last + 1] = made
         topics.append(new_topics)
         values.append(new_values)
         gained, dropped = gained + more, dropped + less
     offsets = np.cumsum(lengths)
-    return offsets, topics.finish(), values.finish(), Change(int(offsets[-1]), int(gained), int(dropped))
+    return Joined(offsets, topics.finish(), values.finish(), Change(int(offsets[-1]), int(gained), int(dropped)))
 
 
 @njit
-def _blend(
+def blend_rows(
     old: Parameters, update: Run, first: Whole, blend: Blend
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], Whole, Whole]:
     """The new rows of some symbols, the first of which is number `first`."""

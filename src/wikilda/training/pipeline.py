@@ -121,7 +121,7 @@ class _Training:
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations
-        left = len(job.checkpoint.missing()) / job.checkpoint.count
+        left = len(self.engine.missing(job)) / job.checkpoint.count
         done = round(self.documents * (1 - left))
         with bar(f"iteration {number} of {last}", self.documents, unit="documents", done=done) as shown:
             for documents in self.engine.sample(job):

@@ -33,6 +33,10 @@ class Engine(ABC):
 
     merging_seconds = 0.0  # of the iteration: processor time for whatever is not done by workers
 
+    def missing(self, job: Job) -> list[int]:
+        """The shards that are not done."""
+        return job.checkpoint.missing()
+
     @abstractmethod
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""

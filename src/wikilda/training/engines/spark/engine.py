@@ -1,0 +1,177 @@
+"""Iterations as jobs of Spark. What is a table is on the cluster; the driver has only files, which it maps."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.graph import Graph
+from wikilda.model import Model
+from wikilda.training.engines.base import Engine, Job
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.engines.spark.fetch import fetch_tables
+from wikilda.training.engines.spark.merging import next_table
+from wikilda.training.engines.spark.packets import form_shards
+from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
+from wikilda.training.engines.spark.sampling import sample_partition
+from wikilda.training.engines.spark.session import open_session, worded
+from wikilda.training.engines.spark.spread import Spread, spread
+from wikilda.training.engines.spark.tables import Tables, documents_table, model_table
+from wikilda.training.interpolate import Blend, next_model
+from wikilda.training.shard import Globals
+from wikilda.training.shared import open_shared, write_shared
+
+_ROUND = 8  # shards of a round by core: what is lost when the driver is
+_COUNTED = "counted"  # of an iteration's directory: a file for each round that is done
+
+
+class SparkEngine(Engine):
+    """Shards are sampled in rounds, each a job; the counts of a finished round are a table."""
+
+    def __init__(
+        self, master: str | None = None, tables: str | None = None, conf: Mapping[str, str] | None = None,
+        together: int = 0,
+    ) -> None:  # fmt: skip
+        """`tables` is a directory that all nodes see, by default beside the result; `together` shards are a round."""
+        self._master, self._tables, self._conf, self._together = master, tables, conf or {}, together
+        self._scratch = Path(tempfile.mkdtemp(prefix="wikilda-spark-"))
+        self._links: Spread[Graph] | None = None
+        self._local = LocalEngine(1)
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, which takes seconds to start."""
+        return open_session(self._master, self._conf, self._scratch)
+
+    def missing(self, job: Job) -> list[int]:
+        """The shards that are not in a finished round."""
+        done = {shard for file in _rounds(job) for shard in json.loads(file.read_text("utf-8"))}
+        return [shard for shard in range(job.checkpoint.count) if shard not in done]
+
+    def sample(self, job: Job) -> Iterator[int]:
+        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        with worded():
+            yield from self._sample(job)
+
+    def _sample(self, job: Job) -> Iterator[int]:
+        self.merging_seconds = 0.0
+        missing = self.missing(job)
+        if not missing:
+            return
+        tables = self._place(job)
+        documents = documents_table(tables, job.corpus, job.checkpoint.count, job.task.settings.held_out)
+        model = model_table(tables, job.model)
+        shared = self._spread_globals(job)
+        links = self._spread_links(job.knowledge) if job.task.settings.coherence else None
+        size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
+        for start in range(0, len(missing), size):
+            shards = missing[start : start + size]
+            before = self._before(tables, job, shards)
+            formed = form_shards(documents, model, before, shards)
+            sample = partial(sample_partition, task=job.task, shared=shared, links=links)
+            name = _round_name(job, shards[0])
+            formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))
+            yield from self._finish_round(tables, job, shards, name)
+        shared.sent.unpersist()
+
+    def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
+        """Add the counts of all shards up, and write the next model to `target`."""
+        started = time.process_time()
+        with worded():
+            model = self._interpolate(job, blend, target)
+        self.merging_seconds += time.process_time() - started
+        return model
+
+    def _interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
+        tables = self._place(job)
+        rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
+        counts = self.spark.read.schema(COUNTS).parquet(*rounds)
+        name = f"next-{job.model.identity}"
+        made = next_table(job.model, model_table(tables, job.model), counts, blend)
+        made.write.mode("overwrite").parquet(tables.uri(name))
+        joined = fetch_tables(tables, name, job.model, job.checkpoint.path / "scratch")
+        knowledge_path = str(job.knowledge) if job.knowledge else ""
+        model = next_model(job.model, joined, target, knowledge_path=knowledge_path, iteration=job.task.iteration)
+        tables.rename(name, f"model-{model.identity}")
+        tables.remove(f"model-{job.model.identity}")
+        tables.remove(_iteration_name(job))
+        return model
+
+    def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
+        """The log likelihood of some documents, few enough for the driver, which reads the rows they need."""
+        return self._local.likelihoods(model, job, held_out)
+
+    def close(self) -> None:
+        """Stop the session."""
+        if "spark" in self.__dict__:
+            self.spark.stop()
+        self._local.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _place(self, job: Job) -> Tables:
+        beside = job.checkpoint.path.parent / "tables"
+        return Tables(self.spark, self._tables or beside.resolve().as_uri(), self._scratch)
+
+    def _spread_globals(self, job: Job) -> Spread[Globals]:
+        place = job.checkpoint.path / "shared"
+        if not place.is_dir():
+            write_shared(job.model, place)
+        return spread(self.spark.sparkContext, "globals", job.model.identity, open_shared(job.model, place))
+
+    def _spread_links(self, knowledge: Path | None) -> Spread[Graph] | None:
+        if self._links is None and knowledge is not None:
+            opened = Knowledge.open(knowledge)
+            graph = opened.graph._replace(out_offsets=np.empty(0, np.int64), out_topics=np.empty(0, np.uint32))
+            self._links = spread(self.spark.sparkContext, "links", opened.identity, graph)
+        return self._links
+
+    def _before(self, tables: Tables, job: Job, shards: list[int]) -> DataFrame:
+        """The topics that mentions had in the iteration before: a row for every shard."""
+        name, size = f"{_iteration_name(job)}/before-{shards[0]:06d}", 256
+        parts = [shards[start : start + size] for start in range(0, len(shards), size)]
+        tables.write(name, ([_chosen(job, part)] for part in parts))
+        return tables.read(name, "shard int, topics array<int>")
+
+    def _finish_round(self, tables: Tables, job: Job, shards: list[int], name: str) -> Iterator[int]:
+        """Keep the notes of a round's shards, and that it is done."""
+        notes = tables.read(name, COUNTS).where(F.col("kind") == BEFORE).select("shard", "topics", "report")
+        for row in notes.toLocalIterator():
+            job.checkpoint.save_notes(row.shard, np.array(row.topics, np.uint32), row.report)
+            yield int(json.loads(row.report)["documents"])
+        place = job.checkpoint.path / _COUNTED
+        place.mkdir(exist_ok=True)
+        beside = place / f"{shards[0]:06d}.writing"
+        beside.write_text(json.dumps(shards), "utf-8")
+        beside.rename(place / f"{shards[0]:06d}.json")
+        tables.remove(f"{_iteration_name(job)}/before-{shards[0]:06d}")
+
+
+def _rounds(job: Job) -> list[Path]:
+    return sorted((job.checkpoint.path / _COUNTED).glob("*.json"))
+
+
+def _iteration_name(job: Job) -> str:
+    return f"iteration-{job.task.iteration:04d}-of-{job.model.identity}"
+
+
+def _round_name(job: Job, first: int) -> str:
+    return f"{_iteration_name(job)}/counts-{first:06d}"
+
+
+def _chosen(job: Job, shards: list[int]) -> pa.RecordBatch:
+    found = [job.previous.chosen(shard) if job.previous else None for shard in shards]
+    none = pa.array([each is None for each in found])
+    values = np.concatenate([np.empty(0, np.uint32), *(each for each in found if each is not None)])
+    offsets = np.cumsum([0, *(0 if each is None else len(each) for each in found)])
+    lists = list_array(offsets, values, np.int32)
+    lists = pa.ListArray.from_arrays(lists.offsets, lists.values, mask=none)
+    return pa.record_batch([pa.array(shards, pa.int32()), lists], names=["shard", "topics"])

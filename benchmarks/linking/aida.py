@@ -17,7 +17,7 @@ class Gold(NamedTuple):
 
 
 def read_aida(path: Path) -> Iterator[Gold]:
-    """Documents with their tokens joined by single spaces."""
+    """Documents with their tokens joined by spaces, and their sentences by line breaks."""
     name, tokens = "", []
     for line in path.read_text("utf-8").splitlines():
         start = _START.match(line)
@@ -25,7 +25,7 @@ def read_aida(path: Path) -> Iterator[Gold]:
             if tokens:
                 yield _document(name, tokens)
             name, tokens = start.group(1), []
-        elif line:
+        else:
             tokens.append(line.split("\t"))
     if tokens:
         yield _document(name, tokens)
@@ -34,7 +34,10 @@ def read_aida(path: Path) -> Iterator[Gold]:
 def _document(name: str, tokens: list[list[str]]) -> Gold:
     text, spans, titles = "", [], []
     for fields in tokens:
-        text += " " if text else ""
+        if fields == [""]:
+            text += "\n"
+            continue
+        text += "" if text.endswith("\n") or not text else " "
         start = len(text)
         text += fields[0]
         if len(fields) > 1 and fields[1] == "B":

@@ -97,6 +97,11 @@ class Writer:
             os.posix_fallocate(stream.fileno(), 0, file.stat().st_size)
         return made
 
+    def adopt(self, name: str, file: Path) -> NDArray[Any]:
+        """Take an array that was written elsewhere on this disk."""
+        file.rename(self._file(name))
+        return np.asarray(np.load(self._file(name), mmap_mode="c", allow_pickle=False))
+
     def strings(self, name: str, table: StringTable) -> None:
         """Write a table of strings."""
         self.array(f"{name}.bytes", table.data)
@@ -129,6 +134,31 @@ def save_array(path: Path, values: NDArray[Any]) -> None:
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(values))
         file.write(values.tobytes() if values.size == 0 else values.data.cast("B"))
+
+
+class Growing:
+    """An array on disk that grows at its end; its length is written when it is done."""
+
+    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+        self.path, self.dtype, self.length = path, np.dtype(dtype), 0
+        self._file = path.open("wb")
+        self._write_header()
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values at the end."""
+        self._file.write(np.ascontiguousarray(values, self.dtype).tobytes())
+        self.length += len(values)
+
+    def finish(self) -> Path:
+        """Write the length; the file is then an array like any other."""
+        self._file.seek(0)
+        self._write_header()  # as long as before: NumPy leaves room for the number
+        self._file.close()
+        return self.path
+
+    def _write_header(self) -> None:
+        empty = np.lib.format.header_data_from_array_1_0(np.empty(0, self.dtype))
+        np.lib.format.write_array_header_1_0(self._file, {**empty, "shape": (self.length,)})
 
 
 def check_target(target: Path, *, overwrite: bool) -> None:

@@ -35,9 +35,12 @@ class StringTable(Sequence[str]):
 
     def find(self, string: str) -> int:
         """The number of a string in a sorted table, or -1."""
-        wanted = _bytes(string)
-        at = _bisect(self.data, self.offsets, wanted)
+        at = self.place(string)
         return at if at < len(self) and self[at] == string else -1
+
+    def place(self, string: str) -> int:
+        """Where a string is in a sorted table, or would be."""
+        return int(_bisect(self.data, self.offsets, _bytes(string)))
 
     def beginning_with(self, prefix: str, most: int) -> list[int]:
         """The numbers of strings of a sorted table that begin with a prefix."""

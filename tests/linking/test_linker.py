@@ -75,12 +75,12 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
 
 def test_words_outside_mentions_are_encoded_and_those_inside_are_not(sample: Knowledge) -> None:
     document = marked("Éa [[Robert Croft]] wicket, qqqqq [[Croft]]wicket 😀 wicket")
-    words = encode_words(document, sample)
+    words = encode_words(document.text, document.mentions or [], sample)
     wicket = sample.word_strings.find("wicket")
     assert wicket >= 0
     assert [int(each) for each in words if each >= 0] == [wicket] * 2
     assert (words == -1).sum() == 2  # Éa and qqqqq; what runs on from a mention belongs to it
-    found = encode_mentions(document, sample)
+    found = encode_mentions(document.text, document.mentions or [], sample)
     assert [sample.mention_strings[int(each)] for each in found] == ["robert croft", "croft"]
 
 

@@ -19,6 +19,11 @@ COMMANDS = {
     "show": "Look a title or a mention up in knowledge.",
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",
+    "corpus": "Encode documents to train on.",
+    "train": "Train a model on a corpus.",
+    "plot": "Draw how likely documents became in training.",
+    "topics": "See what training made of topics.",
+    "update": "Take new pages, entities and names into a model.",
 }
 
 

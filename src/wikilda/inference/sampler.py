@@ -16,7 +16,7 @@ from wikilda.inference.random import stream_of
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.state import FINE
 from wikilda.inference.tagme import Guess, tagme
-from wikilda.inference.weights import Weights, prepare
+from wikilda.inference.weights import Dense, Weights, prepare
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model
 
@@ -61,6 +61,34 @@ class Sampled:
         return topics[order], sweeps[order] / max(float(sweeps.sum()), 1.0)
 
 
+class PacketSampler:
+    """Samples packets, wherever their parameters come from."""
+
+    def __init__(self, alpha: float, settings: SamplerSettings, dense: Dense) -> None:
+        self.dense = dense
+        self.rules = Rules(
+            alpha,
+            settings.sweeps,
+            settings.burn_in,
+            settings.coherence,
+            settings.stranger,
+            settings.idle_draws,
+        )
+        self.memory = Memory()
+
+    def sample(self, packet: Packet, guess: Guess, stream: int) -> Counts:
+        """Sample a packet, with random numbers from `stream` on."""
+        plan, state = self.memory.for_document(packet)
+        while True:
+            random = np.array([stream], np.uint64)
+            status, counts = gibbs(
+                packet.bag, packet.likeness, self.dense, guess.chosen, self.rules, random, plan, state
+            )
+            if status == FINE:
+                return counts
+            plan, state = self.memory.more(status)
+
+
 class Sampler:
     """Samples documents from a model. One sampler serves many threads."""
 
@@ -72,15 +100,8 @@ class Sampler:
             raise SettingsError(f"{model.path}: has no knowledge, and coherence needs its link graph. Turn it off.")
         self.graph = graph
         self.weights: Weights = prepare(model)
-        self.rules = Rules(
-            model.settings.alpha,
-            settings.sweeps,
-            settings.burn_in,
-            settings.coherence,
-            settings.stranger,
-            settings.idle_draws,
-        )
-        self.memory = Memory()
+        self.packets = PacketSampler(model.settings.alpha, settings, self.weights.dense)
+        self.rules, self.memory = self.packets.rules, self.packets.memory
 
     def packet(self, document: Document) -> Packet:
         """All that is needed to sample a document."""
@@ -98,12 +119,4 @@ class Sampler:
 
     def sample_packet(self, packet: Packet, guess: Guess, stream: int) -> Counts:
         """Sample a packet, with random numbers from `stream` on."""
-        plan, state = self.memory.for_document(packet)
-        while True:
-            random = np.array([stream], np.uint64)
-            status, counts = gibbs(
-                packet.bag, packet.likeness, self.weights.dense, guess.chosen, self.rules, random, plan, state
-            )
-            if status == FINE:
-                return counts
-            plan, state = self.memory.more(status)
+        return self.packets.sample(packet, guess, stream)

@@ -39,7 +39,7 @@ from wikilda.wiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TAR
 PAGES_A_PIECE = 1 << 24
 _SENTENCE_BYTES = 1500
 _EXAMPLES = 20
-_PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
+PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
 
 @dataclass
@@ -257,7 +257,7 @@ def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
     """Titles and, where they end with a parenthesis, titles without it: as spans of one buffer."""
     named = [(title, owner) for owner, title in enumerate(titles)]
     for owner, title in enumerate(titles):
-        if title.endswith((")", "）")) and (short := _PARENTHESIS.match(title)):
+        if title.endswith((")", "）")) and (short := PARENTHESIS.match(title)):
             named.append((short.group(1), owner))
     text, bounds = joined([name.encode("utf-8", "replace") for name, _ in named])
     owners = np.array([owner for _, owner in named], np.int64)

@@ -155,6 +155,11 @@ class Knowledge:
         """Where the article is."""
         return self.site.url(self.titles[topic])
 
+    @property
+    def redirects(self) -> tuple[StringTable, NDArray[np.uint32]]:
+        """Titles of redirects, sorted, and the topics they lead to."""
+        return self._redirect_titles, self._redirect_topics
+
     @cached_property
     def _redirect_titles(self) -> StringTable:
         return self.artifact.strings("redirects/titles")

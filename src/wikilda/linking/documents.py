@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from wikilda.errors import InputError
@@ -13,14 +13,14 @@ _MARK = re.compile(r"\[\[([^\[\]]+?)\]\]")
 
 @dataclass(frozen=True)
 class Text:
-    """A text and the spans of its mentions, in characters."""
+    """A text and the spans of its mentions, in characters; None where they are still to be found."""
 
     text: str
-    mentions: list[tuple[int, int]] = field(default_factory=list)
+    mentions: list[tuple[int, int]] | None = None
     id: str = ""
 
     def __post_init__(self) -> None:
-        for start, end in self.mentions:
+        for start, end in self.mentions or []:
             if not 0 <= start < end <= len(self.text):
                 raise InputError(
                     f"document {self.id!r}: the mention [{start}, {end}) is empty or not inside its text of "

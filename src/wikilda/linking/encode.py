@@ -6,24 +6,24 @@ from numpy.typing import NDArray
 from wikilda.hashtable import HashTable, lookup
 from wikilda.jit import njit
 from wikilda.knowledge import Knowledge
-from wikilda.linking.documents import Text
+from wikilda.linking.detection.base import Spans
 from wikilda.text.characters import characters
 from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, as_bytes, mention_key, tokenize
 
 
-def encode_words(document: Text, knowledge: Knowledge) -> NDArray[np.int64]:
+def encode_words(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:
     """The content words outside mentions, in order; −1 for those that the knowledge does not have."""
-    data = as_bytes(document.text)
+    data = as_bytes(text)
     hashes, places = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)
     count = tokenize(data, 0, len(data), characters(), hashes, places[0], places[1])
     first_bytes = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
-    spans = np.array(sorted(document.mentions), np.int64).reshape(-1, 2)
+    spans = np.array(sorted(mentions), np.int64).reshape(-1, 2)
     return _words(hashes[:count], places[0], first_bytes[spans], knowledge.word_table)
 
 
-def encode_mentions(document: Text, knowledge: Knowledge) -> NDArray[np.int64]:
+def encode_mentions(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:
     """The mentions in their order; −1 for strings that the knowledge does not have."""
-    found = [_mention(document.text[start:end], knowledge) for start, end in document.mentions]
+    found = [_mention(text[start:end], knowledge) for start, end in mentions]
     return np.array(found, np.int64)
 
 

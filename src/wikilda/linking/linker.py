@@ -11,6 +11,7 @@ from wikilda.inference.packet import Document
 from wikilda.inference.sampler import Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.knowledge import Knowledge
+from wikilda.linking.detection import Detector, DictionaryDetector
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
 from wikilda.model import Model
@@ -80,26 +81,38 @@ class Linked:
 class Linker:
     """Links documents with a model. One linker serves many threads; the same document always gets the same answer."""
 
-    def __init__(self, model: Model, knowledge: Knowledge | None = None, settings: SamplerSettings = DEFAULT) -> None:
+    def __init__(
+        self, model: Model, knowledge: Knowledge | None = None, settings: SamplerSettings = DEFAULT,
+        detector: Detector | None = None,
+    ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge or model.knowledge()
         self.sampler = Sampler(model, settings, self.knowledge.graph)
+        self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod
     def open(
-        cls, model: str | Path, *, knowledge: str | Path | None = None, settings: SamplerSettings = DEFAULT
-    ) -> "Linker":
+        cls, model: str | Path, *, knowledge: str | Path | None = None, settings: SamplerSettings = DEFAULT,
+        detector: Detector | None = None,
+    ) -> "Linker":  # fmt: skip
         """Open a model and the knowledge it belongs to (where it was made, or at `knowledge`)."""
         opened = Model.open(model)
-        return cls(opened, opened.knowledge(knowledge), settings)
+        return cls(opened, opened.knowledge(knowledge), settings, detector)
 
-    def link(self, document: Text, *, candidates: int = 5, topics: int = 10) -> Linked:
-        """Link a document: for each mention its best candidates, and the document's largest topics."""
-        mentions = encode_mentions(document, self.knowledge)
-        sampled = self.sampler.sample(Document(encode_words(document, self.knowledge), mentions, document.id))
+    def link(self, document: Text | str, *, candidates: int = 5, topics: int = 10) -> Linked:
+        """Link a document: for each mention its best candidates, and the document's largest topics.
+
+        Mentions that are not given are found by the linker's detector.
+        """
+        if isinstance(document, str):
+            document = Text(document)
+        text = document.text
+        spans = self.detector.detect(text) if document.mentions is None else document.mentions
+        mentions = encode_mentions(text, spans, self.knowledge)
+        sampled = self.sampler.sample(Document(encode_words(text, spans, self.knowledge), mentions, document.id))
         linked = [
-            LinkedMention(start, end, document.text[start:end], self._candidates(sampled, number, mentions, candidates))
-            for number, (start, end) in enumerate(document.mentions)
+            LinkedMention(start, end, text[start:end], self._candidates(sampled, number, mentions, candidates))
+            for number, (start, end) in enumerate(spans)
         ]
         mixture, shares = sampled.mixture
         largest = zip(mixture[:topics], shares[:topics], strict=True)

@@ -32,7 +32,7 @@ def create_model(
             settings,
             popularity_of(knowledge.mentions, topics),
             knowledge=knowledge.identity,
-            knowledge_path=_hint(knowledge.artifact.path, Path(target)),
+            knowledge_path=relative_hint(knowledge.artifact.path, Path(target)),
         )
 
 
@@ -54,11 +54,11 @@ def _fill(into: Parameters, table: Table, totals: NDArray[np.int64], mass: float
         into.topics[start:end] = table.topics[start:end]
         offsets = np.asarray(table.offsets[first : last + 1]) - start
         whole = np.asarray(totals[first:last], np.int64) if len(totals) else np.zeros(last - first, np.int64)
-        into.values[start:end] = _shares(offsets, np.asarray(table.counts[start:end]), whole, mass)
+        into.values[start:end] = shares(offsets, np.asarray(table.counts[start:end]), whole, mass)
 
 
 @njit
-def _shares(
+def shares(
     offsets: NDArray[np.int64], counts: NDArray[np.uint32], totals: NDArray[np.int64], mass: float
 ) -> NDArray[np.float32]:
     """Mass · count(v, k) / count(v); where count(v) is not given, it is the sum of the row."""
@@ -73,7 +73,7 @@ def _shares(
     return shares
 
 
-def _hint(knowledge: Path, model: Path) -> str:
+def relative_hint(knowledge: Path, model: Path) -> str:
     """The way from the model's directory to the knowledge: a pair that moves together stays together."""
     try:
         return os.path.relpath(knowledge.resolve(), model.resolve())

@@ -1,6 +1,7 @@
 """A model, opened: sparse tables of parameters in memory-mapped arrays."""
 
 import copy
+import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -114,6 +115,13 @@ class Model:
                 f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model anew from this."
             )
         return found
+
+    def redirect(self, knowledge_path: str) -> None:
+        """Say where the knowledge is, seen from the model: the one thing that may change in a finished model."""
+        self.artifact.manifest["knowledge"]["path"] = knowledge_path
+        beside = self.path / f"{MANIFEST}.writing"
+        beside.write_text(json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False), "utf-8")
+        beside.replace(self.path / MANIFEST)
 
     def _knowledge_path(self) -> Path:
         hint = str(self.artifact.manifest["knowledge"]["path"])

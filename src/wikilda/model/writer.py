@@ -40,6 +40,12 @@ class ModelWriter:
         self._tables[kind] = Parameters(offsets, topics, values)
         return self._tables[kind]
 
+    def adopt(self, kind: str, offsets: NDArray[np.int64], topics: Path, values: Path) -> None:
+        """Take a table whose arrays were written elsewhere on this disk."""
+        self._writer.array(f"{kind}/offsets", offsets)
+        adopted = (self._writer.adopt(f"{kind}/topics", topics), self._writer.adopt(f"{kind}/values", values))
+        self._tables[kind] = Parameters(offsets, *adopted)
+
     def finish(
         self,
         settings: ModelSettings,

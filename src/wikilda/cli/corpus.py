@@ -1,0 +1,32 @@
+"""`wikilda corpus`."""
+
+from pathlib import Path
+
+import click
+
+from wikilda.cli.build import report
+from wikilda.cli.options import settings_options
+from wikilda.training.corpus import CorpusSettings, make_corpus
+
+_ANY = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("knowledge", type=_ANY, metavar="KB")
+@click.argument("inputs", nargs=-1, required=True, type=_ANY, metavar="INPUT...")
+@click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes to encode with.  [default: one a core]")
+@click.option("--overwrite", is_flag=True, help="Replace a corpus that is already there.")
+@settings_options(CorpusSettings)
+def command(
+    knowledge: Path, inputs: tuple[Path, ...], target: Path, workers: int | None, overwrite: bool,
+    settings: CorpusSettings,
+) -> None:  # fmt: skip
+    """Encode documents to train on with the symbols of knowledge.
+
+    INPUT is a plain text file (one document), JSON lines with "text" and perhaps "id" and "mentions" (.jsonl, .gz,
+    .bz2, .xz), Parquet with such columns, a MediaWiki dump (articles, with their links as mentions), or a directory
+    of these. What cannot be read is counted, and does not stop the rest.
+    """
+    made = make_corpus(list(inputs), knowledge, target, settings, workers=workers, overwrite=overwrite)
+    report(made.artifact)

@@ -1,0 +1,40 @@
+"""`wikilda plot`."""
+
+from pathlib import Path
+
+import click
+
+from wikilda.errors import InputError
+from wikilda.training.figure import html, png, svg
+from wikilda.training.metrics import read_metrics
+
+_ANY = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("trained", type=_ANY, metavar="MODEL")
+@click.option(
+    "-o", "--output", "targets", type=_ANY, multiple=True, required=True, help="A .png, .svg or .html file; repeatable."
+)
+@click.option("--title", help="What stands above the figure.  [default: the model's name]")
+def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None:
+    """Draw how likely documents became in training: the paper's figure of log likelihoods.
+
+    MODEL is a trained model, an unfinished training (MODEL.training), or a metrics.jsonl file.
+    """
+    rows = read_metrics(trained)
+    if not rows:
+        raise InputError(f"{trained}: has no record of a training (metrics.jsonl). `wikilda train` writes one.")
+    name = title or trained.resolve().name
+    for target in targets:
+        if target.suffix == ".html":
+            target.write_text(html(rows, name), "utf-8")
+        elif target.suffix == ".svg":
+            drawn = svg(rows).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+            target.write_text(drawn, "utf-8")
+        elif target.suffix == ".png":
+            svg(rows)  # says in words if there is nothing to draw
+            png(rows, name, target)
+        else:
+            raise click.UsageError(f"{target}: say .png, .svg or .html")
+        click.echo(target)

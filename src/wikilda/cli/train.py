@@ -1,0 +1,65 @@
+"""`wikilda train`."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wikilda.cli.options import settings_options
+from wikilda.cli.output import console, table
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.metrics import Metrics, read_metrics
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import PRESETS, TrainingSettings
+
+_ANY = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("model", type=_ANY, metavar="MODEL")
+@click.argument("corpus", type=_ANY, metavar="CORPUS")
+@click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write.")
+@click.option("--iterations", type=click.IntRange(1), default=1, show_default=True, help="T: passes over the corpus.")
+@click.option("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
+@click.option("--workers", type=click.IntRange(1, 256), help="Processes to sample with.  [default: one a core]")
+@click.option("--keep", type=click.IntRange(0), default=0, help="Keep the models of so many earlier iterations, too.")
+@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.option("--restart", is_flag=True, help="Forget an unfinished training into the same directory.")
+@click.option("--overwrite", is_flag=True, help="Replace a model that is already there.")
+@click.option(
+    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to begin with."
+)
+@settings_options(TrainingSettings, defaults=False)
+def command(
+    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int | None, keep: int,
+    knowledge: Path | None, restart: bool, overwrite: bool, preset: str, settings: dict[str, Any],
+) -> None:  # fmt: skip
+    """Train MODEL on CORPUS: the paper's Algorithm 2.
+
+    The result depends on the model, the corpus, the settings and the number of shards, not on the number of
+    workers. Interrupted, even killed, the same command goes on where it was. The preset `paper` follows the paper
+    to the letter; docs/training.md says where `default` differs, and why.
+    """
+    engine = LocalEngine(workers)
+    try:
+        made = train(
+            model, corpus, target, replace(PRESETS[preset], **settings), Plan(iterations, shards, keep), engine=engine,
+            knowledge=knowledge, overwrite=overwrite, restart=restart,
+        )  # fmt: skip
+    finally:
+        engine.close()
+    console().print(table(str(target), _COLUMNS, [_row(each) for each in read_metrics(made.path)]))
+
+
+_COLUMNS = ["iteration", "train", "held out", "parameters", "gained", "dropped", "changed", "documents/s"]
+
+
+def _row(row: Metrics) -> tuple[str, ...]:
+    def number(value: float | None, shape: str) -> str:
+        return "" if value is None else format(value, shape)
+
+    rate = row.documents / row.seconds if row.seconds else None
+    counts = (f"{row.parameters:,}", f"{row.gained:,}", f"{row.dropped:,}")
+    likelihoods = number(row.train, ".4f"), number(row.held_out, ".4f")
+    return str(row.iteration), *likelihoods, *counts, number(row.changed, ".1%"), number(rate, ",.0f")

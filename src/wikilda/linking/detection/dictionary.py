@@ -1,0 +1,27 @@
+"""The dictionary detector: strings that the wiki links, where they are likely to be links. It needs nothing else."""
+
+from dataclasses import astuple
+
+from wikilda.knowledge import Knowledge
+from wikilda.linking.detection.base import Spans
+from wikilda.linking.detection.settings import DetectorSettings
+from wikilda.linking.detection.spans import Dictionary, Limits, find_spans
+from wikilda.text.characters import characters
+from wikilda.text.tokens import as_bytes
+
+_DEFAULT = DetectorSettings()
+
+
+class DictionaryDetector:
+    """Finds the mention strings of the knowledge in raw text."""
+
+    def __init__(self, knowledge: Knowledge, settings: DetectorSettings = _DEFAULT) -> None:
+        trie = knowledge.mention_trie
+        self.settings = settings
+        self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences)
+        self._limits = Limits(*astuple(settings))
+
+    def detect(self, text: str) -> Spans:
+        """The spans of the mentions in characters, sorted, none overlapping another."""
+        spans = find_spans(as_bytes(text), characters(), self._known, self._limits)
+        return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]

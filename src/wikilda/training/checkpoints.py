@@ -1,0 +1,128 @@
+"""What is finished of an iteration: one directory a shard, renamed into place when it is whole.
+
+ITERATION/shared/            what all shards share
+ITERATION/notes/000012/      a shard's figures, and the topics that its mentions had
+ITERATION/shards/000012/     its counts: the shard is done when this is there
+ITERATION/sums/0003/         the counts of a group of shards, added up; the shards of the group are then gone
+ITERATION/model/             the model that came out
+"""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.model.model import MENTIONS, WORDS
+from wikilda.store import Growing, save_array
+from wikilda.training.shard import Found
+from wikilda.training.updates import Run, add_up, open_run, save_run, stretches
+
+_LEAST_GROUP = 16
+
+
+class Checkpoint:
+    """The directory of one iteration."""
+
+    def __init__(self, path: Path, shards: int) -> None:
+        self.path, self.count = path, shards
+        self.group_size = max(_LEAST_GROUP, math.isqrt(max(shards - 1, 0)) + 1)
+
+    def missing(self) -> list[int]:
+        """The shards that are not done."""
+        return [shard for shard in range(self.count) if not self._done(shard)]
+
+    def save(self, shard: int, found: Found) -> None:
+        """Keep what a shard has found."""
+        with directory(self.path / "notes" / f"{shard:06d}") as place:
+            save_array(place / "chosen.npy", found.chosen)
+            (place / "report.json").write_text(json.dumps(found.report), "utf-8")
+        with directory(self.path / "shards" / f"{shard:06d}") as place:
+            save_run(place, WORDS, found.words)
+            save_run(place, MENTIONS, found.mentions)
+
+    def chosen(self, shard: int) -> NDArray[np.uint32] | None:
+        """The topics that the mentions of a shard had, if they are known."""
+        file = self.path / "notes" / f"{shard:06d}" / "chosen.npy"
+        return np.load(file, allow_pickle=False) if file.is_file() else None
+
+    def report(self) -> dict[str, float]:
+        """The figures of all shards, added up."""
+        whole: dict[str, float] = {}
+        for shard in range(self.count):
+            report: dict[str, Any] = json.loads(
+                (self.path / "notes" / f"{shard:06d}" / "report.json").read_text("utf-8")
+            )
+            for name, value in report.items():
+                whole[name] = whole.get(name, 0) + value
+        return whole
+
+    def add_up_group(self, shard: int, symbols: dict[str, int]) -> None:
+        """When all shards of a shard's group are done, keep their sum instead of them."""
+        group = shard // self.group_size
+        members = range(group * self.group_size, min((group + 1) * self.group_size, self.count))
+        if len(members) < 2 or self._sum(group).is_dir() or not all(self._done(each) for each in members):
+            return
+        places = [self.path / "shards" / f"{each:06d}" for each in members]
+        with directory(self._sum(group)) as place:
+            for kind in (WORDS, MENTIONS):
+                write_sum([open_run(each, kind) for each in places], symbols[kind], place, kind)
+        for each in places:
+            shutil.rmtree(each)
+
+    def runs(self) -> dict[str, list[Run]]:
+        """All counts."""
+        places = []
+        for group in range(-(-self.count // self.group_size)):
+            if self._sum(group).is_dir():
+                places.append(self._sum(group))
+            else:
+                members = range(group * self.group_size, min((group + 1) * self.group_size, self.count))
+                places += [self.path / "shards" / f"{each:06d}" for each in members]
+        return {kind: [open_run(place, kind) for place in places] for kind in (WORDS, MENTIONS)}
+
+    def forget_counts(self) -> None:
+        """Remove what is of no more use when the model is there."""
+        for name in ("shared", "shards", "sums", "scratch"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
+
+    def _done(self, shard: int) -> bool:
+        return (self.path / "shards" / f"{shard:06d}").is_dir() or self._sum(shard // self.group_size).is_dir()
+
+    def _sum(self, group: int) -> Path:
+        return self.path / "sums" / f"{group:04d}"
+
+
+@contextmanager
+def directory(target: Path) -> Iterator[Path]:
+    """A directory that gets its name when it is whole."""
+    beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    try:
+        yield beside
+        shutil.rmtree(target, ignore_errors=True)
+        beside.rename(target)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+def write_sum(runs: list[Run], symbols: int, place: Path, kind: str) -> None:
+    """Write the sum of runs, a stretch of symbols at a time."""
+    parts = {part: Growing(place / f"{kind}.{part}.npy", dtype) for part, dtype in zip(
+        Run._fields, (np.int64, np.int64, np.uint32, np.int64), strict=True)}  # fmt: skip
+    parts["offsets"].append(np.zeros(1, np.int64))
+    for first, last in stretches(runs, symbols, 1 << 21):
+        run = add_up([each.between(first, last) for each in runs])
+        parts["offsets"].append(run.offsets[1:] + parts["topics"].length)
+        for part in ("symbols", "topics", "sweeps"):
+            parts[part].append(getattr(run, part))
+    for each in parts.values():
+        each.finish()

@@ -1,0 +1,7 @@
+"""Documents to train on, encoded once with the symbols of some knowledge."""
+
+from wikilda.training.corpus.build import make_corpus
+from wikilda.training.corpus.corpus import Corpus, Documents
+from wikilda.training.corpus.settings import CorpusSettings
+
+__all__ = ["Corpus", "CorpusSettings", "Documents", "make_corpus"]

@@ -1,0 +1,156 @@
+"""A corpus: documents as numbers of symbols, sorted by the hash of their ids, in shards of memory-mapped arrays.
+
+Any range of keys is a fair sample of the documents. So training may use as many shards as it likes: shard m of M
+has the keys from m/M to (m+1)/M of all that there could be.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.errors import ArtifactError
+from wikilda.inference.packet import Document
+from wikilda.store import Artifact
+from wikilda.strings import StringTable
+
+KIND, FORMAT = "corpus", 1
+ARRAYS = ("keys", "words", "word_offsets", "mentions", "mention_offsets", "ids.bytes", "ids.offsets")
+
+
+class Documents(NamedTuple):
+    """Some documents: their keys, and their words and mentions from offsets[document] on."""
+
+    keys: NDArray[np.uint64]
+    word_offsets: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    mention_offsets: NDArray[np.int64]
+    mentions: NDArray[np.uint32]
+
+    @property
+    def tokens(self) -> int:
+        """How many words and mentions there are."""
+        return len(self.words) + len(self.mentions)
+
+    def document(self, number: int) -> Document:
+        """One of them."""
+        words = self.words[self.word_offsets[number] : self.word_offsets[number + 1]]
+        mentions = self.mentions[self.mention_offsets[number] : self.mention_offsets[number + 1]]
+        return Document(words, mentions, int(self.keys[number]))
+
+    def chosen(self, which: NDArray[np.bool_]) -> "Documents":
+        """Those that are chosen."""
+        words = _chosen(self.word_offsets, self.words, which)
+        return Documents(self.keys[which], *words, *_chosen(self.mention_offsets, self.mentions, which))
+
+
+class Corpus:
+    """A corpus, opened; nothing is read before it is used."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+        self.firsts = np.array(artifact.manifest["firsts"], np.uint64)  # the least key of every shard
+
+    @classmethod
+    def open(cls, path: str | Path, knowledge: str | None = None) -> "Corpus":
+        """Open a corpus; one that was made with other knowledge than `knowledge` (its identity) is refused."""
+        corpus = cls(Artifact.open(Path(path), KIND, FORMAT))
+        made_with = corpus.knowledge_identity
+        if knowledge is not None and made_with != knowledge:
+            raise ArtifactError(
+                f"{path}: was made with other knowledge ({made_with[:8]}) than the model ({knowledge[:8]}). "
+                "Make the corpus again with the model's knowledge."
+            )
+        return corpus
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.artifact.path
+
+    @property
+    def identity(self) -> str:
+        """What it is, as a digest of all that it holds."""
+        return self.artifact.identity
+
+    @property
+    def knowledge_identity(self) -> str:
+        """The knowledge that its symbols belong to."""
+        return str(self.artifact.manifest["knowledge"])
+
+    @property
+    def documents(self) -> int:
+        """How many there are."""
+        return int(self.artifact.manifest["summary"]["documents"])
+
+    @property
+    def tokens(self) -> int:
+        """How many words and mentions they have."""
+        return int(self.artifact.manifest["summary"]["tokens"])
+
+    def shard(self, number: int, shards: int) -> Documents:
+        """The documents of shard m of M: those whose keys are from m/M on and below (m+1)/M of 2⁶⁴."""
+        return self.between(number * 2**64 // shards, (number + 1) * 2**64 // shards)
+
+    def between(self, first: int, end: int) -> Documents:
+        """The documents with keys from `first` to below `end`."""
+        start = max(int(np.searchsorted(self.firsts, np.uint64(first), "right")) - 1, 0)
+        parts = []
+        for number in range(start, len(self.firsts)):
+            if int(self.firsts[number]) >= end:
+                break
+            parts.append(_cut(self._arrays(number), first, end))
+        return _together(parts) if len(parts) != 1 else parts[0]
+
+    def id(self, key: int) -> str:
+        """The id of the document with a key (the first, if there are several)."""
+        number = max(int(np.searchsorted(self.firsts, np.uint64(key), "right")) - 1, 0)
+        keys = self._arrays(number).keys
+        at = int(np.searchsorted(keys, np.uint64(key)))
+        return StringTable(*(self.artifact.array(f"{number:05d}/ids.{part}") for part in ("bytes", "offsets")))[at]
+
+    @lru_cache(maxsize=64)  # noqa: B019
+    def _arrays(self, number: int) -> Documents:
+        keys, words, word_offsets, mentions, mention_offsets = (
+            self.artifact.array(f"{number:05d}/{name}") for name in ARRAYS[:5]
+        )
+        return Documents(keys, word_offsets, words, mention_offsets, mentions)
+
+
+def _cut(documents: Documents, first: int, end: int) -> Documents:
+    start = int(np.searchsorted(documents.keys, np.uint64(first)))
+    stop = int(np.searchsorted(documents.keys, np.uint64(end))) if end < 2**64 else len(documents.keys)
+    words = documents.word_offsets[start : stop + 1]
+    mentions = documents.mention_offsets[start : stop + 1]
+    return Documents(
+        documents.keys[start:stop],
+        words - words[0],
+        documents.words[words[0] : words[-1]],
+        mentions - mentions[0],
+        documents.mentions[mentions[0] : mentions[-1]],
+    )
+
+
+def _together(parts: list[Documents]) -> Documents:
+    return Documents(
+        np.concatenate([np.empty(0, np.uint64), *(each.keys for each in parts)]),
+        _offsets([each.word_offsets for each in parts]),
+        np.concatenate([np.empty(0, np.uint32), *(each.words for each in parts)]),
+        _offsets([each.mention_offsets for each in parts]),
+        np.concatenate([np.empty(0, np.uint32), *(each.mentions for each in parts)]),
+    )
+
+
+def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(each) for each in parts)])
+    return np.cumsum(lengths)
+
+
+def _chosen(
+    offsets: NDArray[np.int64], symbols: NDArray[np.uint32], which: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    lengths = np.diff(offsets)
+    kept = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[which])))
+    return kept, symbols[np.repeat(which, lengths)]

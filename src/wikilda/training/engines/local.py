@@ -1,0 +1,164 @@
+"""The engine of one machine: memory-mapped tables are the join, worker processes take shards."""
+
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.likelihood import HeldOut
+from wikilda.inference.similarity import likeness, no_likeness
+from wikilda.inference.svi import Table
+from wikilda.jit import njit
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.graph import Graph
+from wikilda.model import Model, Parameters
+from wikilda.training.checkpoints import Checkpoint
+from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.engines.base import Engine, Job
+from wikilda.training.interpolate import Blend, interpolate
+from wikilda.training.pool import Workers, processors
+from wikilda.training.sampled import of_shard, to_evaluate
+from wikilda.training.settings import TrainingSettings
+from wikilda.training.shard import Alike, Shard, Task, sample_shard
+from wikilda.training.shared import open_shared, write_shared
+
+
+class LocalEngine(Engine):
+    """Shards are handed to worker processes; with one worker, this process does the work."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.pool = Workers(workers or processors())
+
+    def sample(self, job: Job) -> Iterator[int]:
+        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        missing, place = job.checkpoint.missing(), job.checkpoint
+        started = time.process_time()
+        if missing and not (place.path / "shared").is_dir():
+            write_shared(job.model, place.path / "shared")
+        self.merging_seconds = time.process_time() - started
+        previous = job.previous.path if job.previous else None
+        paths = (job.model.path, job.knowledge, job.corpus.path, place.path, previous)
+        symbols = {"words": job.model.words.symbols, "mentions": job.model.mentions.symbols}
+        for shard, documents in self.pool.run(_sample, ((paths, place.count, shard, job.task) for shard in missing)):
+            started = time.process_time()
+            place.add_up_group(shard, symbols)
+            self.merging_seconds += time.process_time() - started
+            yield documents
+
+    def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
+        """Add the counts of all shards up, and write the next model to `target`."""
+        started = time.process_time()
+        made = interpolate(
+            job.model,
+            job.checkpoint.runs(),
+            blend,
+            job.checkpoint.path / "scratch",
+            target,
+            knowledge_path=str(job.knowledge) if job.knowledge else "",
+            iteration=job.task.iteration,
+        )
+        self.merging_seconds += time.process_time() - started
+        return made
+
+    def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
+        """The log likelihood of some documents under a model, and how many tokens they have."""
+        some = to_evaluate(job.corpus, job.task.settings, held_out=held_out)
+        settings = job.task.settings
+        tasks = [
+            (model.path, job.corpus.path, start, settings, held_out) for start in range(0, len(some.keys), _TOGETHER)
+        ]
+        found = sorted(self.pool.run(_likelihoods, tasks))
+        return sum(each[1] for each in found), sum(each[2] for each in found)
+
+    def close(self) -> None:
+        """Let go of the workers."""
+        self.pool.__exit__(None, None, None)
+
+
+_TOGETHER = 10  # documents that a worker evaluates at a time
+
+Paths = tuple[Path, Path | None, Path, Path, Path | None]
+
+
+@lru_cache(maxsize=1)
+def _model(path: Path, stamp: int) -> Model:
+    return Model.open(path)
+
+
+@lru_cache(maxsize=1)
+def _held_out(path: Path, stamp: int, particles: int, seed: int) -> HeldOut:
+    return HeldOut(_model(path, stamp), particles, seed)
+
+
+@lru_cache(maxsize=1)
+def _corpus(path: Path) -> Corpus:
+    return Corpus.open(path)
+
+
+@lru_cache(maxsize=1)
+def _graph(path: Path | None) -> Graph | None:
+    return Knowledge.open(path).graph if path else None
+
+
+def _stamp(path: Path) -> int:
+    """Paths may be used again for other models; manifests are not."""
+    return (path / "manifest.json").stat().st_mtime_ns
+
+
+def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
+    """What a worker does: form a shard, sample it, and keep what was found."""
+    model_path, knowledge, corpus_path, place, previous = paths
+    started = time.process_time()
+    model, checkpoint = _model(model_path, _stamp(model_path)), Checkpoint(place, shards)
+    documents = of_shard(_corpus(corpus_path), number, shards, task.settings.held_out)
+    shard = form_shard(documents, model)
+    shared = open_shared(model, place / "shared")
+    joining = time.process_time() - started
+    before = Checkpoint(previous, shards).chosen(number) if previous else None
+    found = sample_shard(shard, shared, task, alike_by(_graph(knowledge)), before)
+    found.report["joining seconds"] = joining
+    checkpoint.save(number, found)
+    return number, len(documents.keys)
+
+
+def form_shard(documents: Documents, model: Model) -> Shard:
+    """Documents joined with the parameters of their symbols."""
+    return Shard(documents, _rows(documents.words, model.words), _rows(documents.mentions, model.mentions))
+
+
+def alike_by(graph: Graph | None) -> Alike:
+    """Similarities of topics by a link graph."""
+    return no_likeness if graph is None else lambda topics: likeness(graph, topics)
+
+
+def _rows(symbols: NDArray[np.uint32], parameters: Parameters) -> Table:
+    distinct = np.unique(symbols).astype(np.int64)
+    return Table(distinct, *_gather(distinct, *parameters))
+
+
+@njit
+def _gather(
+    symbols: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
+    bounds = np.zeros(len(symbols) + 1, np.int64)
+    for row in range(len(symbols)):
+        bounds[row + 1] = bounds[row] + offsets[symbols[row] + 1] - offsets[symbols[row]]
+    to_topics, to_values = np.empty(bounds[-1], np.uint32), np.empty(bounds[-1], np.float32)
+    for row in range(len(symbols)):
+        source = offsets[symbols[row]] - bounds[row]
+        for to in range(bounds[row], bounds[row + 1]):
+            to_topics[to], to_values[to] = topics[source + to], values[source + to]
+    return bounds, to_topics, to_values
+
+
+def _likelihoods(
+    model: Path, corpus: Path, start: int, settings: TrainingSettings, held_out: bool
+) -> tuple[int, float, int]:
+    some = to_evaluate(_corpus(corpus), settings, held_out=held_out)
+    estimate = _held_out(model, _stamp(model), settings.particles, settings.seed)
+    numbers = range(start, min(start + _TOGETHER, len(some.keys)))
+    found = [estimate.log_likelihood(some.document(number)) for number in numbers]
+    return start, sum(each[0] for each in found), sum(each[1] for each in found)

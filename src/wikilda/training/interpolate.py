@@ -1,0 +1,150 @@
+"""Line 15 of Algorithm 2: the outer join of a model with the sum of updates, a stretch of symbols at a time.
+
+    λ̂^(t) = (1 − ρ) λ̂^(t−1) + ρ · worth · Σ_m counts^m
+
+Pairs that only the updates have are new parameters; those that fall below a threshold are dropped.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.types import Whole
+from wikilda.jit import inner, njit
+from wikilda.model import Model, ModelWriter, Parameters
+from wikilda.model.model import MENTIONS, WORDS
+from wikilda.model.writer import chunks
+from wikilda.store import Growing
+from wikilda.training.updates import Run, add_up
+
+
+class Blend(NamedTuple):
+    """How old and new are put together."""
+
+    keep: float  # of old parameters: 1 − ρ
+    gain: float  # of one counted sweep: ρ/(S − B), and what the updates are scaled by
+    threshold: float
+
+
+class Change(NamedTuple):
+    """How many parameters a model has, and how many of them are new or gone."""
+
+    parameters: int
+    gained: int
+    dropped: int
+
+
+def interpolate(
+    model: Model,
+    updates: dict[str, list[Run]],
+    blend: Blend,
+    scratch: Path,
+    target: Path,
+    *,
+    knowledge_path: str,
+    iteration: int,
+) -> Model:
+    """Write the next model to `target`; `scratch` is a directory on the same disk."""
+    changes = []
+    scratch.mkdir(parents=True, exist_ok=True)
+    with ModelWriter(target, model.topics, overwrite=True) as writer:
+        for kind in (WORDS, MENTIONS):
+            table = model.words if kind == WORDS else model.mentions
+            offsets, topics, values, change = _join(table, updates[kind], blend, scratch / kind)
+            writer.adopt(kind, offsets, topics, values)
+            changes.append(change)
+        knowledge = str(model.artifact.manifest["knowledge"]["identity"])
+        change = Change(*map(sum, zip(*changes, strict=True)))
+        return writer.finish(
+            model.settings,
+            model.popularity,
+            iteration=iteration,
+            knowledge=knowledge,
+            knowledge_path=knowledge_path,
+            more={"change": change._asdict()},
+        )
+
+
+def _join(
+    table: Parameters, runs: list[Run], blend: Blend, scratch: Path
+) -> tuple[NDArray[np.int64], Path, Path, Change]:
+    topics = Growing(scratch.with_suffix(".topics.npy"), np.uint32)
+    values = Growing(scratch.with_suffix(".values.npy"), np.float32)
+    lengths = np.zeros(table.symbols + 1, np.int64)
+    gained = dropped = 0
+    for first, last in chunks(table.offsets):
+        span = slice(int(table.offsets[first]), int(table.offsets[last]))
+        old = Parameters(
+            np.asarray(table.offsets[first : last + 1]) - span.start,
+            np.asarray(table.topics[span]),
+            np.asarray(table.values[span]),
+        )
+        update = add_up([run.between(first, last) for run in runs])
+        made, new_topics, new_values, more, less = _blend(old, update, first, blend)
+        lengths[first + 1 : last + 1] = made
+        topics.append(new_topics)
+        values.append(new_values)
+        gained, dropped = gained + more, dropped + less
+    offsets = np.cumsum(lengths)
+    return offsets, topics.finish(), values.finish(), Change(int(offsets[-1]), int(gained), int(dropped))
+
+
+@njit
+def _blend(
+    old: Parameters, update: Run, first: Whole, blend: Blend
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], Whole, Whole]:
+    """The new rows of some symbols, the first of which is number `first`."""
+    lengths = np.zeros(len(old.offsets) - 1, np.int64)
+    topics = np.empty(len(old.topics) + len(update.topics), np.uint32)
+    values = np.empty(len(topics), np.float32)
+    row, gained, dropped = np.int64(0), np.int64(0), np.int64(0)
+    to: Whole = np.int64(0)
+    for symbol in range(len(lengths)):
+        a, a_end = old.offsets[symbol], old.offsets[symbol + 1]
+        b, b_end = np.int64(0), np.int64(0)
+        if row < len(update.symbols) and update.symbols[row] == first + symbol:
+            b, b_end = update.offsets[row], update.offsets[row + 1]
+            row += 1
+        end, more, less = _blend_row(old, a, a_end, update, b, b_end, blend, topics, values, to)
+        gained, dropped, lengths[symbol] = gained + more, dropped + less, end - to
+        to = end
+    return lengths, topics[:to].copy(), values[:to].copy(), gained, dropped
+
+
+@inner
+def _blend_row(
+    old: Parameters, a: Whole, a_end: Whole, update: Run, b: Whole, b_end: Whole, blend: Blend,
+    topics: NDArray[np.uint32], values: NDArray[np.float32], to: Whole,
+) -> tuple[Whole, Whole, Whole]:  # fmt: skip
+    start: Whole = to
+    gained: Whole = np.int64(0)
+    dropped: Whole = np.int64(0)
+    best, best_at = np.float32(-1), np.int64(-1)  # the largest of those dropped
+    best_old: Whole = True
+    while a < a_end or b < b_end:
+        in_old: Whole = b == b_end or (a < a_end and old.topics[a] <= update.topics[b])
+        in_new = a == a_end or (b < b_end and update.topics[b] <= old.topics[a])
+        value = 0.0
+        if in_old:
+            value += blend.keep * np.float64(old.values[a])
+        if in_new:
+            value += blend.gain * np.float64(update.sweeps[b])
+        single = np.float32(value)
+        if single >= blend.threshold and single > 0:
+            topics[to], values[to] = old.topics[a] if in_old else update.topics[b], single
+            to += 1
+            gained += not in_old
+        else:
+            dropped += in_old
+            if single > best:
+                best, best_at, best_old = single, a if in_old else b, in_old
+        a += in_old
+        b += in_new
+    if to == start and best > 0:  # no symbol loses its last parameter
+        topics[to], values[to] = old.topics[best_at] if best_old else update.topics[best_at], best
+        to += 1
+        gained += not best_old
+        dropped -= best_old
+    return to, gained, dropped

@@ -1,0 +1,200 @@
+"""`wikilda train`: Algorithm 2, iteration by iteration; what is finished is never done twice."""
+
+import shutil
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wikilda.errors import InputError, SettingsError
+from wikilda.model import Model
+from wikilda.model.initial import relative_hint
+from wikilda.progress import bar
+from wikilda.settings import to_mapping
+from wikilda.store import MANIFEST, check_target, move_into_place
+from wikilda.training.checkpoints import Checkpoint
+from wikilda.training.corpus import Corpus
+from wikilda.training.engines.base import Engine, Job
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.interpolate import Blend
+from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, write_metrics
+from wikilda.training.sampled import trained_on
+from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.shard import Task
+from wikilda.training.workplace import workplace
+
+SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is done, and what is kept. `shards` 0 means one for every 1,000 documents."""
+
+    iterations: int = 1
+    shards: int = 0
+    keep: int = 0  # models of so many iterations before the last are kept in TARGET.iterations
+
+
+def train(
+    model: str | Path,
+    corpus: str | Path,
+    target: str | Path,
+    settings: TrainingSettings = PRESETS["default"],
+    plan: Plan | None = None,
+    *,
+    engine: Engine | None = None,
+    knowledge: str | Path | None = None,
+    overwrite: bool = False,
+    restart: bool = False,
+) -> Model:
+    """Train a model on a corpus. The result depends on model, corpus, settings and number of shards alone.
+
+    After an interruption, the same call goes on where it was.
+    """
+    first, target, plan = Model.open(model), Path(target), plan or Plan()
+    about = first.artifact.manifest["knowledge"]
+    read = Corpus.open(corpus, str(about["identity"]))
+    place = first.knowledge(knowledge).artifact.path.resolve() if about["identity"] else None
+    if place is None and settings.coherence:
+        raise SettingsError(f"{model}: has no knowledge, and coherence needs its link graph. Turn it off.")
+    documents = trained_on(read, settings.held_out)
+    if documents == 0:
+        raise InputError(f"{corpus}: no document is left to train on. Hold out fewer (--held-out).")
+    shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
+    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": to_mapping(settings)}
+    with workplace(target, "training", inputs, restart=restart) as work:
+        if not _was_finished(work, target):
+            check_target(target, overwrite=overwrite)
+            own = engine or LocalEngine()
+            try:
+                training = _Training(own, first, read, place, settings, replace(plan, shards=shards), documents, work)
+                _finish(training.run(), work, target, place)
+            finally:
+                if engine is None:
+                    own.close()
+        _keep(work, target)
+    return Model.open(target)
+
+
+class _Training:
+    """A training on its way."""
+
+    def __init__(
+        self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, settings: TrainingSettings,
+        plan: Plan, documents: int, work: Path,
+    ) -> None:  # fmt: skip
+        self.engine, self.model, self.corpus, self.knowledge = engine, model, corpus, knowledge
+        self.settings, self.plan, self.documents, self.work = settings, plan, documents, work
+        self.start = model.iteration
+        self.metrics = read_metrics(work / FILE)
+
+    def run(self) -> Model:
+        """All iterations from the last one that is done on."""
+        if not self.metrics:
+            history = [row for row in read_metrics(self.model.path) if row.iteration < self.start]
+            self._record(Metrics(self.start, *self._likelihoods(0, self.model), _parameters(self.model)), history)
+        end = self.start + self.plan.iterations
+        done = [n for n in range(self.start + 1, end + 1) if (self._checkpoint(n).path / "model" / MANIFEST).is_file()]
+        for number in range(max(done, default=self.start + 1), end + 1):
+            self.model = self._iterate(number)
+            self._clean(number)
+        return self.model
+
+    def _job(self, number: int) -> Job:
+        previous = self._checkpoint(number - 1) if number - 1 > self.start else None
+        task = Task(number, self.documents, self.settings)
+        return Job(self.model, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
+
+    def _checkpoint(self, number: int) -> Checkpoint:
+        return Checkpoint(self.work / f"iteration-{number:04d}", self.plan.shards)
+
+    def _iterate(self, number: int) -> Model:
+        job, begun = self._job(number), time.perf_counter()
+        made = job.checkpoint.path / "model"
+        if (made / MANIFEST).is_file():
+            model = Model.open(made)
+        else:
+            self._sample(job, number)
+            model = self.engine.interpolate(job, self._blend(number), made)
+        if all(row.iteration != number for row in self.metrics):
+            self._record(self._measured(job, model, time.perf_counter() - begun))
+        return model
+
+    def _sample(self, job: Job, number: int) -> None:
+        last = self.start + self.plan.iterations
+        left = len(job.checkpoint.missing()) / job.checkpoint.count
+        done = round(self.documents * (1 - left))
+        with bar(f"iteration {number} of {last}", self.documents, unit="documents", done=done) as shown:
+            for documents in self.engine.sample(job):
+                shown.advance(documents)
+
+    def _blend(self, number: int) -> Blend:
+        """Line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
+        rho, kept = self.settings.global_step(number - 1), self.settings.sweeps - self.settings.burn_in
+        scale = 1.0 if self.settings.corpus_scale else 1.0 / self.plan.shards
+        return Blend(1.0 - rho, rho * scale / kept, self.settings.threshold)
+
+    def _measured(self, job: Job, model: Model, seconds: float) -> Metrics:
+        report = job.checkpoint.report()
+        train, held_out = self._likelihoods(job.task.iteration, model)
+        return Metrics(
+            job.task.iteration,
+            train,
+            held_out,
+            **model.artifact.manifest["change"],
+            changed=report["changed"] / report["mentions"] if report["mentions"] else None,
+            rho=self.settings.global_step(job.task.iteration - 1),
+            documents=int(report["documents"]),
+            tokens=int(report["tokens"]),
+            seconds=round(seconds, 3),
+            sampling_seconds=round(report["sampling seconds"], 3),
+            joining_seconds=round(report["joining seconds"], 3),
+            merging_seconds=round(self.engine.merging_seconds, 3),
+        )
+
+    def _likelihoods(self, number: int, model: Model) -> tuple[float | None, float | None]:
+        if not self.settings.evaluated:
+            return None, None
+        job = self._job(max(number, self.start + 1))
+        train, held_out = (per_token(*self.engine.likelihoods(model, job, held_out=which)) for which in (False, True))
+        return train, held_out
+
+    def _record(self, row: Metrics, history: list[Metrics] | None = None) -> None:
+        self.metrics = [*(history or []), *self.metrics, row]
+        write_metrics(self.work / FILE, self.metrics)
+
+    def _clean(self, number: int) -> None:
+        """Counts are of no more use; nor is the iteration before, unless it shall be kept."""
+        self._checkpoint(number).forget_counts()
+        for old in range(self.start + 1, number):
+            place = self._checkpoint(old).path
+            if old < number - self.plan.keep:
+                shutil.rmtree(place, ignore_errors=True)
+            else:
+                shutil.rmtree(place / "notes", ignore_errors=True)
+
+
+def _parameters(model: Model) -> int:
+    return len(model.words.topics) + len(model.mentions.topics)
+
+
+def _was_finished(work: Path, target: Path) -> bool:
+    """Whether an earlier run got as far as putting the result in its place."""
+    done = work / "finished"
+    return done.is_file() and (target / MANIFEST).is_file() and Model.open(target).identity == done.read_text("utf-8")
+
+
+def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> None:
+    """Give the last model its place, with the record of its training."""
+    model.redirect(relative_hint(knowledge, target) if knowledge else "")
+    shutil.copyfile(work / FILE, model.path / FILE)
+    (work / "finished").write_text(model.identity, "utf-8")
+    move_into_place(model.path, target)
+
+
+def _keep(work: Path, target: Path) -> None:
+    """Move the models of earlier iterations that shall be kept beside the result."""
+    for place in sorted(work.glob("iteration-*/model")):
+        kept = target.with_name(f"{target.name}.iterations") / place.parent.name.removeprefix("iteration-")
+        kept.parent.mkdir(exist_ok=True)
+        shutil.rmtree(kept, ignore_errors=True)
+        place.rename(kept)

@@ -1,0 +1,228 @@
+"""One shard of Algorithm 2, lines 5–13: its documents are sampled with its own copy of the parameters.
+
+Nothing here knows where documents and parameters come from. An engine forms a shard by whatever joins it has
+and hands it over; what comes back depends on that alone.
+"""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.counts import Counts
+from wikilda.inference.packet import Choices, Packet, form
+from wikilda.inference.random import stream_of
+from wikilda.inference.sampler import PacketSampler
+from wikilda.inference.similarity import Likeness
+from wikilda.inference.svi import Copy, Prior, Step, Table
+from wikilda.inference.tagme import Guess, tagme
+from wikilda.inference.weights import Dense
+from wikilda.jit import njit
+from wikilda.training.corpus.corpus import Documents
+from wikilda.training.settings import TrainingSettings
+from wikilda.training.updates import Run
+
+NO_TOPIC = np.uint32(0xFFFFFFFF)
+
+Alike = Callable[[NDArray[np.uint32]], Likeness]
+
+
+class Globals(NamedTuple):
+    """What every shard of an iteration shares: priors, sums λ̂_k· by topic, and smoothing over all topics."""
+
+    alpha: float
+    words: Prior
+    mentions: Prior
+    word_sums: NDArray[np.float64]
+    mention_sums: NDArray[np.float64]
+    popularity: NDArray[np.float32]  # empty where α is symmetric
+    dense: Dense
+
+
+class Task(NamedTuple):
+    """How the shards of an iteration are sampled."""
+
+    iteration: int
+    documents: int  # |D|: all that are trained on
+    settings: TrainingSettings
+
+
+class Shard(NamedTuple):
+    """The documents of a shard and the parameters of their symbols."""
+
+    documents: Documents
+    words: Table
+    mentions: Table
+
+
+class Found(NamedTuple):
+    """What sampling a shard has found: counts, the best topic of each document's mentions, and some figures."""
+
+    words: Run
+    mentions: Run
+    chosen: NDArray[np.uint32]
+    report: dict[str, float]
+
+
+class Bags(NamedTuple):
+    """Documents as distinct rows of a table (sorted) and how often each occurs."""
+
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def of(self, document: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """One document."""
+        span = slice(self.offsets[document], self.offsets[document + 1])
+        return self.rows[span], self.counts[span]
+
+
+def sample_shard(
+    shard: Shard,
+    shared: Globals,
+    task: Task,
+    alike: Alike,
+    previous: NDArray[np.uint32] | None = None,
+) -> Found:
+    """Sample the documents of a shard, updating its copy of the parameters after each minibatch.
+
+    `previous` are the mentions' topics in the iteration before; without them, where sampling started.
+    """
+    started = time.process_time()
+    sampling = _Sampling(shard, shared, task, alike)
+    for start in range(0, len(shard.documents.keys), task.settings.minibatch):
+        end = min(start + task.settings.minibatch, len(shard.documents.keys))
+        sampling.minibatch(start, end)
+    chosen, before = np.concatenate(sampling.chosen), np.concatenate(sampling.guessed)
+    tokens = np.concatenate(sampling.occurring)
+    changed = tokens[chosen != (before if previous is None else previous)].sum()
+    return Found(
+        run_of(sampling.words),
+        run_of(sampling.mentions),
+        chosen,
+        {
+            "documents": len(shard.documents.keys),
+            "tokens": shard.documents.tokens,
+            "mentions": int(tokens.sum()),
+            "changed": int(changed),
+            "sampling seconds": time.process_time() - started,
+        },
+    )
+
+
+class _Sampling:
+    """The state of a shard while it is sampled."""
+
+    def __init__(self, shard: Shard, shared: Globals, task: Task, alike: Alike) -> None:
+        documents, self.task, self.alike = shard.documents, task, alike
+        self.keys, self.settings = documents.keys, task.settings
+        shrink = task.settings.shrink_sums
+        popularity = shared.popularity
+        self.words, self.mentions = (
+            Copy(table, sums, prior, popularity, shrink_sums=shrink, factors=factors)
+            for table, sums, prior, factors in (
+                (shard.words, shared.word_sums, shared.words, shared.dense.word_factors),
+                (shard.mentions, shared.mention_sums, shared.mentions, shared.dense.mention_factors),
+            )
+        )
+        self.word_bags = Bags(*_bags(documents.word_offsets, documents.words, shard.words.symbols))
+        self.mention_bags = Bags(*_bags(documents.mention_offsets, documents.mentions, shard.mentions.symbols))
+        rules = task.settings.sampler()
+        self.sampler, self.epsilon, self.tau = (
+            PacketSampler(shared.alpha, rules, shared.dense),
+            rules.epsilon,
+            rules.tau,
+        )
+        self.scale = task.documents if task.settings.corpus_scale else len(documents.keys)
+        self.done = 0
+        self.chosen, self.guessed = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
+        self.occurring = [np.empty(0, np.int64)]
+
+    def minibatch(self, start: int, end: int) -> None:
+        """Lines 6–11 for some documents."""
+        word_rows = np.unique(self.word_bags.rows[self.word_bags.offsets[start] : self.word_bags.offsets[end]])
+        mention_bags = self.mention_bags
+        mention_rows = np.unique(mention_bags.rows[mention_bags.offsets[start] : mention_bags.offsets[end]])
+        words, mentions = self.words.weigh(word_rows), self.mentions.weigh(mention_rows)
+        step = self._step(end - start)
+        self.words.begin(step)
+        self.mentions.begin(step)
+        for number in range(start, end):
+            word, often = self.word_bags.of(number)
+            mention, mentioned = mention_bags.of(number)
+            here = np.searchsorted(word_rows, word), np.searchsorted(mention_rows, mention)
+            packet = form(here[0], often, here[1], mentioned, words.rows, mentions.rows, mentions.parameters, None)
+            packet = packet._replace(likeness=self.alike(packet.likeness.topics))
+            guess = tagme(packet, self.epsilon, self.tau)
+            stream = stream_of(self.settings.seed, self.task.iteration, int(self.keys[number]))
+            counts = self.sampler.sample(packet, guess, stream)
+            self._note(counts, guess, packet, mentioned)
+            self.words.add(counts, 0, word, step)
+            self.mentions.add(counts, len(word), mention, step)
+        self.words.end(step)
+        self.mentions.end(step)
+        self.done += 1
+
+    def _step(self, documents: int) -> Step:
+        """ρ now, and what a sweep of a token in a minibatch of so many documents is worth: ρ (|D|/|B|) / (S − B)."""
+        rho = self.settings.local_step(self.done)
+        kept = self.settings.sweeps - self.settings.burn_in
+        return Step(rho, rho * self.scale / documents / kept)
+
+    def _note(self, counts: Counts, guess: Guess, packet: Packet, occurrences: NDArray[np.int64]) -> None:
+        """Remember what the mentions of a document meant, and where they started."""
+        self.chosen.append(_best(counts, packet.bag.first_mention))
+        self.guessed.append(_guessed(guess.chosen, packet.choices, packet.likeness.topics))
+        self.occurring.append(occurrences)
+
+
+@njit
+def _best(counts: Counts, first: int) -> NDArray[np.uint32]:
+    """The topic that each mention symbol had in most sweeps, the lowest if there are several."""
+    best = np.full(len(counts.offsets) - 1 - first, NO_TOPIC, np.uint32)
+    for number in range(len(best)):
+        most = np.int64(0)
+        for at in range(counts.offsets[first + number], counts.offsets[first + number + 1]):
+            more, topic = counts.sweeps[at], counts.topics[at]
+            if more > most or (more == most and topic < best[number]):
+                best[number], most = topic, more
+    return best
+
+
+@njit
+def _guessed(places: NDArray[np.int64], choices: Choices, topics: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The topics that TagMe* chose."""
+    guessed = np.full(len(places), NO_TOPIC, np.uint32)
+    for number in range(len(places)):
+        if places[number] >= 0:
+            guessed[number] = topics[choices.candidates[choices.offsets[number] + places[number]]]
+    return guessed
+
+
+@njit
+def _bags(
+    offsets: NDArray[np.int64], symbols: NDArray[np.uint32], known: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows of each document, by its symbols, and how often they occur."""
+    bounds = np.zeros(len(offsets), np.int64)
+    rows, counts = np.empty(len(symbols), np.int64), np.empty(len(symbols), np.int64)
+    to = np.int64(0)
+    for document in range(len(offsets) - 1):
+        own = np.sort(symbols[offsets[document] : offsets[document + 1]])
+        for at in range(len(own)):
+            if at > 0 and own[at] == own[at - 1]:
+                counts[to - 1] += 1
+                continue
+            rows[to], counts[to] = np.searchsorted(known, np.int64(own[at])), 1
+            to += 1
+        bounds[document + 1] = to
+    return bounds, rows[:to].copy(), counts[:to].copy()
+
+
+def run_of(copy: Copy) -> Run:
+    """What a shard has counted, by symbol and topic."""
+    symbols, topics, sweeps = copy.counted()
+    distinct, first = np.unique(symbols, return_index=True)
+    return Run(distinct, np.append(first, len(symbols)).astype(np.int64), topics, sweeps)

@@ -1,0 +1,208 @@
+"""A corpus holds what its documents say, whatever they come in; what is bad is counted."""
+
+import bz2
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.training.conftest import write_lines
+from tests.wikis import FILLER, page, write_dump
+from wikilda.errors import ArtifactError, InputError, SettingsError
+from wikilda.knowledge import Knowledge
+from wikilda.sample import WIKI, texts
+from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
+
+TEXT = (
+    "England took control of the final Test at The Oval when Croft, the Glamorgan off-spinner, removed three batsmen."
+)
+SPANS = [[0, 7], [42, 50], [56, 61]]
+ALONE = CorpusSettings(detect=False)
+
+
+def made(sample: Knowledge, target: Path, *inputs: Path, settings: CorpusSettings = CorpusSettings()) -> Corpus:  # noqa: B008
+    return make_corpus(list(inputs), sample.artifact.path, target, settings, workers=1)
+
+
+def read(corpus: Corpus, knowledge: Knowledge) -> dict[str, tuple[list[str], list[str]]]:
+    """Words and mentions by id, as strings."""
+    documents = corpus.between(0, 2**64)
+    found = {}
+    for number, key in enumerate(documents.keys):
+        document = documents.document(number)
+        words = [knowledge.word_strings[int(v)] for v in np.asarray(document.words)]
+        found[corpus.id(int(key))] = words, [knowledge.mention_strings[int(v)] for v in np.asarray(document.mentions)]
+    return found
+
+
+def counts(corpus: Corpus) -> dict[str, int]:
+    return dict(corpus.artifact.manifest["summary"])
+
+
+def test_a_document_is_its_words_and_mentions(sample: Knowledge, tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "a.jsonl", [{"id": "x", "text": TEXT, "mentions": SPANS}])
+    words, mentions = read(made(sample, tmp_path / "corpus", lines), sample)["x"]
+    assert mentions == ["england", "the oval", "croft"]
+    assert "batsmen" in words
+    assert "england" not in words
+
+
+@pytest.mark.parametrize("pack", ["jsonl", "jsonl.gz", "jsonl.bz2", "jsonl.xz", "parquet"])
+def test_every_form_gives_the_same_corpus(sample: Knowledge, tmp_path: Path, pack: str) -> None:
+    rows = [
+        {"id": each["id"], "text": each["text"], "mentions": [[m["start"], m["end"]] for m in each["mentions"]]}
+        for each in texts()
+    ]
+    plain = made(sample, tmp_path / "plain", write_lines(tmp_path / "plain.jsonl", list(rows)))
+    file = tmp_path / f"other.{pack}"
+    if pack == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=3)
+    else:
+        pressers = {"jsonl": bytes, "jsonl.gz": gzip.compress, "jsonl.bz2": bz2.compress, "jsonl.xz": lzma.compress}
+        file.write_bytes(pressers[pack]((tmp_path / "plain.jsonl").read_bytes()))
+    assert made(sample, tmp_path / "other", file).identity == plain.identity
+
+
+def test_text_files_are_detected_in(sample: Knowledge, tmp_path: Path) -> None:
+    folder = tmp_path / "texts" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text(TEXT, "utf-8")
+    (folder / "b.txt").write_bytes("﻿".encode() + TEXT.encode())
+    (folder / "c.txt").write_bytes("Caf\xe9 England Croft Oval".encode("latin-1"))
+    (folder / "picture.png").write_bytes(b"\x00")
+    corpus = made(sample, tmp_path / "corpus", tmp_path / "texts")
+    found = read(corpus, sample)
+    assert sorted(found) == ["deep/a.txt", "deep/b.txt"]
+    assert found["deep/a.txt"] == found["deep/b.txt"]
+    assert "england" in found["deep/a.txt"][1]
+    assert counts(corpus)["documents in another encoding"] == 1
+    assert "c.txt" in corpus.artifact.manifest["complaints"][0]
+    latin = made(sample, tmp_path / "latin", folder / "c.txt", settings=CorpusSettings(encoding="latin-1"))
+    assert counts(latin)["documents"] == 1
+
+
+def test_without_detection_there_are_no_mentions(sample: Knowledge, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT, "utf-8")
+    corpus = made(sample, tmp_path / "corpus", tmp_path / "a.txt", settings=ALONE)
+    words, mentions = read(corpus, sample)["a.txt"]
+    assert mentions == []
+    assert "england" in words or counts(corpus)["words not in the knowledge"] > 0
+
+
+def test_articles_have_their_links_as_mentions(sample: Knowledge, tmp_path: Path) -> None:
+    dump = write_dump(
+        tmp_path / "w.xml",
+        [
+            page("One", f"The Übung of [[England cricket team|England]] and [[Croft]] batsmen {FILLER} " * 3),
+            page("Two", redirect="One"),
+            page("Three", "{{unclosed [[Pakistan"),
+        ],
+    )
+    corpus = made(sample, tmp_path / "corpus", dump)
+    _, mentions = read(corpus, sample)["One"]
+    assert mentions == ["england", "croft"] * 3
+    assert "Two" not in read(corpus, sample)
+
+
+def test_bad_documents_are_counted(sample: Knowledge, tmp_path: Path) -> None:
+    rows: list[object] = [
+        {"id": "good", "text": TEXT, "mentions": SPANS},
+        {"id": "empty", "text": "  \n"},
+        {"id": "nothing known", "text": "qqxyz zzqyx", "mentions": []},
+        {
+            "id": "spans",
+            "text": TEXT,
+            "mentions": [[0, 7], [3, 9], [-1, 2], [5, 5], [50, 5000], "x", {"start": 56, "end": 61}],
+        },
+        {"id": "no text"},
+        ["a list"],
+        {"id": "half", "text": "England \ud800 batsmen"},
+    ]
+    file = write_lines(tmp_path / "a.jsonl", rows)
+    with file.open("ab") as more:
+        more.write(b"{not json\n" + '{"text": "Caf\xe9"}\n'.encode("latin-1") + b"\n" + b"[" * 5000 + b"\n")
+    corpus = made(sample, tmp_path / "corpus", file)
+    assert sorted(read(corpus, sample)) == ["good", "half", "spans"]
+    assert read(corpus, sample)["spans"][1] == ["england", "croft"]
+    found = counts(corpus)
+    assert found["empty documents"] == 1
+    assert found["documents without known words"] == 1
+    assert found["bad spans"] == 4
+    assert found["overlapping spans"] == 1
+    assert found["documents without text"] == 2
+    assert found["lines that are not JSON"] == 2
+    assert found["documents in another encoding"] == 1
+    assert len(corpus.artifact.manifest["complaints"]) == 12
+
+
+def test_long_documents_are_cut(sample: Knowledge, tmp_path: Path) -> None:
+    many = "England batsmen took wickets. " * 250_000
+    file = write_lines(tmp_path / "a.jsonl", [{"id": "long", "text": many, "mentions": [[0, 7]]}])
+    corpus = made(sample, tmp_path / "corpus", file)
+    documents = corpus.between(0, 2**64)
+    assert counts(corpus)["words"] + counts(corpus)["mentions"] > 700_000
+    assert counts(corpus)["documents cut"] == 1
+    assert np.diff(documents.word_offsets).max() <= CorpusSettings().longest
+    assert documents.tokens == counts(corpus)["tokens"]
+    assert "long#2" in read(corpus, sample)
+
+
+def test_the_number_of_workers_changes_nothing(
+    sample: Knowledge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[object] = [
+        {"id": f"{each['id']}-{turn}", "text": each["text"]} for turn in range(20) for each in texts()
+    ]
+    file = write_lines(tmp_path / "a.jsonl", rows)
+    monkeypatch.setattr("wikilda.training.corpus.sources.BATCH_BYTES", 20_000)
+    one = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "one", workers=1)
+    two = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "two", workers=2)
+    assert one.identity == two.identity
+    monkeypatch.setattr("wikilda.training.corpus.build.SHARD_TOKENS", 3_000)
+    cut = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "cut", workers=1)
+    assert len(cut.firsts) > 3
+    for number in range(7):
+        for mine, theirs in zip(one.shard(number, 7), cut.shard(number, 7), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_what_cannot_be_read_at_all_is_an_error(sample: Knowledge, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        made(sample, tmp_path / "corpus", tmp_path / "nowhere")
+    empty = write_lines(tmp_path / "a.jsonl", [{"text": ""}])
+    with pytest.raises(InputError, match="no document to take"):
+        made(sample, tmp_path / "corpus", empty)
+    short = tmp_path / "b.jsonl.gz"
+    short.write_bytes(gzip.compress(b'{"text": "x"}\n' * 5000)[:-20])
+    with pytest.raises(InputError, match="cut short"):
+        made(sample, tmp_path / "corpus", short)
+    (tmp_path / "c.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="not a Parquet file"):
+        made(sample, tmp_path / "corpus", tmp_path / "c.parquet")
+    pq.write_table(pa.table({"body": ["x"]}), tmp_path / "d.parquet")
+    with pytest.raises(InputError, match="no column 'text'"):
+        made(sample, tmp_path / "corpus", tmp_path / "d.parquet")
+    with pytest.raises(SettingsError, match="encoding"):
+        CorpusSettings(encoding="klingon")
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_a_corpus_knows_its_knowledge_and_whether_it_is_whole(corpus: Path, tmp_path: Path, sample: Knowledge) -> None:
+    with pytest.raises(ArtifactError, match="other knowledge"):
+        Corpus.open(corpus, "0123456789")
+    copy = made(sample, tmp_path / "corpus", write_lines(tmp_path / "a.jsonl", [{"text": TEXT}]))
+    shard = copy.path / "00000" / "words.npy"
+    shard.write_bytes(shard.read_bytes()[:-4])
+    with pytest.raises(ArtifactError, match="wrong size"):
+        Corpus.open(copy.path)
+
+
+def test_ids_that_are_not_given_are_places(sample: Knowledge, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "a.jsonl", [{"text": TEXT}, {"text": TEXT, "id": 7}])
+    assert sorted(read(made(sample, tmp_path / "corpus", file), sample)) == ["7", "a.jsonl:1"]
+    assert json.loads((tmp_path / "corpus" / "manifest.json").read_text())["knowledge"] == sample.identity

@@ -1,0 +1,289 @@
+"""Training: the same model for any number of workers, however often it is interrupted."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from tests.training.conftest import QUICK
+from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
+from wikilda.linking import Linker, marked
+from wikilda.model import Model
+from wikilda.training import pipeline
+from wikilda.training.engines import local
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.metrics import FILE, read_metrics
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import PRESETS, TrainingSettings
+
+PLAN = Plan(iterations=2, shards=7)
+
+
+@pytest.fixture(scope="session")
+def whole(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The model that comes out when nothing happens."""
+    return train(model, corpus, tmp_path_factory.mktemp("whole") / "model", QUICK, PLAN, engine=LocalEngine(1))
+
+
+def test_training_makes_documents_likelier(whole: Model) -> None:
+    rows = read_metrics(whole.path)
+    assert [row.iteration for row in rows] == [0, 1, 2]
+    assert whole.iteration == 2
+    assert rows[2].held_out is not None
+    assert rows[0].held_out is not None
+    assert rows[2].held_out > rows[0].held_out
+    assert rows[2].train is not None
+    assert rows[2].parameters == len(whole.words.topics) + len(whole.mentions.topics)
+    assert 0 < rows[2].changed < rows[1].changed < 1  # type: ignore[operator]
+    assert not whole.path.with_name("model.training").exists()
+
+
+def test_the_result_links(whole: Model) -> None:
+    linked = Linker.open(whole.path).link(marked("[[Croft]] took five wickets for [[England]] at [[Lord's]]."))
+    assert linked.mentions[0].entity is not None
+
+
+def test_two_workers_give_the_same_model(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
+    engine = LocalEngine(2)
+    try:
+        made = train(model, corpus, tmp_path / "two", QUICK, PLAN, engine=engine)
+    finally:
+        engine.close()
+    assert made.identity == whole.identity
+    mine, theirs = read_metrics(made.path), read_metrics(whole.path)
+    for name in ("train", "held_out", "changed", "gained", "dropped"):
+        assert [getattr(row, name) for row in mine] == [getattr(row, name) for row in theirs]
+
+
+def test_other_shards_or_seeds_give_other_models(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
+    one = train(model, corpus, tmp_path / "a", QUICK, Plan(2, 3), engine=LocalEngine(1))
+    two = train(model, corpus, tmp_path / "b", replace(QUICK, seed=2), PLAN, engine=LocalEngine(1))
+    assert len({one.identity, two.identity, whole.identity}) == 3
+
+
+def test_sums_of_groups_change_nothing(
+    whole: Model, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wikilda.training.checkpoints._LEAST_GROUP", 2)
+    monkeypatch.setattr("wikilda.training.checkpoints.math.isqrt", lambda _: 1)
+    assert train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+
+
+def test_one_iteration_twice_is_two(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
+    first = train(model, corpus, tmp_path / "first", QUICK, Plan(1, 7), engine=LocalEngine(1))
+    second = train(first.path, corpus, tmp_path / "second", QUICK, Plan(1, 7), engine=LocalEngine(1))
+    assert second.identity == whole.identity
+    assert [row.iteration for row in read_metrics(second.path)] == [0, 1, 2]
+
+
+class Stopping:
+    """Lets so many calls of a function pass, then raises."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, after: int) -> None:
+        self.real, self.count, self.after = getattr(where, name), 0, after
+        monkeypatch.setattr(where, name, self)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self.count == self.after:
+            raise KeyboardInterrupt
+        self.count += 1
+        return self.real(*arguments, **named)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "after"),
+    [(local, "sample_shard", 4), (local, "sample_shard", 7), (local, "interpolate", 0), (local, "interpolate", 1),
+     (pipeline, "write_metrics", 1), (pipeline, "_finish", 0), (pipeline, "move_into_place", 0), (pipeline, "_keep", 0)],
+)  # fmt: skip
+def test_interrupted_it_goes_on(
+    whole: Model, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, name: str,
+    after: int,
+) -> None:  # fmt: skip
+    target = tmp_path / "m"
+    stopping = Stopping(monkeypatch, where, name, after)
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1))
+    assert target.exists() == (name == "_keep")
+    stopping.after = -1
+    assert train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+    if name == "sample_shard":
+        assert stopping.count == 14, "no shard is sampled twice"
+    assert [row.iteration for row in read_metrics(target)] == [0, 1, 2]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m"]
+
+
+def test_an_unfinished_training_is_not_thrown_away(
+    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopping = Stopping(monkeypatch, local, "sample_shard", 3)
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
+    other = replace(QUICK, sweeps=9)
+    with pytest.raises(WikildaError, match=r"unfinished work with other inputs or settings \(sweeps 8"):
+        train(model, corpus, tmp_path / "m", other, PLAN, engine=LocalEngine(1))
+    stopping.after = -1
+    train(model, corpus, tmp_path / "m", other, PLAN, engine=LocalEngine(1), restart=True)
+    assert stopping.count == 3 + 14
+
+
+def test_models_of_iterations_are_kept(model: Path, corpus: Path, tmp_path: Path) -> None:
+    made = train(model, corpus, tmp_path / "m", QUICK, Plan(3, 2, keep=1), engine=LocalEngine(1))
+    kept = Model.open(tmp_path / "m.iterations" / "0002")
+    assert (kept.iteration, made.iteration) == (2, 3)
+    assert [each.name for each in kept.path.parent.iterdir()] == ["0002"]
+    assert kept.knowledge().identity == made.knowledge().identity
+
+
+def test_two_trainings_into_one_directory_do_not_mix(
+    model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def second(*_: Any, **__: Any) -> None:
+        with pytest.raises(WikildaError, match="another process"):
+            train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(local, "sample_shard", second)
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
+
+
+def test_a_result_that_is_there_stays(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
+    target = tmp_path / "m"
+    train(model, corpus, target, QUICK, Plan(1, 2), engine=LocalEngine(1))
+    with pytest.raises(ArtifactError, match="exists already"):
+        train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1))
+    made = train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1), overwrite=True, restart=True)
+    assert made.identity == whole.identity
+
+
+def test_the_wrong_corpus_is_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
+    about = json.loads((corpus / "manifest.json").read_text())
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "00000").symlink_to(corpus / "00000")
+    (other / "manifest.json").write_text(json.dumps(about | {"knowledge": "abc"}))
+    with pytest.raises(ArtifactError, match="other knowledge"):
+        train(model, other, tmp_path / "m", QUICK, PLAN)
+    with pytest.raises(InputError, match="no document is left"):
+        train(model, corpus, tmp_path / "m", replace(QUICK, held_out=0.999999), PLAN)
+
+
+def test_impossible_settings_are_refused() -> None:
+    for bad in (
+        {"rho_local": 2.0},
+        {"kappa_global": 0.3},
+        {"tau0": 0.0},
+        {"held_out": 1.0},
+        {"minibatch": 0},
+        {"burn_in": 50},
+    ):
+        with pytest.raises(SettingsError):
+            TrainingSettings(**bad)  # type: ignore[arg-type]
+
+
+def test_steps_follow_their_schedules() -> None:
+    assert PRESETS["paper"].global_step(0) == PRESETS["paper"].global_step(9)
+    schedule = TrainingSettings(rho_global=1.0, kappa_global=0.7, tau0=2.0)
+    steps = [schedule.global_step(t) for t in range(4)]
+    np.testing.assert_allclose(steps, [(2 + t) ** -0.7 for t in range(4)])
+
+
+compiled = not numba.config.DISABLE_JIT
+
+
+def start(model: Path, corpus: Path, target: Path, workers: int) -> "subprocess.Popen[str]":
+    settings = [f"--{name.replace('_', '-')}={value}" for name, value in (
+        ("sweeps", 8), ("burn_in", 2), ("held_out", 0.1), ("evaluated", 4), ("particles", 2), ("rho_local", 1e-3), ("minibatch", 4),
+    )]  # fmt: skip
+    command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
+    command += ["--iterations", "2", "--shards", "7", "--workers", str(workers), *settings]
+    return subprocess.Popen(
+        command, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+
+
+def written(work: Path) -> int:
+    return sum(len(files) for _, _, files in os.walk(work))
+
+
+def is_gone(group: int) -> bool:
+    """Whether all processes of a group have ended, soon enough."""
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.skipif(not compiled, reason="uncompiled processes are too slow")
+def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
+    target, work, chance, kills = tmp_path / "m", tmp_path / "m.training", random.Random(1), 0
+    for _ in range(4):
+        running = start(model, corpus, target, 2)
+        until, before = time.monotonic() + 60, written(work)
+        while running.poll() is None and time.monotonic() < until and written(work) < before + 12:
+            time.sleep(0.001)  # until it has got somewhere
+        time.sleep(chance.random() * 0.1)
+        if running.poll() is None:
+            os.kill(running.pid, signal.SIGKILL)  # the parent alone: its workers must notice
+            kills += 1
+        running.communicate()
+        assert is_gone(running.pid)
+        assert not target.exists() or (target / FILE).exists()
+    final = start(model, corpus, target, 2)
+    _, complaint = final.communicate(timeout=120)
+    assert final.returncode == 0 or "exists already" in complaint
+    assert kills >= 2
+    assert Model.open(target).identity == whole.identity
+    Model.open(target).artifact.verify()
+    assert [row.iteration for row in read_metrics(target)] == [0, 1, 2]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of a few megabytes."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8000k", "tmpfs", str(disk)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small file system is not allowed here")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@pytest.mark.skipif(not compiled, reason="starts processes")
+def test_a_full_disk_is_said_in_words_and_loses_nothing(
+    whole: Model, model: Path, corpus: Path, small_disk: Path
+) -> None:
+    codes, ballast = [], small_disk / "ballast"
+    for free in (20, 150, 400, 800, 1500, 7500):  # kilobytes: it fills up in ever later steps
+        used = sum(each.stat().st_size for each in small_disk.rglob("*") if each.is_file() and each != ballast)
+        ballast.write_bytes(bytes(max(8_000_000 - used - free * 1000, 0)))
+        running = start(model, corpus, small_disk / "m", 1)
+        _, complaint = running.communicate(timeout=120)
+        codes.append(running.returncode)
+        ballast.unlink()
+        if running.returncode == 0:
+            break
+        assert "disk is full" in complaint
+        assert "Traceback" not in complaint
+        assert not (small_disk / "m").exists()
+    assert codes.count(1) >= 2
+    assert codes[-1] == 0
+    assert Model.open(small_disk / "m").identity == whole.identity

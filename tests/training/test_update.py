@@ -1,0 +1,201 @@
+"""An updated model answers for what is new, and as before for the rest."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.training.conftest import write_lines
+from tests.wikis import FILLER, page, write_dump
+from wikilda.cli import cli
+from wikilda.errors import InputError
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Linker, Text, marked
+from wikilda.model import Model
+from wikilda.sample import texts
+from wikilda.strings import StringTable
+from wikilda.training.update import update
+from wikilda.training.update.merge import Rows, delta_of, insert, merge_rows, number_of
+
+BAND = {
+    "title": "Croft (band)",
+    "aliases": {"The Crofters": 3, "croft": 2},
+    "description": "A folk band.",
+    "text": "Croft are a folk band. Their songs, guitar and fiddle tunes tour music halls; the album sold as music records. "
+    * 5,
+    "links": ["Cricket"],
+    "wikidata": "Q42",
+}
+
+
+def rows_of(table: dict[tuple[int, int], float], rows: int) -> Rows:
+    pairs = sorted(table)
+    lengths = [sum(row == each for each, _ in pairs) for row in range(rows)]
+    return Rows(
+        np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+        np.array([topic for _, topic in pairs], np.uint32),
+        np.array([table[pair] for pair in pairs], np.float32),
+    )
+
+
+pairs = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 5)), st.integers(1, 9), max_size=12)
+words = st.sets(st.text("abcé", min_size=1, max_size=3), max_size=6)
+
+
+@given(words, words, pairs, pairs)
+def test_rows_are_merged_under_their_new_numbers(
+    old: set[str], new: set[str], table: dict[tuple[int, int], int], delta: dict[tuple[int, int], int]
+) -> None:
+    strings = StringTable.of(sorted(old, key=str.encode))
+    numbering = insert(strings, new)
+    every = sorted(old | new, key=str.encode)
+    assert numbering.size == len(every)
+    assert [number_of(each, strings, numbering) for each in every] == list(range(len(every)))
+    there = {(row, topic): float(n) for (row, topic), n in table.items() if row < len(old)}
+    changes = {(row, topic): float(n) - 4 for (row, topic), n in delta.items() if row < len(every)}
+    topics = np.arange(6) * 2  # every topic has a new one after it
+    offsets, fill = merge_rows(rows_of(there, len(old)), numbering.old_of_new, topics, delta_of(changes), np.float32)
+    to_topics, to_values = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float32)
+    fill.into(to_topics, to_values)
+    expected = {(int(numbering.new_of_old[row]), topic * 2): n for (row, topic), n in there.items()}
+    for pair, n in changes.items():
+        expected[pair] = expected.get(pair, 0.0) + n
+    owners = np.repeat(np.arange(len(every)), np.diff(offsets))
+    got = {(int(r), int(k)): float(n) for r, k, n in zip(owners, to_topics, to_values, strict=True)}
+    assert got == {pair: n for pair, n in expected.items() if n > 0}
+
+
+def documents() -> list[Text]:
+    return [Text(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"]) for each in texts()]
+
+
+def answers(linker: Linker) -> list[str | None]:
+    linked = [linker.link(each) for each in documents()]
+    return [mention.entity and mention.entity.title for each in linked for mention in each.mentions]
+
+
+def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) -> None:
+    before = Linker.open(model)
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
+    assert made.knowledge.artifact.path == tmp_path / "new.kb"
+    made.knowledge.artifact.verify()
+    after = Linker.open(tmp_path / "new")
+    entity = after.link(marked("[[The Crofters]] played their album.")).mentions[0].entity
+    assert entity is not None
+    assert (entity.title, entity.wikidata) == ("Croft (band)", "Q42")
+    band = "[[Croft]] tour with their folk songs, guitar and fiddle; the album and the music of [[The Crofters]] sold."
+    titles = [mention.entity and mention.entity.title for mention in after.link(marked(band)).mentions]
+    assert titles == ["Croft (band)", "Croft (band)"]
+    same = [a == b for a, b in zip(answers(before), answers(after), strict=True)]
+    assert np.mean(same) > 0.97
+    assert "croft (band)" not in [each for each in answers(after) if each]
+
+
+def test_old_parameters_stay_as_they_are(model: Path, tmp_path: Path) -> None:
+    old = Model.open(model)
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)
+    known, new = old.knowledge(), made.knowledge
+    assert made.model.topics == old.topics + 1
+    for title in ("England", "Robert Croft", "Zebra (company)", known.titles[0], known.titles[len(known.titles) - 1]):
+        if (topic := known.titles.find(title)) >= 0:
+            other = new.titles.find(title)
+            assert new.sentences[other] == known.sentences[topic]
+            assert new.page_ids[other] == known.page_ids[topic]
+            assert made.model.word_sums[other] == pytest.approx(old.word_sums[topic], rel=1e-6)
+            assert made.model.popularity[other] == old.popularity[topic]
+    for string in ("england", "lord's", "croft"):
+        was = dict(zip(*(part.tolist() for part in old.mentions.row(known.find_mention(string))), strict=True))
+        now = dict(zip(*(part.tolist() for part in made.model.mentions.row(new.find_mention(string))), strict=True))
+        named = {new.titles[topic]: value for topic, value in now.items()}
+        assert {known.titles[topic]: value for topic, value in was.items()} == {
+            title: value for title, value in named.items() if title != "Croft (band)"
+        }
+    assert new.find_mention("the crofters") >= 0
+    assert new.link_probability(new.find_mention("the crofters")) == 1.0
+
+
+def test_without_changes_nothing_changes(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    made = update(
+        model, [write_lines(tmp_path / "a.jsonl", [{"title": "England", "aliases": ["Blighty"]}])], tmp_path / "new"
+    )
+    new = made.knowledge
+    assert len(new.titles) == len(sample.titles)
+    np.testing.assert_array_equal(new.words.counts, sample.words.counts)
+    np.testing.assert_array_equal(new.graph.in_topics, sample.graph.in_topics)
+    topics, _ = new.mentions.row(new.find_mention("blighty"))
+    assert [new.titles[int(topic)] for topic in topics] == ["England"]
+    linker = Linker.open(tmp_path / "new")
+    assert answers(linker) == answers(Linker.open(model))
+
+
+def test_pages_added_and_changed(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    title = sample.titles[sample.find_topic("Robert Croft")]
+    dump = write_dump(
+        tmp_path / "changed.xml",
+        [
+            page(
+                "Croftonia",
+                f"Croftonia is a kingdom by the sea near [[England]] and [[Pakistan]]. {FILLER} cricket batsmen",
+            ),
+            page("Kingdom of Croft", redirect="Croftonia"),
+            page(title, f"He visited [[Croftonia|the sea kingdom]] and [[England]]. wickets wickets {FILLER}"),
+            page("Croft (disambiguation)", "may mean much, and this is long enough to be a page of its own, by far"),
+            page("Talk", "x", namespace=1),
+        ],
+    )
+    made = update(model, [dump], tmp_path / "new")
+    new, graph = made.knowledge, made.knowledge.graph
+    there, changed = new.titles.find("Croftonia"), new.titles.find(title)
+    assert new.find_topic("Kingdom of Croft") == there
+    assert new.sentences[there].startswith("Croftonia is a kingdom")
+    links = graph.out_topics[graph.out_offsets[changed] : graph.out_offsets[changed + 1]]
+    assert sorted(new.titles[int(each)] for each in links) == sorted(
+        ["Croftonia", new.titles[new.find_topic("England")]]
+    )
+    back = graph.in_topics[graph.in_offsets[there] : graph.in_offsets[there + 1]]
+    assert changed in back.tolist()
+    for string in ("croftonia", "kingdom of croft", "the sea kingdom"):
+        assert new.titles[int(new.mentions.row(new.find_mention(string))[0][0])] == "Croftonia"
+    word = new.word_strings.find("wickets")
+    topics, counts = new.words.row(word)
+    assert dict(zip(topics.tolist(), counts.tolist(), strict=True))[changed] == 2
+    report = made.changes.report.counts
+    assert (report["pages added"], report["pages changed"], report["pages that are no topics"]) == (1, 1, 1)
+    entity = Linker.open(tmp_path / "new").link(marked("[[Croftonia]] beat [[England]]")).mentions[0].entity
+    assert entity is not None
+    assert entity.title == "Croftonia"
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [("{", "is not JSON"), ('{"name": "x"}', 'needs a "title"'), ('{"title": "x", "aliases": "y"}', '"aliases" is not'),
+     ('{"title": "x", "aliases": {"y": 0}}', "whole numbers"), ('{"title": "x", "alias": ["y"]}', "unknown alias")],
+)  # fmt: skip
+def test_bad_entities_are_refused(model: Path, tmp_path: Path, line: str, complaint: str) -> None:
+    (tmp_path / "own.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match=complaint):
+        update(model, [tmp_path / "own.jsonl"], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "new.kb").exists()
+
+
+def test_nothing_new_is_an_error_and_so_is_another_file(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("\n")
+    with pytest.raises(InputError, match="nothing in there is new"):
+        update(model, [tmp_path / "a.jsonl"], tmp_path / "new")
+    (tmp_path / "a.csv").write_text("\n")
+    with pytest.raises(InputError, match="neither a dump"):
+        update(model, [tmp_path / "a.csv"], tmp_path / "new")
+
+
+def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "own.jsonl", [{**BAND, "links": ["Nonesuch"]}])
+    ran = CliRunner().invoke(cli, ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "1"])
+    assert ran.exit_code == 0, ran.output
+    assert "entities added" in ran.output
+    assert "'Nonesuch' is no topic" in ran.output
+    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "../new.kb"

@@ -33,7 +33,7 @@ def main(
     rows: dict[int, Row] = {}
     if results and results.is_file():
         rows = {int(row["topics"]): row for row in json.loads(results.read_text())}
-    if sizes:
+    if sizes and not (directory / str(_WARMING)).exists():
         Steps(_WARMING, directory, Plan(50, 2000)).run(train=trained > 0)  # compiles the kernels
     for topics in sizes:
         steps = Steps(topics, directory, plan)

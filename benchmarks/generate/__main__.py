@@ -55,11 +55,12 @@ def tables(topics: int, links: float, words: float, output: Path, seed: int) -> 
 @main.command()
 @click.option("--topics", required=True, type=click.IntRange(100), help="as many as the wiki has")
 @click.option("--count", default=1000, show_default=True)
+@click.option("--first", default=0, show_default=True, help="number of the first; other numbers, other documents")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="FILE.jsonl")
 @_seed
-def documents(topics: int, count: int, output: Path, seed: int) -> None:
+def documents(topics: int, count: int, first: int, output: Path, seed: int) -> None:
     """News-like documents whose entities are known."""
-    mentions = write_documents(World(topics, seed), count, output)
+    mentions = write_documents(World(topics, seed), count, output, first)
     click.echo(f"{output}: {count:,} documents, {mentions:,} mentions, {output.stat().st_size / 1e6:,.1f} MB")
 
 

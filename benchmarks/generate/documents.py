@@ -16,12 +16,12 @@ _MENTION_SHARE = 0.07  # of tokens
 _ENTITIES = 8  # entities a document, on average; the first is what it is about
 
 
-def write_documents(world: World, count: int, path: Path) -> int:
+def write_documents(world: World, count: int, path: Path, begin: int = 0) -> int:
     """Write JSON lines; returns the number of mentions."""
     mentions = 0
     with path.open("w", encoding="utf-8") as out:
-        for first in range(0, count, _BLOCK):
-            for document in documents(world, first, min(_BLOCK, count - first)):
+        for first in range(begin, begin + count, _BLOCK):
+            for document in documents(world, first, min(_BLOCK, begin + count - first)):
                 mentions += len(document["mentions"])
                 out.write(json.dumps(document, ensure_ascii=False) + "\n")
     return mentions

@@ -13,6 +13,8 @@ from tests.knowledge.conftest import EASY, ONE
 from tests.knowledge.test_build import arrays, counts_of, links_of, topics_of
 from wikilda.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
+from wikilda.knowledge.columns import read_batches
+from wikilda.knowledge.tables import COLUMNS
 
 TABLES = {
     "topics": 'title\tid\twikidata\tdescription\nJava\t7\tQ251\tA language.\n"Java" coffee\t8\t\tA drink.\nSun\t9\tQ9\t\n',
@@ -158,3 +160,62 @@ def test_a_cut_short_table_is_an_error(tmp_path: Path) -> None:
             build(directory)
         (directory / f"{name}.tsv.{ending}").unlink()
         source.write_text(TABLES[name], "utf-8")
+
+
+def test_tables_read_in_small_batches_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "word\ttitle\tcount\nBytecode\tJava\t4\nBYTECODE\tSun\t1\nstar\tSun\t2\n"
+    names = TABLES["mentions"] + "J.V.\tJava\t1\nj. v.\tSun\t2\nJ .V .\tSun\t2\n" * 3
+    topics = TABLES["topics"] + "Sun\t10\tQ10\tAgain.\n"
+    directory = write(tmp_path / "t", TABLES | {"words": words, "mentions": names, "topics": topics})
+    whole = build(directory)
+    kept, complaints = arrays(whole.artifact.path), whole.artifact.manifest["complaints"]
+    monkeypatch.setattr("wikilda.knowledge.columns._BLOCK_BYTES", 64)
+    batches = list(read_batches(directory / "mentions.tsv", *COLUMNS["mentions"]))
+    assert len(batches) > 3
+    assert sum(map(len, batches)) == names.count("\n") - 1
+    small = build(directory)
+    assert arrays(small.artifact.path) == kept
+    assert small.artifact.manifest["complaints"] == complaints
+    for name in COLUMNS:
+        pq.write_table(pa.Table.from_batches(read_batches(directory / f"{name}.tsv", *COLUMNS[name])),
+                       directory / f"{name}.parquet")  # fmt: skip
+        (directory / f"{name}.tsv").unlink()
+    monkeypatch.setattr("wikilda.knowledge.columns.BATCH_ROWS", 2)
+    assert arrays(build(directory).artifact.path) == kept
+
+
+def test_a_row_without_a_needed_value_is_named_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = write(tmp_path / "t")
+    (directory / "links.tsv").unlink()
+    columns = {"source": ["Sun", "Java", "Sun", "Sun"], "target": ["Java", "Sun", None, "Java"]}
+    pq.write_table(pa.table(columns), directory / "links.parquet")
+    monkeypatch.setattr("wikilda.knowledge.columns.BATCH_ROWS", 2)
+    with pytest.raises(InputError, match=r"links\.parquet: row 3 has no target"):
+        build(directory)
+
+
+def test_tables_may_have_no_rows(tmp_path: Path) -> None:
+    headers = {name: TABLES[name].splitlines()[0] + "\n" for name in ("redirects", "mentions", "links")}
+    known = build(write(tmp_path / "t", TABLES | headers))
+    assert (len(known.titles), len(known.mention_strings), len(known.graph.out_topics)) == (3, 0, 0)
+
+
+def test_a_redirect_may_have_the_title_of_a_topic_or_come_twice(tmp_path: Path) -> None:
+    redirects = "title\ttarget\nSun\tJava\nJava language\tJava\nJava language\tSun\n"
+    known = build(write(tmp_path / "t", TABLES | {"redirects": redirects}))
+    assert list(known.titles) == ['"Java" coffee', "Java", "Sun"]
+    assert known.titles[known.find_topic("Sun")] == "Sun"
+    assert known.titles[known.find_topic("Java language")] == "Java"  # the first row counts
+
+
+def test_topics_may_share_an_id(tmp_path: Path) -> None:
+    topics = "title\tid\twikidata\nJava\t7\tQ251\nSun\t7\t\nTea\t\tQ6\n"
+    known = build(write(tmp_path / "t", TABLES | {"topics": topics}))
+    assert (list(known.page_ids), list(known.wikidata)) == ([7, 7, 0], [251, 0, 6])
+
+
+def test_rows_without_a_count_are_left_out_and_counted(tmp_path: Path) -> None:
+    mentions = TABLES["mentions"] + "tea\tSun\t0\ntea\tSun\t-1\n"
+    known = build(write(tmp_path / "t", TABLES | {"mentions": mentions}))
+    assert known.find_mention("tea") == -1
+    assert known.artifact.manifest["summary"]["mention rows with no count"] == 2

@@ -36,6 +36,8 @@ class Assembler:
         self.summary: dict[str, int] = {}
         # How often each mention is a link in running text, as (mention, n).
         self.linked = "SELECT mention, count(*) AS n FROM edges WHERE NOT aside GROUP BY ALL"
+        # Of several spellings of a mention, the one that it gets.
+        self.spelled = "min(string)"
         database = chunks.parent / "assemble.duckdb"
         database.unlink(missing_ok=True)
         with worded(chunks.parent):
@@ -54,6 +56,7 @@ class Assembler:
         """Decide which pages are topics, number them by title, and resolve redirects to them."""
         rules = self.settings
         self.sql.register("props", props if props is not None else _NO_PROPS)
+        self._run("CREATE VIEW items AS SELECT page, wikidata FROM pages JOIN props USING (id)")
         self._find_disambiguation(language)
         lists = _any_of("starts_with(lower(title), {})", rules.list_prefixes or language.list_prefixes)
         self._run("CREATE TABLE firsts AS SELECT min(page) AS page FROM pages GROUP BY key")
@@ -71,9 +74,9 @@ class Assembler:
         self._number_topics("SELECT page, title FROM articles WHERE verdict = 'topics'")
         self._resolve_redirects()
 
-    def take_topics(self, props: pa.Table) -> None:
+    def take_topics(self) -> None:
         """Take all pages that are not redirects as topics: the maker of the tables has chosen."""
-        self.sql.register("props", props)
+        self._view("items")
         self._run("CREATE TABLE firsts AS SELECT DISTINCT page FROM pages")
         self._number_topics("SELECT page, title FROM pages WHERE redirect = 0")
         self._resolve_redirects()
@@ -146,8 +149,8 @@ class Assembler:
         ids, wikidata = out.create("topics/page_ids", np.int64, count), out.create("topics/wikidata", np.int64, count)
         self._stream(
             """
-            SELECT pages.id, coalesce(props.wikidata, 0) AS wikidata FROM topics JOIN pages USING (page)
-            LEFT JOIN props ON pages.id = props.id ORDER BY topic""",
+            SELECT id, coalesce(wikidata, 0) AS wikidata FROM topics JOIN pages USING (page)
+            LEFT JOIN items USING (page) ORDER BY topic""",
             ids,
             wikidata,
         )
@@ -188,7 +191,8 @@ class Assembler:
         self._run(f"""
             CREATE TABLE mentions AS
             SELECT (row_number() OVER (ORDER BY string) - 1)::UINTEGER AS id, mention, string FROM (
-                SELECT mention, min(string) AS string FROM strings WHERE length >= {rules.min_mention} GROUP BY mention)
+                SELECT mention, {self.spelled} AS string FROM strings
+                WHERE length >= {rules.min_mention} GROUP BY mention)
             WHERE mention IN (SELECT mention FROM counted)""")
         best = _best("mention", rules.topics_per_mention)
         rows = f"SELECT id, topic, count FROM (SELECT * FROM counted {best}) JOIN mentions USING (mention)"

@@ -14,8 +14,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from wikilda import __version__
 from wikilda.errors import InputError, WikildaError, disk_worded
 from wikilda.knowledge.assemble import Assembler
@@ -89,9 +87,9 @@ def build_from_tables(
                 _Pieces(chunks, resources.workers).run(TableExtractor, (tables,), batches, shown, first=1)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
         assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
-        props = pq.read_table(chunks / "000000" / "props.parquet")
+        assembler.spelled = "min_by(string, row)"  # the first
         steps: list[tuple[str, Callable[[Writer], None]]] = [
-            ("taking topics", lambda _: assembler.take_topics(props)),
+            ("taking topics", lambda _: assembler.take_topics()),
             ("writing topics", assembler.write_topics),
         ]
         source = {"tables": sorted(file.name for file in files)}

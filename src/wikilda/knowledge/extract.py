@@ -72,6 +72,7 @@ class Folder:
     def __init__(self, chunks: Path, number: int) -> None:
         self.number, self.path = number, chunks / f"{number:06d}"
         self._beside = chunks / f"{number:06d}.partial"
+        self._growing: dict[str, pq.ParquetWriter] = {}
 
     def __enter__(self) -> "Folder":
         shutil.rmtree(self._beside, ignore_errors=True)
@@ -79,6 +80,8 @@ class Folder:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
+        for writer in self._growing.values():
+            writer.close()
         if kind is None:
             self._beside.rename(self.path)
         else:
@@ -87,6 +90,14 @@ class Folder:
     def write(self, name: str, columns: Mapping[str, Any]) -> None:
         """Write one table."""
         pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", compression="lz4")
+
+    def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
+        """Write some rows more of one table."""
+        rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        if name not in self._growing:
+            file = self._beside / f"{name}.parquet"
+            self._growing[name] = pq.ParquetWriter(file, rows.schema, compression="lz4")
+        self._growing[name].write_table(rows)
 
     def write_texts(
         self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True

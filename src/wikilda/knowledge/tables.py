@@ -3,32 +3,36 @@
 The tables become the same pieces that a dump becomes; `docs/formats.md` has the columns.
 """
 
-import bz2
-import gzip
 import json
 import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from wikilda.errors import InputError
+from wikilda.knowledge.columns import (
+    BATCH_ROWS,
+    check_columns,
+    empty_batch,
+    open_any,
+    read_batches,
+    worded,
+)
 from wikilda.knowledge.extract import Folder, Report, joined
-from wikilda.knowledge.symbols import column_buffer, normalized, title_hashes, word_hashes
-from wikilda.text.tokens import Offsets, byte_array
+from wikilda.knowledge.symbols import Numbers, column_buffer, normalized, title_hashes, word_hashes
+from wikilda.text.tokens import Hashes, Offsets, byte_array
 from wikilda.wiki.site import Site
 
 _ENDINGS = (".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz", ".parquet")
 _ARTICLE_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".parquet")
-_BATCH_ROWS = 1 << 17
 _SITE_KEYS = ("name", "database", "language", "base")
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 
 # Columns: what must be there, then what may be.
 COLUMNS: dict[str, tuple[dict[str, pa.DataType], dict[str, pa.DataType]]] = {
@@ -86,10 +90,11 @@ class TableExtractor:
         self.chunks, self.tables = chunks, tables
 
     def write_tables(self) -> None:
-        """Folder 0: topics, names and links."""
+        """Folder 0: topics, names and links, a batch of rows at a time."""
         report = Report()
         with Folder(self.chunks, 0) as folder:
             described = self._write_topics(folder, report)
+            self._write_redirects(folder)
             self._write_names(folder, report)
             self._write_links(folder)
             self._write_words(folder, report)
@@ -115,91 +120,118 @@ class TableExtractor:
             folder.write_report(report)
 
     def _write_topics(self, folder: Folder, report: Report) -> bool:
-        topics = self._whole("topics")
-        keys = title_hashes(topics["title"])
-        _, first = np.unique(keys, return_index=True)
-        first = np.sort(first)
-        if len(first) < len(keys):
-            twice = topics["title"][int(np.setdiff1d(np.arange(len(keys)), first)[0])]
-            report.complain(
-                "duplicate titles",
-                f"{self.tables.files['topics']}: title {twice.as_py()!r} is there twice; the first row counts",
-            )
-            report.count("duplicate titles", len(keys) - len(first) - 1)
-        topics, keys = topics.take(pa.array(first)), keys[first]
-        report.count("topics given", len(keys))
-        ids = topics["id"].to_numpy() if "id" in topics.column_names else np.arange(1, len(keys) + 1)
-        redirects = self._whole("redirects")
-        aliases = title_hashes(redirects["title"])
-        folder.write("pages", {
-            "page": np.append(keys, aliases),
-            "id": np.append(ids, np.zeros(len(aliases), np.int64)).astype(np.int64),
-            "title": pa.chunked_array([*topics["title"].chunks, *redirects["title"].chunks], pa.string()),
-            "key": np.append(keys, aliases),
-            "redirect": np.append(np.zeros(len(keys), np.uint64), title_hashes(redirects["target"])),
-        })  # fmt: skip
-        described = "description" in topics.column_names
-        sentence = topics["description"] if described else pa.array([""] * len(keys), pa.string())
-        folder.write("texts", {"page": keys, "length": np.zeros(len(keys), np.uint32), "sentence": sentence})
-        items = topics["wikidata"] if "wikidata" in topics.column_names else pa.array([""] * len(keys), pa.string())
-        folder.write(
-            "props",
-            {"id": ids.astype(np.int64), "wikidata": _item_numbers(items), "disambiguation": np.zeros(len(keys), bool)},
-        )
+        """A title's hash is the number of its page. Of rows with the same title the first counts."""
+        first, described, at, given = self._first_rows(report), False, 0, 0
+        for batch in self._batches("topics"):
+            topics = batch.filter(pa.array(first[at : at + len(batch)]))
+            page = title_hashes(topics["title"])
+            described = "description" in topics.schema.names
+            nothing = pa.repeat("", len(page))
+            sentence = topics["description"] if described else nothing
+            item = topics["wikidata"] if "wikidata" in topics.schema.names else nothing
+            counted = pa.array(np.arange(given + 1, given + 1 + len(page)))
+            number = topics["id"].fill_null(0) if "id" in topics.schema.names else counted
+            folder.add("pages", _pages(page, number, topics["title"], page, np.zeros(len(page), np.uint64)))
+            folder.add("texts", {"page": page, "length": np.zeros(len(page), np.uint32), "sentence": sentence})
+            folder.add("items", {"page": page, "wikidata": _item_numbers(item)})
+            at, given = at + len(batch), given + len(page)
+        report.count("topics given", given)
         return described
+
+    def _first_rows(self, report: Report) -> NDArray[np.bool_]:
+        """Which rows of the topics are the first with their title."""
+        keys = np.concatenate([title_hashes(batch["title"]) for batch in self._batches("topics", more=False)])
+        first = np.zeros(len(keys), bool)
+        first[np.unique(keys, return_index=True)[1]] = True
+        if not first.all():
+            twice = self._title_at(int(np.flatnonzero(~first)[0]))
+            place = self.tables.files["topics"]
+            report.complain("duplicate titles", f"{place}: title {twice!r} is there twice; the first row counts")
+            report.count("duplicate titles", int((~first).sum()) - 1)
+        return first
+
+    def _title_at(self, row: int) -> str:
+        for batch in self._batches("topics", more=False):
+            if row < len(batch):
+                return str(batch["title"][row])
+            row -= len(batch)
+        raise IndexError(row)
+
+    def _write_redirects(self, folder: Folder) -> None:
+        at = 1
+        for batch in self._batches("redirects"):
+            keys, targets = title_hashes(batch["title"]), title_hashes(batch["target"])
+            page = np.arange(at, at + len(batch), dtype=np.uint64)  # by row: a topic may have the same title
+            folder.add("pages", _pages(page, np.zeros(len(page), np.int64), batch["title"], keys, targets))
+            at += len(batch)
 
     def _write_names(self, folder: Folder, report: Report) -> None:
         """The mentions table as it is; without one, titles and redirects name their topics."""
-        if "mentions" in self.tables.files:
-            mentions = self._whole("mentions")
-            bad = pc.sum(pc.less(mentions["count"], 1)).as_py() or 0
-            if bad:
-                report.complain(
-                    "mention rows with no count",
-                    f"{self.tables.files['mentions']}: {bad} rows have a count below 1; left out",
-                )
-                mentions = mentions.filter(pc.greater(mentions["count"], 0))
-            strings, titles, counts = mentions["mention"], mentions["title"], mentions["count"].to_numpy()
-        else:
-            topics, redirects = self._whole("topics"), self._whole("redirects")
-            titles = pa.chunked_array([*topics["title"].chunks, *redirects["title"].chunks], pa.string())
-            strings, counts = titles, np.ones(len(titles), np.int64)
+        if "mentions" not in self.tables.files:
+            row = 0
+            for name in ("topics", "redirects"):
+                for batch in self._batches(name, more=False):
+                    self._add_names(folder, batch["title"], batch["title"], np.ones(len(batch), np.uint32), row)
+                    row += len(batch)
+            return
+        row = bad = 0
+        for batch in self._batches("mentions"):
+            good = batch.filter(pc.greater(batch["count"], 0))
+            bad += len(batch) - len(good)
+            self._add_names(folder, good["mention"], good["title"], good["count"].to_numpy(), row)
+            row += len(batch)
+        if bad:
+            place = self.tables.files["mentions"]
+            report.complain("mention rows with no count", f"{place}: {bad} rows have a count below 1; left out")
+            report.count("mention rows with no count", bad - 1)
+
+    def _add_names(self, folder: Folder, strings: pa.Array, titles: pa.Array, counts: Numbers, row: int) -> None:
         data, offsets = column_buffer(strings)
         spelled, hashes, lengths = normalized(data, offsets[:-1], offsets[1:])
         target = title_hashes(titles)
-        folder.write("names", {"page": pa.nulls(len(target), pa.uint64()), "target": target, "mention": hashes,
-                               "count": counts.astype(np.uint32)})  # fmt: skip
-        folder.write_strings([spelled], [hashes], [lengths])
+        nowhere = pa.nulls(len(target), pa.uint64())
+        names = {"page": nowhere, "target": target, "mention": hashes, "count": counts.astype(np.uint32)}
+        folder.add("names", names)
+        _, first = np.unique(hashes, return_index=True)
+        columns = {"mention": hashes[first], "string": spelled.cast(pa.string()).take(pa.array(first))}
+        folder.add("strings", {**columns, "length": lengths[first], "row": first + row})
 
     def _write_links(self, folder: Folder) -> None:
-        links = self._whole("links")
-        source, target = title_hashes(links["source"]), title_hashes(links["target"])
-        columns = {"source": source, "target": target, "mention": np.zeros(len(source), np.uint64)}
-        folder.write("links", columns | {"aside": np.ones(len(source), bool)})
+        for batch in self._batches("links"):
+            source, target = title_hashes(batch["source"]), title_hashes(batch["target"])
+            columns = {"source": source, "target": target, "mention": np.zeros(len(source), np.uint64)}
+            folder.add("links", columns | {"aside": np.ones(len(source), bool)})
 
     def _write_words(self, folder: Folder, report: Report) -> None:
         if "words" not in self.tables.files:
             return
-        words = self._whole("words")
-        hashes = word_hashes(words["word"])
-        good = hashes != 0
-        if not good.all():
-            example = words["word"][int(np.flatnonzero(~good)[0])].as_py()
-            report.complain(
-                "words of several tokens",
-                f"{self.tables.files['words']}: {example!r} is not one word; such rows are left out",
-            )
-        keep = pa.array(good)
-        page, count = title_hashes(words["title"])[good], words["count"].to_numpy()[good].astype(np.uint32)
-        folder.write("words", {"word": hashes[good], "page": page, "count": count})
-        folder.write("vocabulary", {"word": hashes[good], "string": pc.utf8_lower(words["word"].filter(keep))})
+        example, bad = "", 0
+        for batch in self._batches("words"):
+            hashes = word_hashes(batch["word"])
+            good = hashes != 0
+            if not bad and not good.all():
+                example = str(batch["word"][int(np.flatnonzero(~good)[0])])
+            bad += int((~good).sum())
+            kept = batch.filter(pa.array(good))
+            page, count = title_hashes(kept["title"]), kept["count"].to_numpy().astype(np.uint32)
+            folder.add("words", {"word": hashes[good], "page": page, "count": count})
+            spelled = pa.table({"word": hashes[good], "string": pc.utf8_lower(kept["word"])})
+            folder.add("vocabulary", spelled.group_by(["word", "string"], use_threads=False).aggregate([]))
+        if bad:
+            place = self.tables.files["words"]
+            report.complain("words of several tokens", f"{place}: {example!r} is not one word; such rows are left out")
+            report.count("words of several tokens", bad - 1)
 
-    def _whole(self, name: str) -> pa.Table:
-        needed, more = COLUMNS[name]
+    def _batches(self, name: str, *, more: bool = True) -> Iterator[pa.RecordBatch]:
+        needed, optional = COLUMNS[name]
         file = self.tables.files.get(name)
         if file is None:
-            return pa.table({column: pa.array([], kind) for column, kind in needed.items()})
-        return read_table(file, needed, more)
+            return iter([empty_batch(pa.schema(list(needed.items())))])
+        return read_batches(file, needed, optional if more else {})
+
+
+def _pages(page: Hashes, number: Any, title: pa.Array, key: Hashes, redirect: Hashes) -> dict[str, Any]:
+    return {"page": page, "id": number, "title": title, "key": key, "redirect": redirect}
 
 
 @dataclass(frozen=True)
@@ -246,74 +278,11 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[Any, Any]]:
-    with _worded(path):
+    with worded(path):
         file = pq.ParquetFile(path)
-        _check_columns(path, file.schema_arrow.names, {"title": pa.string(), "text": pa.string()}, {})
-        for batch in file.iter_batches(_BATCH_ROWS // 32, columns=["title", "text"]):
+        check_columns(path, file.schema_arrow.names, {"title": pa.string(), "text": pa.string()}, {})
+        for batch in file.iter_batches(BATCH_ROWS // 32, columns=["title", "text"]):
             yield from zip(batch["title"].to_pylist(), batch["text"].to_pylist(), strict=True)
-
-
-def open_any(path: Path) -> IO[bytes]:
-    """Open a file that may be compressed."""
-    opened: IO[bytes] = _OPENERS.get(path.suffix, open)(path, "rb")
-    return opened
-
-
-def read_table(path: Path, needed: dict[str, pa.DataType], more: dict[str, pa.DataType]) -> pa.Table:
-    """Read a table with the columns it must and may have; others are left alone."""
-    with _worded(path):
-        if path.suffix == ".parquet":
-            _check_columns(path, pq.read_schema(path).names, needed, more)
-            kinds = needed | more
-            table = pq.read_table(path, columns=[name for name in pq.read_schema(path).names if name in kinds])
-        else:
-            table, kinds = _read_tsv(path, needed, more), needed | more
-        table = table.cast(pa.schema([(name, kinds[name]) for name in table.column_names]))
-    for name in needed:
-        if table[name].null_count:
-            row = int(np.flatnonzero(pc.is_null(table[name]).to_numpy())[0]) + 1
-            raise InputError(f"{path}: row {row} has no {name}.")
-    return table
-
-
-def _read_tsv(path: Path, needed: dict[str, pa.DataType], more: dict[str, pa.DataType]) -> pa.Table:
-    with open_any(path) as stream:
-        header = stream.readline().decode("utf-8", "replace").rstrip("\r\n").split("\t")
-    _check_columns(path, header, needed, more)
-    kinds = needed | more
-    with open_any(path) as stream:
-        return pa.csv.read_csv(
-            pa.PythonFile(stream, "r"),
-            parse_options=pa.csv.ParseOptions(delimiter="\t", quote_char=False),
-            convert_options=pa.csv.ConvertOptions(
-                column_types={name: kinds[name] for name in header if name in kinds},
-                include_columns=[name for name in header if name in kinds],
-                null_values=[""], strings_can_be_null=False,
-            ),
-        )  # fmt: skip
-
-
-def _check_columns(path: Path, found: list[str], needed: dict[str, pa.DataType], more: dict[str, pa.DataType]) -> None:
-    missing = [name for name in needed if name not in found]
-    if missing:
-        raise InputError(
-            f"{path}: has no column {', '.join(missing)}. Its columns are {', '.join(found)[:200]}; "
-            f"needed are {', '.join(needed)}" + (f", and there may be {', '.join(more)}." if more else ".")
-        )
-
-
-class _worded:  # noqa: N801
-    """Say in words which file and row a library stumbled over."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, _kind: object, error: BaseException | None, _where: object) -> None:
-        if isinstance(error, pa.ArrowException | EOFError | lzma.LZMAError | UnicodeDecodeError):
-            raise InputError(f"{self.path}: {error}") from None
 
 
 def _item_numbers(items: pa.ChunkedArray) -> Offsets:

@@ -39,7 +39,7 @@ def create_model(
 def popularity_of(mentions: Table, topics: int) -> NDArray[np.float32]:
     """How often topics are mentioned, plus one, with a mean of 1."""
     counts = np.ones(topics, np.float64)
-    step = 1 << 20
+    step = max(1 << 20, topics)  # or the time would grow with topics times mentions
     for start in range(0, len(mentions.topics), step):
         span = slice(start, start + step)
         counts += np.bincount(mentions.topics[span], mentions.counts[span], minlength=topics)

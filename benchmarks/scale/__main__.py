@@ -1,0 +1,52 @@
+"""`python -m benchmarks.scale 10000 100000 1000000 4000000 --directory DIR --json FILE --figure FILE.svg`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+
+from benchmarks.scale.figure import draw
+from benchmarks.scale.steps import Plan, Row, Steps
+from benchmarks.scale.table import table
+
+_WARMING = 2000
+_PATH = click.Path(path_type=Path)
+_PLAN = Plan()
+
+
+@click.command()
+@click.argument("sizes", nargs=-1, type=click.IntRange(100))
+@click.option("--directory", type=_PATH, required=True, help="where everything is made; 20 GB at 4 million topics")
+@click.option("--json", "results", type=_PATH, help="figures; those of sizes that are not run again are kept")
+@click.option("--figure", type=_PATH, help="SVG")
+@click.option("--linked", default=_PLAN.linked, show_default=True, help="documents to link")
+@click.option("--trained", default=_PLAN.trained, show_default=True, help="documents to train on; 0: do not train")
+@click.option("--memory", default=_PLAN.memory, show_default=True, help="--memory of the build")
+@click.option("--keep", is_flag=True, help="leave what was made where it is")
+def main(
+    sizes: tuple[int, ...], directory: Path, results: Path | None, figure: Path | None, linked: int, trained: int,
+    memory: str, keep: bool,
+) -> None:  # fmt: skip
+    """Run every step with wikis of several SIZES (topics); without SIZES, show the results that are there."""
+    plan = Plan(linked, trained, memory)
+    rows: dict[int, Row] = {}
+    if results and results.is_file():
+        rows = {int(row["topics"]): row for row in json.loads(results.read_text())}
+    if sizes and not (directory / str(_WARMING)).exists():
+        Steps(_WARMING, directory, Plan(50, 2000)).run(train=trained > 0)  # compiles the kernels
+    for topics in sizes:
+        steps = Steps(topics, directory, plan)
+        rows[topics] = steps.run(train=trained > 0)
+        if not keep:
+            shutil.rmtree(steps.place)
+        if results:
+            results.write_text(json.dumps([rows[size] for size in sorted(rows)], indent=1) + "\n")
+    found = [rows[size] for size in sorted(rows)]
+    click.echo(table(found))
+    if figure:
+        figure.write_text(draw(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

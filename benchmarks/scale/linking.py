@@ -1,0 +1,121 @@
+"""Link generated documents in a process of its own, and say what that took, as one line of JSON.
+
+python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl
+"""
+
+import json
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wikilda.inference import Document, Sampler, SamplerSettings
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Linker, Text
+
+_ROUNDS = 3
+
+
+def memory() -> dict[str, float]:
+    """Megabytes of this process: anonymous, and resident with mapped files."""
+    rows = (line.split() for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+    sizes = {row[0].rstrip(":"): int(row[1]) * 1024 / 1e6 for row in rows if len(row) == 3}
+    return {"anonymous": sizes["Anonymous"], "resident": sizes["Rss"]}
+
+
+def read(path: Path) -> list[tuple[Text, list[str]]]:
+    """Documents, and the titles that their mentions truly mean."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return [
+        (
+            Text(row["text"], [(each["start"], each["end"]) for each in row["mentions"]], row["id"]),
+            [each["title"] for each in row["mentions"]],
+        )
+        for row in rows
+    ]
+
+
+def opened(model: Path, document: Text) -> tuple[Linker, dict[str, float]]:
+    """Open a model and link one document: seconds, and the memory of the process."""
+    before, used, start = memory(), time.process_time(), time.perf_counter()
+    linker = Linker.open(model)
+    between = time.perf_counter()
+    linker.link(document)
+    end, spent, after = time.perf_counter(), time.process_time() - used, memory()
+    return linker, {
+        "open s": between - start, "first document s": end - between, "open and link one s": end - start,
+        "open and link one CPU s": spent,
+        "one: anonymous MB": after["anonymous"], "one: resident MB": after["resident"],
+        "imports alone: anonymous MB": before["anonymous"],
+    }  # fmt: skip
+
+
+def speed(linker: Linker, texts: list[Text]) -> dict[str, float]:
+    """Latency of single documents, the best of some rounds each; throughput of one thread and of one a core."""
+    times = np.full(len(texts), np.inf)
+    for _ in range(_ROUNDS):
+        for at, text in enumerate(texts):
+            start = time.perf_counter()
+            linker.link(text)
+            times[at] = min(times[at], time.perf_counter() - start)
+    p50, p99 = np.percentile(times, [50, 99]) * 1000
+    cores = len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(cores) as pool:
+        start, used = time.perf_counter(), time.process_time()
+        list(pool.map(linker.link, texts))
+        took, cpu = time.perf_counter() - start, time.process_time() - used
+    return {
+        "p50 ms": float(p50), "p99 ms": float(p99), "documents/s, 1 thread": len(texts) / float(times.sum()),
+        f"documents/s, {cores} threads": len(texts) / took, "CPU ms a document": cpu / len(texts) * 1000,
+    }  # fmt: skip
+
+
+def accuracy(linker: Linker, documents: list[tuple[Text, list[str]]]) -> dict[str, float]:
+    """The share of mentions that each method gets right, of all mentions."""
+    from wikilda.linking.encode import encode_mentions, encode_words
+
+    known, right, count, unknown = linker.knowledge, dict.fromkeys(("prior", "TagMe*", "sampler", "linker"), 0), 0, 0
+    sampler = Sampler(linker.model, SamplerSettings(), known.graph)
+    for text, titles in documents:
+        arguments: tuple[Any, ...] = (text,) if encode_words.__code__.co_argcount == 2 else (text.text, text.mentions)
+        symbols = encode_mentions(*arguments, known)
+        sampled = sampler.sample(Document(encode_words(*arguments, known), symbols, text.id))
+        linked = linker.link(text, candidates=1, topics=0).mentions
+        for at, (symbol, title) in enumerate(zip(symbols.tolist(), titles, strict=True)):
+            count += 1
+            unknown += symbol < 0
+            if symbol < 0:
+                continue
+            truth = known.titles.find(title)
+            right["prior"] += best_prior(known, symbol) == truth
+            right["TagMe*"] += sampled.guessed(at) == truth
+            right["sampler"] += int(sampled.mention(at)[0][0]) == truth
+            entity = linked[at].entity
+            right["linker"] += entity is not None and entity.title == title
+    shares = {f"accuracy: {name} %": 100 * value / count for name, value in right.items()}
+    return {"mentions linked": count, "of them unknown": unknown, **shares}
+
+
+def best_prior(knowledge: Knowledge, symbol: int) -> int:
+    """The topic that a mention means most often."""
+    topics, counts = knowledge.mentions.row(symbol)
+    return int(topics[int(np.argmax(counts))])
+
+
+def main() -> None:
+    """Run all."""
+    model, path = map(Path, sys.argv[1:])
+    documents = read(path)
+    linker, found = opened(model, documents[0][0])
+    found |= speed(linker, [text for text, _ in documents])
+    last = memory()
+    found |= {"many: anonymous MB": last["anonymous"], "many: resident MB": last["resident"]}
+    print(json.dumps(found | accuracy(linker, documents)))
+
+
+if __name__ == "__main__":
+    main()

@@ -85,7 +85,7 @@ def test_links_and_shared_neighbours_are_the_graphs(linker: Linker) -> None:
     for reasons in (each for mention in explain_document(linker, CROFT).mentions for each in mention.candidates):
         mine = around(reasons.entity.title)
         for each in reasons.company:
-            assert each.linked == (known.find_topic(each.entity.title) in mine)
+            assert each.linked is (known.find_topic(each.entity.title) in mine)
             assert each.shared == len(mine & around(each.entity.title))
             seen.add(each.linked)
     assert seen == {True, False}

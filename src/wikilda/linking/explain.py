@@ -14,6 +14,7 @@ where the other mentions are sure, and close to it where they are not.
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from wikilda.linking.reasons import Companion, Content, Explained, Explanation, 
 _LEAST_WORD = 0.005  # of a log weight: less is not worth showing
 _LEAST_PULL = 1e-4  # of what is in the urn
 _MOST = 8  # words and strings that are shown for a candidate
+_MOST_RELATIONS = 1000  # of a document
 _BLOCK = 256  # topics whose words are looked at together
 _NOTHING = Odds(0.0, 0.0, 0.0, 0.0)
 
@@ -82,9 +84,9 @@ class _Explainer:
         ]
 
     def related(self, titles: set[str]) -> list[Relation]:
-        """How the candidates are related that have one of some titles."""
+        """How the candidates are related that have one of some titles, the strongest first."""
         found = [each for part in self.parts for each in part.relations(titles)]
-        return sorted(found, key=lambda each: -each.relatedness)
+        return sorted(found, key=lambda each: -each.relatedness)[:_MOST_RELATIONS]
 
     def _shown(self, number: int, part: "_PartOf | None" = None) -> list[int]:
         """The candidates of a mention that were looked at, as numbers of its part, best first."""
@@ -131,14 +133,15 @@ class _PartOf:
         named = [self.linker.knowledge.titles[int(topic)] for topic in self.part.topics]
         shown = np.array([at for at, title in enumerate(named) if title in titles], np.int64)
         values = np.triu(self.part.related[np.ix_(shown, shown)])
+        best = np.unravel_index(_largest(values.ravel(), _MOST_RELATIONS), values.shape)
         return [
             Relation(named[shown[one]], named[shown[other]], float(values[one, other]))
-            for one, other in zip(*np.nonzero(values), strict=True)
+            for one, other in zip(*best, strict=True)
+            if values[one, other] > 0
         ]
 
     def reasons(self, token: int, topic: int, rival: int, probability: float, prior: float) -> Reasons:
         pulls = self.company.pulls(token, topic)
-        content = self._content(token, topic)
         return Reasons(
             entity=self.linker.entity(self.part.topics[topic]),
             sentence=self.linker.knowledge.sentences[int(self.part.topics[topic])],
@@ -146,7 +149,7 @@ class _PartOf:
             prior=prior,
             rival=self.linker.entity(self.part.topics[rival]).title if rival >= 0 else None,
             odds=self._odds(token, topic, rival) if rival >= 0 else _NOTHING,
-            urn=content,
+            urn=self._content(token, topic),
             top_words=self._top_words(topic, rival),
             company=self._companions(pulls, topic),
         )
@@ -168,7 +171,7 @@ class _PartOf:
         if (topic, rival) not in self._top:
             weights, strings = self._words[topic], self.linker.knowledge.word_strings
             against = weights - self._words[rival] if rival >= 0 else weights
-            best = np.argsort(-np.abs(against), kind="stable")[:_MOST]
+            best = _largest(np.abs(against), _MOST)
             words, counts = self.part.words, self.part.counts
             self._top[topic, rival] = [
                 Word(strings[int(words[at])], int(counts[at]), float(weights[at]), float(against[at]))
@@ -180,7 +183,7 @@ class _PartOf:
     def _companions(self, pulls: NDArray[np.float64], topic: int) -> list[Companion]:
         """The strings that pull most, each with what its nearest mention means."""
         totals = np.bincount(self.part.rows, weights=pulls)
-        best = np.argsort(-totals, kind="stable")[:_MOST]
+        best = _largest(totals, _MOST)
         return [self._companion(int(row), pulls, topic) for row in best if totals[row] >= _LEAST_PULL]
 
     def _companion(self, row: int, pulls: NDArray[np.float64], topic: int) -> Companion:
@@ -188,6 +191,7 @@ class _PartOf:
         others = others[pulls[others] > 0]
         other = int(others[np.argmax(pulls[others])])
         means, probability = self.company.puller(other, topic)
+        linked, shared = self.company.between(means, topic)
         start, end = self.document.spans[self.part.chosen[other]]
         return Companion(
             mention=self.document.text[start:end],
@@ -195,8 +199,8 @@ class _PartOf:
             entity=self.linker.entity(self.part.topics[means]),
             probability=probability,
             pull=float(pulls[others].sum()),
-            linked=self.company.linked(means, topic),
-            shared=self.company.shared(means, topic),
+            linked=linked,
+            shared=shared,
         )
 
     @cached_property
@@ -204,3 +208,9 @@ class _PartOf:
         """The mentions of every distinct string."""
         order = np.argsort(self.part.rows, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.part.rows))[:-1])
+
+
+def _largest(values: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Where the largest values are, largest first."""
+    places = np.argpartition(-values, most)[:most] if len(values) > most else np.arange(len(values))
+    return places[np.lexsort((places, -values[places]))]

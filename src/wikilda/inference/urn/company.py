@@ -20,6 +20,7 @@ class Company:
         self.part, self.rules = part, rules
         self._near: dict[int, Vector] = {}
         self._expected: dict[int, tuple[Vector, Vector]] = {}
+        self._between: dict[tuple[int, int], tuple[bool, int]] = {}
 
     def pulls(self, token: int, topic: int) -> Vector:
         """What each mention adds for a topic of one mention, by how it is related; 0 for the mention itself."""
@@ -38,19 +39,19 @@ class Company:
         best = int(np.argmax(posterior * self.part.related[numbers, topic]))
         return int(numbers[best]), float(posterior[best])
 
-    def linked(self, one: int, other: int) -> bool:
-        """Whether two topics have a link."""
-        row, topic = self._neighbours(one), self.part.topics[other]
-        at = int(np.searchsorted(row, topic))
-        return at < len(row) and bool(row[at] == topic)
-
-    def shared(self, one: int, other: int) -> int:
-        """How many neighbours two topics share."""
-        few, many = sorted((self._neighbours(one), self._neighbours(other)), key=len)
-        if not len(many):
-            return 0
-        places = np.minimum(np.searchsorted(many, few), len(many) - 1)
-        return int((many[places] == few).sum())
+    def between(self, one: int, other: int) -> tuple[bool, int]:
+        """Whether two topics have a link, and how many neighbours they share."""
+        if (one, other) not in self._between:
+            few, many = self._neighbours(one), self._neighbours(other)
+            topic = self.part.topics[other]
+            at = few.searchsorted(topic)
+            linked = bool(at < len(few) and few[at] == topic)
+            if len(few) > len(many):
+                few, many = many, few
+            places = many.searchsorted(few)
+            places[places == len(many)] = 0
+            self._between[one, other] = linked, int(np.count_nonzero(many[places] == few)) if len(few) else 0
+        return self._between[one, other]
 
     def _neighbours(self, topic: int) -> NDArray[np.uint32]:
         near = self.part.neighbours

@@ -15,6 +15,7 @@ from wikilda.sample import texts
 
 CROFT = Text(texts()[0]["text"], [(each["start"], each["end"]) for each in texts()[0]["mentions"]], "croft")
 SURE = marked("[[Wasim Akram]] bowled a wicket to [[Croft]] at [[The Oval]], and [[Wasim Akram]] took runs.", "sure")
+SHARPEN = UrnSettings().sharpen
 
 
 def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
@@ -33,10 +34,10 @@ def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
 def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(linker: Linker) -> None:
     best, *others = explain(linker, SURE, 1, candidates=10).candidates
     assert best.rival == others[0].entity.title
-    assert best.odds.total == pytest.approx(math.log(best.probability / others[0].probability), abs=1e-5)
+    assert best.odds.total == pytest.approx(math.log(best.probability / others[0].probability) / SHARPEN, abs=1e-5)
     for each in others:
         assert each.rival == best.entity.title
-        assert each.odds.total == pytest.approx(math.log(each.probability / best.probability), abs=1e-5)
+        assert each.odds.total == pytest.approx(math.log(each.probability / best.probability) / SHARPEN, abs=1e-5)
     assert best.odds == Odds(*(-getattr(others[0].odds, name) for name in ("prior", "words", "names", "company")))
 
 
@@ -44,7 +45,7 @@ def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:
     for mention in explain_document(linker, CROFT, candidates=2).mentions:
         if len(mention.candidates) == 2:
             best, other = mention.candidates
-            assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=0.05)
+            assert best.odds.total == pytest.approx(math.log(best.probability / other.probability) / SHARPEN, abs=0.05)
 
 
 def test_the_prior_is_the_tempered_one(linker: Linker) -> None:

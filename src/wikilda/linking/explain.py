@@ -9,8 +9,9 @@ candidates are sums, too:
 - *company*: log(base + repeats · N_k + Σ near · R(k, z)), and what each other string adds to it.
 
 The first three are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
-content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
-where the other mentions are sure, and close to it where they are not.
+content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the odds in
+the urn where the other mentions are sure, and close to it where they are not; those of the posterior are `sharpen`
+times as large.
 """
 
 from functools import cached_property

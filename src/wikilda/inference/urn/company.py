@@ -35,7 +35,7 @@ class Company:
         """The meaning of another mention by which it pulls most, and how probable that is."""
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
-        numbers, posterior = mentions.numbers[span], self.part.posterior[span]
+        numbers, posterior = mentions.numbers[span], self.part.shares[span]
         best = int(np.argmax(posterior * self.part.related[numbers, topic]))
         return int(numbers[best]), float(posterior[best])
 
@@ -69,7 +69,7 @@ class Company:
     def _expect(self, topic: int) -> tuple[Vector, Vector]:
         """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
         if topic not in self._expected:
-            mentions, posterior = self.part.mentions, self.part.posterior
+            mentions, posterior = self.part.mentions, self.part.shares
             starts = mentions.offsets[:-1]
             related = posterior * self.part.related[mentions.numbers, topic]
             same = np.where(mentions.numbers == topic, posterior, 0.0)

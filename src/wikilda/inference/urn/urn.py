@@ -53,7 +53,7 @@ class Part:
     chosen: NDArray[np.int64]  # which mentions of the document
     topics: NDArray[np.uint32]
     mentions: Mentions
-    posterior: NDArray[np.float64]
+    shares: NDArray[np.float64]  # of sweeps, in expectation, in which a mention had each candidate
     nil: NDArray[np.float64]  # by mention
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
@@ -78,7 +78,7 @@ class Drawn:
     parts: list[Part]
 
     @classmethod
-    def of(cls, parts: list[Part], mentions: int) -> "Drawn":
+    def of(cls, parts: list[Part], mentions: int, sharpen: float) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
@@ -87,11 +87,11 @@ class Drawn:
             lengths[part.chosen] = np.diff(part.mentions.offsets)
             starts[part.chosen] = part.mentions.offsets[:-1] + before
             nil[part.chosen] = part.nil
-            before += len(part.posterior)
+            before += len(part.shares)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         topics = [part.topics[part.mentions.numbers] for part in parts]
-        posterior = [part.posterior for part in parts]
+        posterior = [_sharp(part.shares, part.mentions.offsets, sharpen) for part in parts]
         if not parts:
             return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
         return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
@@ -124,7 +124,7 @@ class Urn:
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
             strings = [document.strings[at] for at in chosen]
             parts.append(self._draw(chosen, mentions, places, strings, words[known:], counts[known:], stream))
-        return Drawn.of(parts, len(mentions))
+        return Drawn.of(parts, len(mentions), self.settings.sharpen)
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Mentions with candidates in the order of the text, so many at a time that their topics fit a matrix."""
@@ -173,9 +173,8 @@ class Urn:
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         nil = self._nil(found.topics, tokens, drawn)
-        posterior = _sharp(drawn.shares, tokens.offsets, s.sharpen)
         return Part(
-            chosen, found.topics, tokens, posterior, nil, rows.ravel(), found, logs, near, related, words, counts
+            chosen, found.topics, tokens, drawn.shares, nil, rows.ravel(), found, logs, near, related, words, counts
         )  # fmt: skip
 
     def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:

@@ -1,11 +1,13 @@
 """`wikilda corpus`."""
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from wikilda.cli.build import report
 from wikilda.cli.options import settings_options
+from wikilda.linking.detection import choose_detector
 from wikilda.training.corpus import CorpusSettings, make_corpus
 
 _ANY = click.Path(path_type=Path)
@@ -15,12 +17,14 @@ _ANY = click.Path(path_type=Path)
 @click.argument("knowledge", type=_ANY, metavar="KB")
 @click.argument("inputs", nargs=-1, required=True, type=_ANY, metavar="INPUT...")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
+@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
+              help="Who finds mentions that are not given: dictionary, spacy, spacy:MODEL.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes to encode with.  [default: one a core]")
 @click.option("--overwrite", is_flag=True, help="Replace a corpus that is already there.")
 @settings_options(CorpusSettings)
 def command(
-    knowledge: Path, inputs: tuple[Path, ...], target: Path, workers: int | None, overwrite: bool,
-    settings: CorpusSettings,
+    knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int | None,
+    overwrite: bool, settings: CorpusSettings,
 ) -> None:  # fmt: skip
     """Encode documents to train on with the symbols of knowledge.
 
@@ -28,5 +32,8 @@ def command(
     .bz2, .xz), Parquet with such columns, a MediaWiki dump (articles, with their links as mentions), or a directory
     of these. What cannot be read is counted, and does not stop the rest.
     """
-    made = make_corpus(list(inputs), knowledge, target, settings, workers=workers, overwrite=overwrite)
+    chosen = partial(choose_detector, detector)
+    made = make_corpus(
+        list(inputs), knowledge, target, settings, detector=chosen, workers=workers, overwrite=overwrite
+    )  # fmt: skip
     report(made.artifact)

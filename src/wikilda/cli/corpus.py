@@ -7,6 +7,7 @@ import click
 from wikilda.cli.build import report
 from wikilda.cli.options import settings_options
 from wikilda.training.corpus import CorpusSettings, make_corpus
+from wikilda.training.pool import Pool
 
 _ANY = click.Path(path_type=Path)
 
@@ -16,11 +17,15 @@ _ANY = click.Path(path_type=Path)
 @click.argument("inputs", nargs=-1, required=True, type=_ANY, metavar="INPUT...")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes to encode with.  [default: one a core]")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs it."
+)
+@click.option("--master", help="Spark's master.  [default: what spark-submit says]")
 @click.option("--overwrite", is_flag=True, help="Replace a corpus that is already there.")
 @settings_options(CorpusSettings)
 def command(
-    knowledge: Path, inputs: tuple[Path, ...], target: Path, workers: int | None, overwrite: bool,
-    settings: CorpusSettings,
+    knowledge: Path, inputs: tuple[Path, ...], target: Path, workers: int | None, engine: str, master: str | None,
+    overwrite: bool, settings: CorpusSettings,
 ) -> None:  # fmt: skip
     """Encode documents to train on with the symbols of knowledge.
 
@@ -28,5 +33,15 @@ def command(
     .bz2, .xz), Parquet with such columns, a MediaWiki dump (articles, with their links as mentions), or a directory
     of these. What cannot be read is counted, and does not stop the rest.
     """
-    made = make_corpus(list(inputs), knowledge, target, settings, workers=workers, overwrite=overwrite)
+    pool = _pool(engine, master)
+    given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes have other working directories
+    made = make_corpus(given, knowledge, target.absolute(), settings, workers=workers, pool=pool, overwrite=overwrite)
     report(made.artifact)
+
+
+def _pool(engine: str, master: str | None) -> Pool | None:
+    if engine == "local":
+        return None
+    from wikilda.training.engines.spark.pool import SparkWorkers
+
+    return SparkWorkers(master)

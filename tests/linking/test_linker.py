@@ -1,8 +1,6 @@
 """Text in, entities out, on the sample wiki."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -124,7 +122,7 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     assert manifest["settings"]["mass_mentions"] == 1.0
     document = tmp_path / "in.txt"
     document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
-    code, out, err = run("link", tmp_path / "m", document, "-n", 2, "--sweeps", 20, "--burn-in", 5)
+    code, out, err = run("link", tmp_path / "m", document, "--from", "marked", "-n", 2, "--sweeps", 20, "--burn-in", 5)
     assert (code, err) == (0, "")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [each["text"] for each in rows[0]["mentions"]] == ["Croft", "England", "Pakistan", "Lord's"]
@@ -132,33 +130,6 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     code, out, err = run("link", tmp_path / "m", document, "--table")
     assert (code, err) == (0, "")
     assert "means" in out
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (b"", "is empty"),
-        (b"\xff\xfe", "line 1 is not UTF-8"),
-        (b'{"text": "a", "mentions": [[5, 9]]}', "line 1"),
-        (b"no mentions", "double brackets"),
-    ],
-)
-def test_bad_documents_get_one_message(model: Path, tmp_path: Path, data: bytes, words: str) -> None:
-    file = tmp_path / "in.txt"
-    file.write_bytes(data)
-    code, _, err = run("link", model, file)
-    assert code == 1
-    assert err.startswith("wikilda: ")
-    assert words in err
-    assert err.count("\n") == 1
-
-
-def test_standard_input_in_json_lines_out(model: Path) -> None:
-    lines = '{"id": "x", "text": "[[Apple]] grew in the orchard."}\n{"id": "y", "text": "[[Apple]] sold the iPhone."}\n'
-    command = [sys.executable, "-m", "wikilda", "link", str(model)]
-    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == ["x", "y"]
-    assert done.stderr == ""
 
 
 def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli.build import report
-from wikilda.cli.link import show_linked
+from wikilda.cli.linked import show_linked
 from wikilda.cli.output import console
 from wikilda.cli.show import show_mention
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
@@ -33,8 +33,9 @@ def command(keep: Path | None) -> None:
         document = Text(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
         out.print("What it means in this text:\n", highlight=False)
         out.print(document.text + "\n", markup=False, highlight=False)
-        show_linked(out, document, linker.link(document, topics=5))
+        show_linked(out, linker.link(document, topics=5))
         if keep:
             out.print(
-                f"\nTry your own: echo '[[Bush]] sang' | wikilda link {place / 'sample.model'} --table", highlight=False
+                f"\nTry your own: echo 'Kate Bush sang' | wikilda link {place / 'sample.model'} --table",
+                highlight=False,
             )

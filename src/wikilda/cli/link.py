@@ -1,84 +1,167 @@
 """`wikilda link`."""
 
-import json
+import os
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
+from wikilda.cli.linked import Tally, show_linked
 from wikilda.cli.options import settings_options
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
+from wikilda.cli.output import console
+from wikilda.errors import InputError, SettingsError
 from wikilda.inference.settings import SamplerSettings
-from wikilda.linking import Linked, LinkedMention, Linker, Text, read_documents
+from wikilda.linking import Bad, DetectorSettings, Linked, Linker, ReadSettings, Text, read_documents
+from wikilda.linking.batch import guarded_link, map_ordered
+from wikilda.linking.detection import choose_detector
+from wikilda.linking.journal import Journal
+from wikilda.linking.offsets import CODE_POINTS, UNITS
+from wikilda.linking.reading import FORMATS as INPUT_FORMATS
+from wikilda.linking.writing import FORMATS, HTML, format_of, write_rows
+from wikilda.settings import from_mapping
 
 _ANY = click.Path(path_type=Path)
+_SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
 
 @click.command()
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("files", nargs=-1, type=_ANY, metavar="[FILE]...")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.option("-o", "--output", type=_ANY, help="Write to a file; a run that was stopped goes on where it was.")
+@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
+@click.option("--to", type=click.Choice(FORMATS), help="Format of the output.  [default: by its name, else jsonl]")
+@click.option("--table", "as_table", is_flag=True, help="Print tables for reading.")
+@click.option("--from", "source", type=click.Choice(INPUT_FORMATS), default="auto", help="Format of the input.")
+@click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
+@click.option("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
+@click.option("--offsets", type=click.Choice(UNITS), default=CODE_POINTS, show_default=True, help="Unit of offsets.")
+@click.option("--invalid", type=click.Choice(["refuse", "replace"]), default="refuse", show_default=True,
+              help="What to do with a document that is not UTF-8.")  # fmt: skip
+@click.option("--largest", type=click.IntRange(1), default=10_000_000, show_default=True, help="Bytes of one document.")
+@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
+              help="Who finds the mentions: dictionary, spacy, spacy:MODEL.")  # fmt: skip
+@click.option("--detect", "detections", multiple=True, metavar="NAME=VALUE",
+              help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased.")  # fmt: skip
 @click.option("-n", "--candidates", type=click.IntRange(1), default=5, show_default=True, help="Candidates a mention.")
-@click.option("--topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
-@click.option("--table", "as_table", is_flag=True, help="Print a table for reading instead of JSON lines.")
+@click.option("--topics", "only_topics", is_flag=True, help="Write the documents' topics, not their mentions.")
+@click.option("--most-topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
+@click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
+@click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
+@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @settings_options(SamplerSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, candidates: int, topics: int, as_table: bool,
-    settings: SamplerSettings,
-) -> None:  # fmt: skip
+    model: Path, files: tuple[Path, ...], knowledge: Path | None, settings: SamplerSettings, detector: str,
+    detections: tuple[str, ...], **options: Any,
+) -> int:  # fmt: skip
     """Say what the mentions of documents mean.
 
-    Reads FILEs, or standard input: JSON lines with "text" and "mentions" ([{"start": 0, "end": 5}, …], in
-    characters), or text whose mentions stand in double brackets ("[[Croft]] took five wickets"). Writes a JSON line
-    a document.
+    Reads FILEs and directories, or standard input. A file is one text, unless its name ends in .jsonl, .csv, .tsv or
+    .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]); where they are
+    not given they are found. With --from marked they stand in double brackets: "[[Croft]] took five wickets".
+
+    A document that cannot be read is reported and skipped; the exit code is then 3.
     """
+    reading = ReadSettings(
+        options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
+        options["largest"],
+    )  # fmt: skip
+    found = _detector_settings(detections)
     linker = Linker.open(model, knowledge=knowledge, settings=settings)
-    out = console() if as_table else None
-    for document in _documents(files):
-        linked = linker.link(document, candidates=candidates, topics=topics)
-        if out:
-            show_linked(out, document, linked)
+    linker.detector = choose_detector(detector, linker.knowledge, found)
+    documents = read_documents(files, sys.stdin.buffer, reading)
+    run = {
+        "model": linker.model.artifact.identity, "files": [str(each) for each in files], "sampler": asdict(settings),
+        "detector": detector, "detection": {name: str(value) for name, value in asdict(found).items()},
+    } | {name: options[name] for name in _IN_THE_NOTE}  # fmt: skip
+    return _Run(linker, options).run(documents, run)
+
+
+_IN_THE_NOTE = (
+    "to", "source", "text_column", "id_column", "offsets", "invalid", "largest", "candidates", "only_topics",
+    "most_topics", "with_text",
+)  # fmt: skip
+
+
+def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
+    try:
+        return from_mapping(DetectorSettings, {name: float(value) for name, value in (one.split("=") for one in given)})
+    except ValueError:
+        raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
+
+
+class _Run:
+    """One run of the command: documents in, rows out, to a file or to standard output."""
+
+    def __init__(self, linker: Linker, options: dict[str, Any]) -> None:
+        self.linker, self.options, self.output = linker, options, options["output"]
+        self.kind = format_of(self.output, options["to"])
+        self.tally = Tally()
+
+    def run(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> int:
+        try:
+            self._write(documents, run)
+        except BrokenPipeError:
+            # The reader has gone (`| head`). Said here, for click would make it exit code 1.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _READER_GONE
+        if self.tally.documents + self.tally.bad == 0:
+            raise InputError("there are no documents in what was given.")
+        return _SOME_SKIPPED if self.tally.bad else 0
+
+    def _write(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> None:
+        if self.output is not None and not self.options["as_table"]:
+            self._to_file(documents, run)
+        elif self.options["as_table"]:
+            with self.tally.shown() as tally:
+                for linked in tally.good(self._linked(documents)):
+                    show_linked(console(), linked, only_topics=self.options["only_topics"])
         else:
-            click.echo(json.dumps(linked.to_json(), ensure_ascii=False))
+            self._to_standard_output(documents)
 
+    def _to_standard_output(self, documents: Iterator[Text | Bad]) -> None:
+        out = sys.stdout.buffer
+        with self.tally.shown() as tally:
+            for data in write_rows(map(self._row, tally.good(self._linked(documents))), self.kind):
+                out.write(data)
+                out.flush()
 
-def _documents(files: tuple[Path, ...]) -> Iterator[Text]:
-    if not files:
-        yield from _decoded(sys.stdin.buffer, "standard input")
-    for file in files:
-        with file.open("rb") as lines:
-            yield from _decoded(lines, str(file))
+    def _to_file(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> None:
+        journal = Journal(self.output, self.kind, run, overwrite=self.options["overwrite"])
+        if journal.resumed:
+            click.echo(f"wikilda: going on after {journal.resumed:,} documents.", err=True)
+        self.tally.resume(journal.place.read - journal.place.bad, journal.place.bad)
+        try:
+            with self.tally.shown() as tally:
+                for linked in self._linked(journal.remaining(documents)):
+                    journal.add(self._row(linked) if tally.note(linked) else None)
+        except KeyboardInterrupt:
+            journal.save()
+            click.echo(f"wikilda: {journal.place.read:,} documents are done; the same command goes on there.", err=True)
+            raise
+        else:
+            if journal.place.read:
+                journal.finish()
+                click.echo(f"{self.tally.summary()} → {self.output}", err=True)
+        finally:
+            journal.close()
 
+    def _linked(self, documents: Iterator[Text | Bad]) -> Iterator[Linked | Bad]:
+        most = self.options["candidates"], self.options["most_topics"]
 
-def _decoded(lines: Any, name: str) -> Iterator[Text]:
-    def decode() -> Iterator[str]:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{name}: line {number} is not UTF-8 ({error.reason} at byte {error.start})."
-                ) from None
+        def link(document: Text | Bad) -> Linked | Bad:
+            return document if isinstance(document, Bad) else guarded_link(self.linker, document, *most)
 
-    return read_documents(decode(), name)
+        return map_ordered(link, documents, self.options["workers"])
 
-
-def show_linked(out: Console, document: Text, linked: Linked) -> None:
-    """A document's mentions as a table: what each means, how sure that is, and the runner-up."""
-    rows = [_row(mention) for mention in linked.mentions]
-    out.print(table(f"Document {document.id}", ["mention", "means", "sure", "prior", "else"], rows))
-    if linked.topics:
-        shares = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
-        out.print(f"topics: {shares}", markup=False, highlight=False)
-
-
-def _row(mention: LinkedMention) -> tuple[str, ...]:
-    if not mention.candidates:
-        return mention.text, "–", "", "", "not in the knowledge"
-    best, *others = mention.candidates
-    other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
-    return mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other
+    def _row(self, linked: Linked | Bad) -> dict[str, Any]:
+        assert isinstance(linked, Linked)
+        page = self.kind == HTML
+        row = linked.to_json(
+            CODE_POINTS if page else self.options["offsets"], with_text=page or self.options["with_text"]
+        )
+        if self.options["only_topics"] and not page:
+            del row["mentions"]
+        return row

@@ -1,10 +1,13 @@
 """Linking documents: what their mentions mean."""
 
-from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector
-from wikilda.linking.documents import Text, marked, read_documents
-from wikilda.linking.linker import Candidate, Entity, Linked, LinkedMention, Linker, TopicShare
+from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
+from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
+from wikilda.linking.documents import Text, marked
+from wikilda.linking.linker import Linker
+from wikilda.linking.reading import Bad, ReadSettings, read_documents
 
 __all__ = [
+    "Bad",
     "Candidate",
     "Detector",
     "DetectorSettings",
@@ -13,6 +16,9 @@ __all__ = [
     "Linked",
     "LinkedMention",
     "Linker",
+    "ReadSettings",
+    "Source",
+    "SpacyDetector",
     "Text",
     "TopicShare",
     "marked",

@@ -23,8 +23,9 @@ def encode_words(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np
 
 def encode_mentions(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:
     """The mentions in their order; −1 for strings that the knowledge does not have."""
-    found = [_mention(text[start:end], knowledge) for start, end in mentions]
-    return np.array(found, np.int64)
+    strings = [text[start:end] for start, end in mentions]
+    found = {each: _mention(each, knowledge) for each in set(strings)}
+    return np.array([found[each] for each in strings], np.int64)
 
 
 def _mention(text: str, knowledge: Knowledge) -> int:

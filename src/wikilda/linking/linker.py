@@ -1,6 +1,6 @@
 """Text in, entities out: what each mention of a document means, how sure that is, and what else it may mean."""
 
-from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -8,74 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.packet import Document
-from wikilda.inference.sampler import Sampled, Sampler
+from wikilda.inference.sampler import Ranking, Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.knowledge import Knowledge
-from wikilda.linking.detection import Detector, DictionaryDetector
+from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
+from wikilda.linking.detection import Detector, DictionaryDetector, Spans
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.linking.ranking import Rows, best_candidates
 from wikilda.model import Model
 
 DEFAULT = SamplerSettings()
-
-
-@dataclass(frozen=True)
-class Entity:
-    """A topic, as the wiki knows it."""
-
-    title: str
-    page_id: int
-    wikidata: str | None
-    url: str
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What a mention may mean: how probable that is after sampling, and how probable it was before, P(k|v)."""
-
-    entity: Entity
-    probability: float
-    prior: float
-
-
-@dataclass(frozen=True)
-class LinkedMention:
-    """A mention and its candidates, best first; none where the knowledge does not have the string."""
-
-    start: int
-    end: int
-    text: str
-    candidates: list[Candidate]
-
-    @property
-    def entity(self) -> Entity | None:
-        """What the mention means, or nothing that is known."""
-        return self.candidates[0].entity if self.candidates else None
-
-
-@dataclass(frozen=True)
-class TopicShare:
-    """A topic of a document, and how much of the document is about it."""
-
-    entity: Entity
-    share: float
-
-
-@dataclass(frozen=True)
-class Linked:
-    """A document with its mentions linked, and its topics."""
-
-    id: str
-    mentions: list[LinkedMention]
-    topics: list[TopicShare]
-
-    def to_json(self) -> dict[str, Any]:
-        """The document as plain values, for JSON."""
-        return {
-            "id": self.id,
-            "mentions": [_mention_json(mention) for mention in self.mentions],
-            "topics": [{"title": each.entity.title, "share": round(each.share, 6)} for each in self.topics],
-        }
 
 
 class Linker:
@@ -88,6 +31,8 @@ class Linker:
         self.model = model
         self.knowledge = knowledge or model.knowledge()
         self.sampler = Sampler(model, settings, self.knowledge.graph)
+        self.source = Source.of(self.knowledge)
+        self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
     @classmethod
@@ -104,49 +49,47 @@ class Linker:
 
         Mentions that are not given are found by the linker's detector.
         """
-        if isinstance(document, str):
-            document = Text(document)
+        text, spans, mentions, sampled = self._sample(document)
+        known = self._candidates(sampled, mentions, candidates)
+        linked = [
+            LinkedMention(start, end, text[start:end], known[symbol])
+            for (start, end), symbol in zip(spans, mentions.tolist(), strict=True)
+        ]
+        largest = zip(*(column[:topics] for column in sampled.mixture), strict=True)
+        shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
+        return Linked(document.id if isinstance(document, Text) else "", text, linked, shares, self.source)
+
+    def topics(self, document: Text | str) -> Ranking:
+        """The document's topics as numbers of the knowledge, and their shares, largest first."""
+        return self._sample(document)[-1].mixture
+
+    def _sample(self, document: Text | str) -> tuple[str, Spans, NDArray[np.int64], Sampled]:
+        document = Text(document) if isinstance(document, str) else document
         text = document.text
         spans = self.detector.detect(text) if document.mentions is None else document.mentions
         mentions = encode_mentions(text, spans, self.knowledge)
-        sampled = self.sampler.sample(Document(encode_words(text, spans, self.knowledge), mentions, document.id))
-        linked = [
-            LinkedMention(start, end, text[start:end], self._candidates(sampled, number, mentions, candidates))
-            for number, (start, end) in enumerate(spans)
-        ]
-        mixture, shares = sampled.mixture
-        largest = zip(mixture[:topics], shares[:topics], strict=True)
-        return Linked(document.id, linked, [TopicShare(self.entity(topic), float(share)) for topic, share in largest])
+        words = encode_words(text, spans, self.knowledge)
+        return text, spans, mentions, self.sampler.sample(Document(words, mentions, document.id))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""
+        return self._entity(int(topic))
+
+    def _make_entity(self, topic: int) -> Entity:
         known = self.knowledge
         item = int(known.wikidata[topic])
-        title = known.titles[int(topic)]
+        title = known.titles[topic]
         return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
 
-    def _candidates(self, sampled: Sampled, number: int, mentions: NDArray[np.int64], most: int) -> list[Candidate]:
-        """The topics that were sampled, best first, then those that the string may mean and that never were."""
-        if mentions[number] < 0:
-            return []
-        row, counts = self.knowledge.mentions.row(mentions[number])
-        priors = dict(zip(row.tolist(), (counts / counts.sum()).tolist(), strict=True))
-        found = {int(topic): float(share) for topic, share in zip(*sampled.mention(number), strict=True)}
-        order = sorted(priors.keys() | found.keys(), key=lambda k: (-found.get(k, 0.0), -priors.get(k, 0.0), k))
-        return [Candidate(self.entity(k), found.get(k, 0.0), priors.get(k, 0.0)) for k in order[:most]]
-
-
-def _mention_json(mention: LinkedMention) -> dict[str, Any]:
-    best = mention.entity
-    return {
-        "start": mention.start, "end": mention.end, "text": mention.text,
-        "title": best.title if best else None,
-        "page_id": best.page_id if best else None,
-        "wikidata": best.wikidata if best else None,
-        "url": best.url if best else None,
-        "probability": round(mention.candidates[0].probability, 6) if best else None,
-        "candidates": [
-            {"title": each.entity.title, "probability": round(each.probability, 6), "prior": round(each.prior, 6)}
-            for each in mention.candidates
-        ],
-    }  # fmt: skip
+    def _candidates(self, sampled: Sampled, mentions: NDArray[np.int64], most: int) -> dict[int, list[Candidate]]:
+        """By symbol (mentions with the same string have the same answer): the topics that were sampled, best first,
+        then those that the string may mean and that never were.
+        """
+        symbols, places = np.unique(mentions, return_index=True)
+        rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps)
+        best = best_candidates(self.knowledge.mentions, rows, symbols, sampled.rows[places], most)
+        columns = (column.tolist() for column in best)
+        return {
+            symbol: [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
+            for symbol, *ranked in zip(symbols.tolist(), *columns, strict=True)
+        }

@@ -3,14 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.hashtable import find_slot
 from wikilda.jit import inner
 from wikilda.text.characters import TABLE_SIZE, Characters
-from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, decode
+from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, decode
 
 # Shapes of tokens; the first two have no letters with a case.
 OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
-FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
 SHAPE = 7
+FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
+NAME, COMMON = 32, 64  # what the rest of the text says of a word: has a capital where that means something; never
 
 Shapes = NDArray[np.uint8]
 
@@ -56,6 +58,7 @@ def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count
             _mark_shouting(shapes, begin, token)
             first, begin = True, token + 1
     _mark_shouting(shapes, begin, count)
+    _mark_elsewhere(hashes, shapes, count)
     return shapes
 
 
@@ -87,3 +90,19 @@ def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
     if 2 * upper > cased:
         for token in range(begin, end):
             shapes[token] |= SHOUTED
+
+
+@inner
+def _mark_elsewhere(hashes: Hashes, shapes: Shapes, count: int) -> None:
+    """Flag words where capitals say nothing by how they are written elsewhere in the text."""
+    keys, seen = np.zeros(2 * count + 8, np.uint64), np.zeros(2 * count + 8, np.uint8)
+    for token in range(count):
+        shape = shapes[token] & SHAPE
+        if shape == LOWER or (shape > LOWER and not shapes[token] & (FIRST | SHOUTED)):
+            slot = find_slot(keys, hashes[token] | FLAGS)
+            keys[slot] = hashes[token] | FLAGS
+            seen[slot] |= COMMON if shape == LOWER else NAME
+    for token in range(count):
+        if shapes[token] & (FIRST | SHOUTED):
+            found = seen[find_slot(keys, hashes[token] | FLAGS)]
+            shapes[token] |= NAME if found & NAME else found

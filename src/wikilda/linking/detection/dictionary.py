@@ -2,9 +2,11 @@
 
 from dataclasses import astuple
 
+import numpy as np
+
 from wikilda.knowledge import Knowledge
 from wikilda.linking.detection.base import Spans
-from wikilda.linking.detection.settings import DetectorSettings
+from wikilda.linking.detection.settings import NEVER, DetectorSettings
 from wikilda.linking.detection.spans import Dictionary, Limits, find_spans
 from wikilda.text.characters import characters
 from wikilda.text.tokens import as_bytes
@@ -19,9 +21,19 @@ class DictionaryDetector:
         trie = knowledge.mention_trie
         self.settings = settings
         self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences)
-        self._limits = Limits(*astuple(settings))
+        self._limits = Limits(*(_probability(ratio * _average_odds(knowledge)) for ratio in astuple(settings)))
 
     def detect(self, text: str) -> Spans:
         """The spans of the mentions in characters, sorted, none overlapping another."""
         spans = find_spans(as_bytes(text), characters(), self._known, self._limits)
         return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
+
+
+def _average_odds(knowledge: Knowledge) -> float:
+    """The odds that an occurrence of any mention string is a link."""
+    linked, occurs = int(knowledge.linked.sum(dtype=np.int64)), int(knowledge.occurrences.sum(dtype=np.int64))
+    return (linked + 0.5) / (occurs - linked + 0.5)
+
+
+def _probability(odds: float) -> float:
+    return odds / (1 + odds) if odds < NEVER else 2.0

@@ -9,8 +9,10 @@ from wikilda.hashtable import find_slot
 from wikilda.jit import inner, njit
 from wikilda.linking.detection.capitals import (
     CAPITAL,
+    COMMON,
     FIRST,
     LOWER,
+    NAME,
     SHAPE,
     SHOUTED,
     UNCASED,
@@ -31,7 +33,7 @@ class Dictionary(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The least link probabilities of `DetectorSettings`."""
+    """The least link probabilities, by what a string's capitals say."""
 
     capitalised: float
     unclear: float
@@ -61,11 +63,12 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
     """
     best = np.zeros(count + 1)
     before = np.full(count + 1, -1, np.int32)
+    never_lower = limits.lower > 1
     for start in range(count):
         if best[start] >= best[start + 1]:
             best[start + 1] = best[start]
             before[start + 1] = -1
-        if not hashes[start] & WORD:
+        if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
             continue
         sequence = BREAK
         at = start
@@ -79,7 +82,7 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
             if mention < 0:
                 continue
             chance = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
-            if chance < _needed(hashes, shapes, count, start, at, limits):
+            if chance < _needed(shapes, count, start, at, limits):
                 continue
             value = best[start] + chance * (2 * (at - start) - 1)
             if value > best[at]:
@@ -89,25 +92,30 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
 
 
 @inner
-def _needed(hashes: Hashes, shapes: Shapes, count: int, start: int, end: int, limits: Limits) -> float:
+def _needed(shapes: Shapes, count: int, start: int, end: int, limits: Limits) -> float:
     """The link probability that a match needs, by what its capitals say."""
     shape = shapes[start] & SHAPE
     if shape == UNCASED:
         return limits.uncased
-    capitals = 0
+    capitals = names = common = 0
     for token in range(start, end):
-        capitals += shapes[token] & SHAPE >= CAPITAL
+        is_capital = shapes[token] & SHAPE >= CAPITAL
+        capitals += is_capital
+        names += is_capital and shapes[token] & NAME > 0
+        common += is_capital and shapes[token] & COMMON > 0
     if capitals == 0 or shape == LOWER:
         return limits.lower
     if shapes[start] & SHOUTED or (shapes[start] & FIRST and capitals == 1):
-        return limits.unclear
-    if _capital_before(hashes, shapes, start) or _capital_after(hashes, shapes, end, count):
+        if common == capitals:
+            return limits.lower
+        return limits.capitalised if names == capitals else limits.unclear
+    if _capital_before(shapes, start) or _capital_after(shapes, end, count):
         return limits.part
     return limits.capitalised
 
 
 @inner
-def _capital_before(hashes: Hashes, shapes: Shapes, start: int) -> bool:
+def _capital_before(shapes: Shapes, start: int) -> bool:
     if start == 0:
         return False
     shape = shapes[start - 1]
@@ -115,7 +123,7 @@ def _capital_before(hashes: Hashes, shapes: Shapes, start: int) -> bool:
 
 
 @inner
-def _capital_after(hashes: Hashes, shapes: Shapes, end: int, count: int) -> bool:
+def _capital_after(shapes: Shapes, end: int, count: int) -> bool:
     return end < count and (shapes[end] & SHAPE) >= CAPITAL and not shapes[end] & FIRST
 
 

@@ -1,0 +1,75 @@
+"""A long run of `wikilda link -o`: documents and tokens a second, and memory while it runs.
+
+python -m benchmarks.linking.batch MODEL [--documents 50000] [--workers 2] [--data ../shared/data/news/…]
+The documents are short pieces of news stories, again and again, each with its number in front.
+"""
+
+import argparse
+import itertools
+import json
+import lzma
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+DATA = Path("../shared/data/news/reuters-21578.jsonl.xz")
+
+
+def pieces(path: Path, words: int) -> Iterator[str]:
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            story = json.loads(line)["text"].split()
+            yield from (" ".join(story[at : at + words]) for at in range(0, len(story), words))
+
+
+def memory(process: int) -> dict[str, float]:
+    """Resident and anonymous memory of a process in MB."""
+    rows = (line.split() for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:])
+    sizes = {row[0].rstrip(":"): int(row[1]) / 1024 for row in rows if len(row) == 3}
+    return {"resident": sizes["Rss"], "anonymous": sizes["Anonymous"]}
+
+
+def watch(process: "subprocess.Popen[bytes]", note: Path, documents: int) -> None:
+    """Print memory at every tenth of the run."""
+    shown = 0
+    while process.poll() is None:
+        time.sleep(0.2)
+        try:
+            read = int(json.loads(note.read_text())["read"])
+            sizes = memory(process.pid)
+        except (OSError, ValueError, KeyError):
+            continue
+        if read * 10 // documents > shown:
+            shown = read * 10 // documents
+            print(
+                f"{read:9,} documents: {sizes['resident']:.0f} MB resident, {sizes['anonymous']:.0f} MB anonymous",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--documents", type=int, default=50_000)
+    parser.add_argument("--words", type=int, default=40)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--data", type=Path, default=DATA)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        source, output = Path(scratch, "in.jsonl"), Path(scratch, "out.jsonl")
+        stories = list(pieces(options.data, options.words))
+        with source.open("w", encoding="utf-8") as file:
+            for number, story in zip(range(options.documents), itertools.cycle(stories), strict=False):
+                file.write(json.dumps({"text": f"{number} {story}"}) + "\n")
+        command = [sys.executable, "-m", "wikilda", "link", options.model, source, "-o", output, "-j", options.workers]
+        with subprocess.Popen([str(each) for each in command]) as process:
+            watch(process, Path(f"{output}.partial.note"), options.documents)
+        lines = sum(1 for _ in output.open("rb"))
+        print(f"{lines:,} answers, {output.stat().st_size / 1e6:,.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

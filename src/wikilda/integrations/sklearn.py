@@ -1,0 +1,91 @@
+"""A scikit-learn transformer: documents → a sparse matrix of how much each is about each topic."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from wikilda.linking import Linker, Text
+from wikilda.linking.batch import map_ordered
+from wikilda.linking.detection import choose_detector
+
+
+class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Turns documents (strings) into shares of topics, θ of the model; a column is an article of the wiki.
+
+    Fitting learns which topics there are in the documents given: those that at least `min_documents` of them have
+    are the columns.
+    """
+
+    def __init__(
+        self, model: str, *, knowledge: str | None = None, detector: str = "dictionary", min_documents: int = 1,
+        workers: int = 1,
+    ) -> None:  # fmt: skip
+        self.model = model
+        self.knowledge = knowledge
+        self.detector = detector
+        self.min_documents = min_documents
+        self.workers = workers
+
+    def fit(self, documents: Iterable[str | Text], y: Any = None) -> "TopicVectorizer":
+        """Learn the columns."""
+        self.fit_transform(documents)
+        return self
+
+    def fit_transform(self, documents: Iterable[str | Text], y: Any = None) -> csr_matrix:
+        """Learn the columns and return the matrix, sampling the documents once."""
+        counts, topics, shares = self._mixtures(documents)
+        seen, times = np.unique(topics, return_counts=True)
+        self.topics_: NDArray[np.int64] = seen[times >= self.min_documents]
+        return self._matrix(counts, topics, shares)
+
+    def transform(self, documents: Iterable[str | Text]) -> csr_matrix:
+        """The documents' shares of the topics that were learned."""
+        check_is_fitted(self, "topics_")
+        return self._matrix(*self._mixtures(documents))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The titles of the columns."""
+        check_is_fitted(self, "topics_")
+        titles = self._opened().knowledge.titles
+        return np.array([titles[int(topic)] for topic in self.topics_], dtype=object)
+
+    def _opened(self) -> Linker:
+        """The linker; it is opened when needed, and stays out of copies and pickles."""
+        made_of = (self.model, self.knowledge, self.detector)
+        opened: tuple[Any, Linker] | None = self.__dict__.get("_linker")
+        if opened is None or opened[0] != made_of:
+            linker = Linker.open(self.model, knowledge=self.knowledge)
+            linker.detector = choose_detector(self.detector, linker.knowledge)
+            opened = self._linker = (made_of, linker)
+        return opened[1]
+
+    def _mixtures(self, documents: Iterable[str | Text]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+        if isinstance(documents, str | Text):
+            raise ValueError("documents are a list of strings, not one string")
+        found = list(map_ordered(self._opened().topics, documents, self.workers))
+        topics = [topics.astype(np.int64) for topics, _ in found]
+        return [len(each) for each in topics], _joined(topics, np.int64), _joined([s for _, s in found], np.float64)
+
+    def _matrix(self, counts: Sequence[int], topics: NDArray[np.int64], shares: NDArray[np.float64]) -> csr_matrix:
+        columns = np.searchsorted(self.topics_, topics)
+        known = np.flatnonzero(np.isin(topics, self.topics_))
+        rows = np.repeat(np.arange(len(counts)), counts)
+        shape = (len(counts), len(self.topics_))
+        return csr_matrix((shares[known], (rows[known], columns[known])), shape=shape)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name != "_linker"}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        return tags
+
+
+def _joined(parts: list[NDArray[Any]], kind: type) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.empty(0, kind)

@@ -1,0 +1,142 @@
+"""A spaCy component: `nlp.add_pipe("wikilda", config={"model": "wiki.model"})`."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span
+
+from wikilda.errors import ArtifactError, SettingsError
+from wikilda.linking import Linked, LinkedMention, Linker, Text
+from wikilda.linking.batch import map_ordered
+from wikilda.linking.detection import choose_detector
+from wikilda.linking.detection.spacy import QUANTITIES, trimmed
+
+NIL = "NIL"
+LABEL = "ENTITY"  # of mentions that no recogniser has labelled
+AUTO, ENTS = "auto", "ents"
+_NOTE = "wikilda.json"
+
+DEFAULTS = {"model": "", "knowledge": None, "mentions": AUTO, "candidates": 5, "topics": 10, "workers": 1}
+
+
+@Language.factory("wikilda", default_config=DEFAULTS, assigns=["doc.ents", "token.ent_kb_id", "span._.wikilda"])
+def make_linker(
+    nlp: Language, name: str, model: str, knowledge: str | None, mentions: str, candidates: int, topics: int,
+    workers: int,
+) -> "WikildaLinker":  # fmt: skip
+    """The component, as spaCy makes it from a configuration."""
+    return WikildaLinker(name, model, knowledge, mentions, candidates, topics, workers)
+
+
+class WikildaLinker(Pipe):
+    """Links the entities of a document, or finds and links its mentions.
+
+    `mentions` says which: `ents` are those that the pipeline has found before, `dictionary` is wikilda's own
+    detector, and `auto` takes entities where a component has looked for them.
+    """
+
+    def __init__(
+        self, name: str, model: str, knowledge: str | None = None, mentions: str = AUTO, candidates: int = 5,
+        topics: int = 10, workers: int = 1,
+    ) -> None:  # fmt: skip
+        if not model:
+            raise SettingsError('the component needs a model: nlp.add_pipe("wikilda", config={"model": "wiki.model"}).')
+        self.name = name
+        self._made_of = (name, model, knowledge, mentions, candidates, topics, workers)
+        self.mentions, self.candidates, self.topics, self.workers = mentions, candidates, topics, workers
+        self.linker = Linker.open(model, knowledge=knowledge)
+        if mentions not in (AUTO, ENTS):
+            self.linker.detector = choose_detector(mentions, self.linker.knowledge)
+        for kind in (Doc, Span):
+            if not kind.has_extension("wikilda"):
+                kind.set_extension("wikilda", default=None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of  # another process opens the model for itself
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Link one document."""
+        self._annotate(doc, self._link(doc))
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
+        """Link many documents, in their order, over the component's workers."""
+        handle: Callable[..., None] = self.get_error_handler()
+
+        def link(doc: Doc) -> tuple[Doc, Linked | Exception]:
+            try:
+                return doc, self._link(doc)
+            except Exception as error:
+                return doc, error
+
+        for doc, linked in map_ordered(link, stream, self.workers):
+            if isinstance(linked, Exception):
+                handle(self.name, self, [doc], linked)
+                continue
+            self._annotate(doc, linked)
+            yield doc
+
+    def _link(self, doc: Doc) -> Linked:
+        return self.linker.link(Text(doc.text, self._spans(doc)), candidates=self.candidates, topics=self.topics)
+
+    def _spans(self, doc: Doc) -> list[tuple[int, int]] | None:
+        if self.mentions == ENTS or (self.mentions == AUTO and doc.has_annotation("ENT_IOB")):
+            return [_place(self._named(each)) for each in doc.ents if each.label_ not in QUANTITIES]
+        return None
+
+    def _named(self, entity: Span) -> Span:
+        """An entity as the knowledge spells it: `the United States` without its article, `The Hague` with it."""
+        return entity if self.linker.knowledge.find_mention(entity.text) >= 0 else trimmed(entity)
+
+    def _annotate(self, doc: Doc, linked: Linked) -> None:
+        spans = [_with_kb_id(each, NIL) for each in doc.ents if each.label_ in QUANTITIES]
+        taken = {token.i for each in spans for token in each}
+        given = {_place(self._named(each)): each for each in doc.ents}
+        for mention in linked.mentions:
+            span = given.get((mention.start, mention.end))
+            span = span or doc.char_span(mention.start, mention.end, LABEL, alignment_mode="expand")
+            if span is not None and taken.isdisjoint(range(span.start, span.end)):
+                taken.update(range(span.start, span.end))
+                spans.append(_with_kb_id(span, _kb_id(mention)))
+                spans[-1]._.wikilda = mention.to_json(mention.start, mention.end)
+        doc.ents = sorted(spans, key=lambda each: each.start)
+        doc._.wikilda = {"topics": [each.to_json() for each in linked.topics], "knowledge": linked.source.to_json()}
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """What the component was made of; the model stays where it is."""
+        return json.dumps({"model": self.linker.model.artifact.identity}).encode()
+
+    def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "WikildaLinker":
+        """Check that the model is the one that the pipeline was saved with."""
+        wanted, found = json.loads(data)["model"], self.linker.model.artifact.identity
+        if wanted != found:
+            raise ArtifactError(
+                f"{self.linker.model.path}: is not the model that the pipeline was saved with ({found}, not {wanted})."
+            )
+        return self
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write the same into a directory."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        (Path(path) / _NOTE).write_bytes(self.to_bytes())
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "WikildaLinker":
+        """Check against a directory."""
+        return self.from_bytes((Path(path) / _NOTE).read_bytes())
+
+
+def _kb_id(mention: LinkedMention) -> str:
+    """Wikidata's id where it is known, else the title."""
+    return (mention.entity.wikidata or mention.entity.title) if mention.entity else NIL
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.start_char, span.end_char
+
+
+def _with_kb_id(span: Span, kb_id: str) -> Span:
+    return Span(span.doc, span.start, span.end, span.label, kb_id=kb_id, span_id=span.id)

@@ -1,0 +1,119 @@
+"""Answers: a document's mentions with what they may mean, its topics, and which wiki that is said of."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from wikilda.knowledge import Knowledge
+from wikilda.linking.offsets import CODE_POINTS, from_code_points
+
+
+@dataclass(frozen=True)
+class Source:
+    """The knowledge that an answer speaks of: the wiki, the files it was built from, and its identity."""
+
+    wiki: str
+    language: str
+    files: tuple[str, ...]
+    identity: str
+
+    @classmethod
+    def of(cls, knowledge: Knowledge) -> "Source":
+        """The source that knowledge came from."""
+        site, source = knowledge.site, knowledge.artifact.manifest["source"]
+        files = tuple(str(name) for names in source.values() if isinstance(names, list) for name in names)
+        return cls(site.database or site.name, site.language, files, knowledge.identity)
+
+    def to_json(self) -> dict[str, Any]:
+        """The source as plain values."""
+        return {"wiki": self.wiki, "language": self.language, "files": list(self.files), "identity": self.identity}
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A topic, as the wiki knows it."""
+
+    title: str
+    page_id: int
+    wikidata: str | None
+    url: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The entity as plain values."""
+        return {"title": self.title, "page_id": self.page_id, "wikidata": self.wikidata, "url": self.url or None}
+
+
+_NOBODY = {"title": None, "page_id": None, "wikidata": None, "url": None}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a mention may mean: how probable that is after sampling, and how probable it was before, P(k|v)."""
+
+    entity: Entity
+    probability: float
+    prior: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The candidate as plain values."""
+        return self.entity.to_json() | {"probability": round(self.probability, 6), "prior": round(self.prior, 6)}
+
+
+@dataclass(frozen=True)
+class LinkedMention:
+    """A mention and its candidates, best first; none where the knowledge does not have the string."""
+
+    start: int
+    end: int
+    text: str
+    candidates: list[Candidate]
+
+    @property
+    def entity(self) -> Entity | None:
+        """What the mention means, or nothing that is known."""
+        return self.candidates[0].entity if self.candidates else None
+
+    def to_json(self, start: int, end: int) -> dict[str, Any]:
+        """The mention as plain values, with offsets in whatever unit is wanted."""
+        best = self.candidates[0] if self.candidates else None
+        return {
+            "start": start,
+            "end": end,
+            "text": self.text,
+            **(best.entity.to_json() if best else _NOBODY),
+            "probability": round(best.probability, 6) if best else None,
+            "candidates": [each.to_json() for each in self.candidates],
+        }
+
+
+@dataclass(frozen=True)
+class TopicShare:
+    """A topic of a document, and how much of the document is about it."""
+
+    entity: Entity
+    share: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The topic as plain values."""
+        return self.entity.to_json() | {"share": round(self.share, 6)}
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A document with its mentions linked, its topics, and the knowledge that was asked."""
+
+    id: str
+    text: str
+    mentions: list[LinkedMention]
+    topics: list[TopicShare]
+    source: Source
+
+    def to_json(self, unit: str = CODE_POINTS, *, with_text: bool = False) -> dict[str, Any]:
+        """The document as plain values, for JSON; offsets in a unit of `wikilda.linking.offsets`."""
+        spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], unit)
+        return {
+            "id": self.id,
+            **({"text": self.text} if with_text else {}),
+            "mentions": [each.to_json(*span) for each, span in zip(self.mentions, spans, strict=True)],
+            "topics": [each.to_json() for each in self.topics],
+            "knowledge": self.source.to_json(),
+        }

@@ -1,0 +1,75 @@
+"""Rows as one page to read: texts with their links highlighted. It needs nothing from anywhere else."""
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from typing import Any
+from urllib.parse import urlsplit
+
+_HEAD = """<!doctype html>
+<html lang="{language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="referrer" content="no-referrer"><title>Links to {wiki}</title><style>
+:root {{ color-scheme: light dark; --ink: light-dark(#1d2530, #dfe5ec); --soft: light-dark(#66707d, #9aa5b1);
+  --page: light-dark(#fff, #12171d); --card: light-dark(#f7f9fb, #1b222a); --line: light-dark(#d9e0e7, #303a45) }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 17px/1.65 Georgia, serif;
+  color: var(--ink); background: var(--page) }}
+h1, h2, aside, .card, footer {{ font-family: system-ui, sans-serif }}
+h1 {{ font-size: 1.25rem }} h2 {{ font-size: .9rem; color: var(--soft); overflow-wrap: anywhere }}
+article {{ border-top: 1px solid var(--line); padding: .5rem 0 1.5rem }}
+.text {{ white-space: pre-wrap; overflow-wrap: anywhere }}
+.m {{ position: relative; border-radius: 3px; padding: 0 .12em; text-decoration: none; color: inherit;
+  background: color-mix(in srgb, #2f81f7 calc(10% + 28% * var(--p, 0)), transparent);
+  border-bottom: 2px solid #2f81f7 }}
+.m.nil {{ background: none; border-bottom: 2px dotted var(--soft) }}
+.card {{ display: none; position: absolute; left: 0; top: 1.7em; z-index: 1; width: max-content; max-width: 20rem;
+  padding: .5rem .7rem; font-size: .8rem; line-height: 1.45; white-space: normal; text-align: start;
+  background: var(--card); color: var(--ink); border: 1px solid var(--line); border-radius: 6px }}
+.m:hover .card, .m:focus .card {{ display: block }}
+.card b {{ display: block }} .card span {{ display: block; color: var(--soft) }}
+aside, footer {{ font-size: .8rem; color: var(--soft) }}
+</style></head><body><h1>Links to {wiki}</h1>
+"""
+_FOOT = "<footer>Knowledge: {wiki}, from {files} ({identity}).</footer>\n</body></html>\n"
+
+
+def html_page(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    """A page with a section a document. Rows need their `text`, and offsets in code points."""
+    known: dict[str, Any] = {"wiki": "?", "language": "", "files": [], "identity": ""}
+    first = True
+    for row in rows:
+        known = row["knowledge"]
+        if first:
+            yield _HEAD.format(wiki=escape(known["wiki"]), language=escape(known["language"])).encode()
+            first = False
+        yield _article(row).encode("utf-8", "replace")
+    if first:
+        yield _HEAD.format(wiki="?", language="").encode()
+    files = escape(", ".join(known["files"]))
+    yield _FOOT.format(wiki=escape(known["wiki"]), files=files, identity=escape(known["identity"])).encode()
+
+
+def _article(row: dict[str, Any]) -> str:
+    parts, last, text = [], 0, row["text"]
+    for mention in sorted(row["mentions"], key=lambda each: (each["start"], each["end"])):
+        if mention["start"] < last:
+            continue  # one that overlaps another cannot be shown
+        parts += [escape(text[last : mention["start"]]), _mention(mention)]
+        last = mention["end"]
+    parts.append(escape(text[last:]))
+    topics = ", ".join(f"{escape(each['title'])} {each['share']:.0%}" for each in row["topics"])
+    about = f"<aside>Topics: {topics}</aside>" if topics else ""
+    body = f'<div class="text" dir="auto">{"".join(parts)}</div>'
+    return f"<article><h2>{escape(row['id'])}</h2>{body}{about}</article>\n"
+
+
+def _mention(mention: dict[str, Any]) -> str:
+    shown = escape(mention["text"])
+    if mention["title"] is None:
+        return f'<span class="m nil" tabindex="0">{shown}<span class="card">not in the knowledge</span></span>'
+    best, *others = mention["candidates"]
+    rest = "".join(f"<span>{escape(each['title'])} {each['probability']:.0%}</span>" for each in others)
+    item = f" · {escape(mention['wikidata'])}" if mention["wikidata"] else ""
+    card = f'<span class="card"><b>{escape(best["title"])} {best["probability"]:.0%}{item}</b>{rest}</span>'
+    style = f'class="m" style="--p:{best["probability"]:.2f}"'
+    if urlsplit(mention["url"] or "").scheme in ("http", "https"):
+        return f'<a {style} href="{escape(mention["url"])}" rel="noreferrer">{shown}{card}</a>'
+    return f'<span {style} tabindex="0">{shown}{card}</span>'

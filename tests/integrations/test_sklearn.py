@@ -1,0 +1,78 @@
+"""The transformer with real scikit-learn: parameters, matrices, pipelines."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+from wikilda.integrations.sklearn import TopicVectorizer
+from wikilda.linking import Linker
+from wikilda.sample import texts
+
+TEXTS = [each["text"] for each in texts()]
+CRICKET = ["Croft took five wickets for England at Lord's.", "Pakistan batted; Wasim Akram bowled and took a wicket.",
+           "The innings ended when the batsman was caught at The Oval.", "England need runs and wickets in the Test."]  # fmt: skip
+POLITICS = ["Bush and Cheney met in the White House.", "The president won the election in Washington.",
+            "Clinton was governor before the election.", "Kuwait was invaded and Bush sent troops."]  # fmt: skip
+
+
+def test_rows_are_the_mixtures_of_the_linker(model: Path, linker: Linker) -> None:
+    made = TopicVectorizer(str(model), workers=2)
+    matrix = made.fit_transform(TEXTS[:6])
+    assert issparse(matrix)
+    assert matrix.shape == (6, len(made.get_feature_names_out()))
+    np.testing.assert_allclose(np.asarray(matrix.sum(axis=1)).ravel(), 1)
+    for row, text in enumerate(TEXTS[:6]):
+        topics, shares = linker.topics(text)
+        dense = matrix[row].toarray().ravel()
+        assert {made.topics_[at]: dense[at] for at in np.flatnonzero(dense)} == pytest.approx(
+            dict(zip(topics.tolist(), shares.tolist(), strict=True))
+        )
+    best = made.get_feature_names_out()[matrix[0].toarray().argmax()]
+    assert best == linker.link(TEXTS[0]).topics[0].entity.title
+
+
+def test_transform_keeps_the_columns_that_were_learned(model: Path) -> None:
+    made = TopicVectorizer(str(model)).fit(TEXTS[:3])
+    again = made.transform(TEXTS[2:5])
+    assert again.shape == (3, len(made.topics_))
+    assert (again[0] != made.transform([TEXTS[2]])).nnz == 0
+    assert made.transform([]).shape == (0, len(made.topics_))
+    fewer = TopicVectorizer(str(model), min_documents=2).fit(TEXTS[:3])
+    assert set(fewer.topics_) < set(made.topics_)
+
+
+def test_it_clones_and_pickles_without_its_model(model: Path) -> None:
+    made = TopicVectorizer(str(model), min_documents=2).fit(TEXTS[:3])
+    copy = clone(made)
+    assert copy.get_params() == made.get_params()
+    with pytest.raises(NotFittedError):
+        copy.transform(TEXTS)
+    data = pickle.dumps(made)
+    assert len(data) < 20_000
+    assert (pickle.loads(data).transform(TEXTS[:2]) != made.transform(TEXTS[:2])).nnz == 0
+    assert made.set_params(workers=2).workers == 2
+
+
+def test_in_a_pipeline_with_a_classifier(model: Path) -> None:
+    pipe = make_pipeline(TopicVectorizer(str(model)), LogisticRegression(C=100))
+    labels = ["cricket"] * 4 + ["politics"] * 4
+    pipe.fit(CRICKET + POLITICS, labels)
+    assert list(pipe.predict(["Croft bowled at Lord's for England.", "Cheney and Bush won the election."])) == [
+        "cricket",
+        "politics",
+    ]
+    scores = cross_val_score(pipe, CRICKET + POLITICS, labels, cv=2)
+    assert scores.mean() > 0.7
+
+
+def test_one_string_is_not_a_list_of_documents(model: Path) -> None:
+    with pytest.raises(ValueError, match="list of strings"):
+        TopicVectorizer(str(model)).fit("one text")

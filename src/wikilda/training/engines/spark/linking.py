@@ -1,18 +1,19 @@
 """Bulk linking: Parquet in, Parquet out. Every node maps the model's files, which must be there under the same path."""
 
+import tempfile
 from collections.abc import Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda.errors import InputError, SettingsError
 from wikilda.inference.settings import SamplerSettings
 from wikilda.linking import Linked, Linker, Text
-from wikilda.training.engines.spark.session import worded
+from wikilda.training.engines.spark.session import open_session, worded
 
 _MENTION = (
     "start int, end int, text string, title string, page_id bigint, wikidata string, url string, "
@@ -32,16 +33,24 @@ class Linking(NamedTuple):
     topics: int = 10
 
 
-def link_parquet(
-    spark: SparkSession, source: str, target: str, how: Linking, *, text: str = "text", identity: str = "id"
-) -> None:
+def link_on(
+    master: str | None, source: str, target: str, how: Linking, *, text: str = "text", identity: str = "id",
+    overwrite: bool = False,
+) -> None:  # fmt: skip
     """Link the documents of Parquet files, and write a row for each: its mentions, its topics, or what is wrong."""
-    with worded():
-        documents = spark.read.parquet(source)
-        missing = [name for name in (text, identity) if name not in documents.columns]
-        if missing:
-            raise SettingsError(f"{source}: has no column {', '.join(missing)}; it has {', '.join(documents.columns)}.")
-        link_documents(documents, how, text=text, identity=identity).write.parquet(target)
+    Linker.open(how.model, knowledge=how.knowledge, settings=how.settings)  # what is wrong with it is said at once
+    with tempfile.TemporaryDirectory(prefix="wikilda-spark-") as scratch:
+        spark = open_session(master, {}, Path(scratch))
+        try:
+            with worded():
+                documents = spark.read.parquet(source)
+                missing = [name for name in (text, identity) if name not in documents.columns]
+                if missing:
+                    raise SettingsError(f"{source}: has no column {missing[0]}; it has {', '.join(documents.columns)}.")
+                linked = link_documents(documents, how, text=text, identity=identity)
+                linked.write.mode("overwrite" if overwrite else "error").parquet(target)
+        finally:
+            spark.stop()
 
 
 def link_documents(documents: DataFrame, how: Linking, *, text: str = "text", identity: str = "id") -> DataFrame:

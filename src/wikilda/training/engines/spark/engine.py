@@ -31,6 +31,7 @@ from wikilda.training.shard import Globals
 from wikilda.training.shared import open_shared, write_shared
 
 _ROUND = 8  # shards of a round by core: what is lost when the driver is
+SAMPLING, MERGING = "sampling", "adding up and interpolating"
 _COUNTED = "counted"  # of an iteration's directory: a file for each round that is done
 
 
@@ -76,6 +77,7 @@ class SparkEngine(Engine):
         for start in range(0, len(missing), size):
             shards = missing[start : start + size]
             before = self._before(tables, job, shards)
+            self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
             formed = form_shards(documents, model, before, shards)
             sample = partial(sample_partition, task=job.task, shared=shared, links=links)
             name = _round_name(job, shards[0])
@@ -93,6 +95,7 @@ class SparkEngine(Engine):
 
     def _interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         tables = self._place(job)
+        self._describe(job, MERGING)
         rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
         counts = self.spark.read.schema(COUNTS).parquet(*rounds)
         name = f"next-{job.model.identity}"
@@ -120,6 +123,10 @@ class SparkEngine(Engine):
     def _place(self, job: Job) -> Tables:
         beside = job.checkpoint.path.parent / "tables"
         return Tables(self.spark, self._tables or beside.resolve().as_uri(), self._scratch)
+
+    def _describe(self, job: Job, what: str) -> None:
+        """What Spark's own pages and logs call the jobs that follow."""
+        self.spark.sparkContext.setJobDescription(f"iteration {job.task.iteration}: {what}")
 
     def _spread_globals(self, job: Job) -> Spread[Globals]:
         place = job.checkpoint.path / "shared"

@@ -93,9 +93,9 @@ def _row(linker: Linker, document: dict[str, Any], topics: int) -> dict[str, Any
 def _plain(linked: Linked) -> dict[str, Any]:
     mentions = []
     for each in linked.mentions:
-        row: dict[str, Any] = {"start": each.start, "end": each.end, "text": each.text}
-        for best in each.candidates[:1]:
-            entity = best.entity
+        row: dict[str, Any] = {"start": each.start, "end": each.end, "text": each.text, "nil": each.nil}
+        if each.entity:
+            best, entity = each.candidates[0], each.entity
             row |= {"title": entity.title, "page_id": entity.page_id, "wikidata": entity.wikidata, "url": entity.url}
             row |= {"probability": best.probability, "prior": best.prior}
         mentions.append(row)
@@ -105,6 +105,7 @@ def _plain(linked: Linked) -> dict[str, Any]:
 _FIELDS = {
     "start": pa.int32(), "end": pa.int32(), "text": pa.string(), "title": pa.string(), "page_id": pa.int64(),
     "wikidata": pa.string(), "url": pa.string(), "probability": pa.float64(), "prior": pa.float64(),
+    "nil": pa.float64(),
 }  # fmt: skip
 _SCHEMA = pa.schema(
     {

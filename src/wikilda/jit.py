@@ -41,6 +41,7 @@ def bare(function: Function) -> Function:
 
     Numba counts them wherever arrays are taken out of tuples and passed on, each time with a locked instruction. In
     parts that are called millions of times this costs more than what they do. Whoever calls them keeps the arrays.
+    It must not return arrays to a part that counts: that would give back references that were never taken.
     """
     if _numba.config.DISABLE_JIT:
         return function

@@ -22,8 +22,8 @@ In two steps, as an engine wants it: `form_packet` gathers a document's paramete
 guesses (`choices` of the packet and `scores` of the guess are aligned), `sampler.sample_packet` samples.
 `likelihood.HeldOut(model).log_likelihood(document)` is the held-out likelihood.
 
-The folder reads in this order: special, random, weights, marks, similarity, packet, tagme, layout, state, coherence,
-draw, plan, topics, start, gibbs, counts, memory, sampler, conditional, likelihood.
+The folder reads in this order: special, random, weights, marks, similarity, packet, tagme, sums, ahead, layout, state,
+coherence, draw, plan, topics, start, gibbs, counts, memory, sampler, conditional, likelihood.
 """
 
 from wikilda.inference.packet import Document, Packet, form_packet

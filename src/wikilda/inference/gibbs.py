@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.coherence import judge_without, stands_alone
+from wikilda.inference.coherence import judge_without, leave, stands_alone
 from wikilda.inference.counts import Counts, Items, add, add_idle, add_noted, by_symbol, room_for
 from wikilda.inference.draw import (
     HIT_PRIVATE,
@@ -38,8 +38,9 @@ from wikilda.inference.state import (
     credit,
     credit_extra,
     find_known,
+    unseat,
 )
-from wikilda.inference.topics import enter, go, slot_of_entry, slot_of_topic
+from wikilda.inference.topics import enter, slot_of_entry, slot_of_topic
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import bare, inner, njit
@@ -88,9 +89,10 @@ def _sweep(
     tokens: Whole,
     sweep: Whole,
 ) -> None:
-    """Lines 7–20 of Algorithm 1. The hot loop: arrays are taken out of tuples before it, parts are called with care.
+    """Lines 7–20 of Algorithm 1, the hot loop. Most tokens keep their topics, and are then soon done.
 
-    A part that makes no calls of its own costs little; one that does counts references to all arrays it is given.
+    Arrays are taken out of tuples before the loop, and its frequent parts get arrays: a tuple is passed array by array
+    and field by field, which takes longer than most parts do. Only what happens seldom gets tuples.
     """
     numbers, counts, unit, effective, without = state.numbers, state.counts, state.unit, state.effective, state.without
     matrix, factors, known, held = state.matrix, state.factors, state.known, plan.tokens
@@ -135,7 +137,12 @@ def _sweep(
         if old >= 0:
             if lasted > 0 and not credit(state, symbol, old, lasted):
                 credit_extra(state, symbol, old, lasted)
-            go(state, old, mention, rules)
+            counts[old] -= np.float32(1)
+            if judged:
+                leave(state, old, rules.stranger)
+            effective[old] = counts[old] * unit[old]
+            if counts[old] == np.float32(0):
+                unseat(state, old)
         elif lasted > 0 and old == PRIVATE:
             plan.idle[symbol] += lasted
         if new >= 0:

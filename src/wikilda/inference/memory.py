@@ -84,7 +84,7 @@ def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
 
 def _new_state(slots: int, symbols: int, entries: int, candidates: int, topics: int, extra: int) -> State:
     return State(
-        numbers=np.zeros(10, np.int64),
+        numbers=np.zeros(9, np.int64),
         hashed=np.empty(2 * topics, np.int32),
         known=np.empty((topics, 5), np.int64),
         holders=np.empty((entries + 1, 3), np.int64),

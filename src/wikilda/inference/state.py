@@ -20,7 +20,7 @@ from wikilda.jit import bare
 PRIVATE, NOWHERE = -1, -2  # instead of a slot: some private topic, no matter which; no topic yet
 
 # Numbers that change, in `State.numbers`.
-HIGH, KNOWN, HOLDERS, COMPANY, EXTRA, HASH, STATUS, SMOOTH, COHERENT, SPECIAL = range(10)
+HIGH, KNOWN, HOLDERS, COMPANY, EXTRA, HASH, STATUS, SMOOTH, COHERENT = range(9)
 # What is too small, in `numbers[STATUS]`.
 FINE, MORE_SLOTS, MORE_TOPICS, MORE_EXTRA = range(4)
 # Columns of `known`, `holders`, `seats` and `extra`; rows of `factors` and `company`.
@@ -67,7 +67,7 @@ def reset(state: State, symbols: Whole, candidates: Whole, tokens: Whole, smooth
         state.extra[state.extra_order[at], KEY] = -1
     for at in range(len(numbers)):
         numbers[at] = 0
-    numbers[SMOOTH], numbers[COHERENT], numbers[SPECIAL] = smooth, coherent, smooth or coherent
+    numbers[SMOOTH], numbers[COHERENT] = smooth, coherent
     size = np.int64(1024)
     while size < len(state.hashed) and size < 4 * tokens:
         size *= 2

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from wikilda.inference.coherence import coherence_of, join, leave
+from wikilda.inference.coherence import coherence_of, join
 from wikilda.inference.draw import Rules
 from wikilda.inference.marks import seen_again
 from wikilda.inference.packet import Bag, entries_of
 from wikilda.inference.plan import Plan, Shifts, buckets_of
 from wikilda.inference.similarity import Likeness
-from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat, unseat
+from wikilda.inference.state import FINE, NOWHERE, PRIVATE, STATUS, State, know_private, know_shared, seat
 from wikilda.inference.types import Whole
 from wikilda.inference.weights import Dense
 from wikilda.jit import bare
@@ -45,14 +45,3 @@ def enter(state: State, slot: Whole, tokens: Whole, mention: bool, rules: Rules)
             join(state, slot, tokens, rules.stranger)
         state.unit[slot] = coherence_of(state, slot, rules.stranger)
     state.effective[slot] = state.counts[slot] * state.unit[slot]
-
-
-@bare
-def go(state: State, slot: Whole, mention: bool, rules: Rules) -> None:
-    """Take a token away from the topic in a slot, which the last one leaves free."""
-    state.counts[slot] -= np.float32(1)
-    if rules.coherent and mention:
-        leave(state, slot, rules.stranger)
-    state.effective[slot] = state.counts[slot] * state.unit[slot]
-    if state.counts[slot] == np.float32(0):
-        unseat(state, slot)

@@ -42,6 +42,7 @@ class Entity:
         return {"title": self.title, "page_id": self.page_id, "wikidata": self.wikidata, "url": self.url or None}
 
 
+NIL_ABOVE = 0.5  # a mention that more probably means nothing known is answered so
 _NOBODY = {"title": None, "page_id": None, "wikidata": None, "url": None}
 
 
@@ -60,27 +61,33 @@ class Candidate:
 
 @dataclass(frozen=True)
 class LinkedMention:
-    """A mention and its candidates, best first; none where the knowledge does not have the string."""
+    """A mention and its candidates, best first; none where the knowledge does not have the string.
+
+    `nil` is how probable it is that the mention means nothing that the knowledge has; the candidates' probabilities
+    are those of a mention that means something.
+    """
 
     start: int
     end: int
     text: str
     candidates: list[Candidate]
+    nil: float = 0.0
 
     @property
     def entity(self) -> Entity | None:
         """What the mention means, or nothing that is known."""
-        return self.candidates[0].entity if self.candidates else None
+        return self.candidates[0].entity if self.candidates and self.nil <= NIL_ABOVE else None
 
     def to_json(self, start: int, end: int) -> dict[str, Any]:
         """The mention as plain values, with offsets in whatever unit is wanted."""
-        best = self.candidates[0] if self.candidates else None
+        entity = self.entity
         return {
             "start": start,
             "end": end,
             "text": self.text,
-            **(best.entity.to_json() if best else _NOBODY),
-            "probability": round(best.probability, 6) if best else None,
+            **(entity.to_json() if entity else _NOBODY),
+            "probability": round(self.candidates[0].probability, 6) if entity else None,
+            "nil": round(self.nil, 6),
             "candidates": [each.to_json() for each in self.candidates],
         }
 

@@ -62,12 +62,13 @@ class Linker:
         symbols = encode_mentions(document.text, document.spans, self.knowledge)
         sampled = self._sample(document, symbols) if topics or not self.urn else None
         if self.urn:
-            ranked = self._drawn(self.urn, document, symbols, candidates)
+            drawn = self._draw(self.urn, document, symbols)
+            ranked, nil = self._drawn(drawn, symbols, candidates), drawn.nil
         elif sampled:
-            ranked = self._sampled(sampled, symbols, candidates)
+            ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
         linked = [
-            LinkedMention(start, end, document.text[start:end], known)
-            for (start, end), known in zip(document.spans, ranked, strict=True)
+            LinkedMention(start, end, document.text[start:end], known, none)
+            for (start, end), known, none in zip(document.spans, ranked, nil.tolist(), strict=True)
         ]
         largest = zip(*(column[:topics] for column in sampled.mixture), strict=True) if sampled else ()
         shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
@@ -110,9 +111,8 @@ class Linker:
         title = known.titles[topic]
         return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
 
-    def _drawn(self, urn: Urn, document: Text, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
+    def _drawn(self, drawn: Drawn, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
         """The candidates of each mention by their posterior in the urn; one string may mean two things."""
-        drawn = self._draw(urn, document, symbols)
         rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
         return self._rank(rows, symbols, np.arange(len(symbols)), most)
 

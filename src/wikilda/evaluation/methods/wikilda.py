@@ -26,8 +26,8 @@ class WikiLDA:
 
     def _answer(self, mention: LinkedMention) -> Answer:
         topics = [self._topic(each.entity.title) for each in mention.candidates]
-        nil = getattr(mention, "nil", 0.0 if topics else 1.0)
-        return Answer(topics, [each.probability for each in mention.candidates], float(nil))
+        nil = mention.nil
+        return Answer(topics, [each.probability for each in mention.candidates], nil)
 
     def _topic(self, title: str) -> int:
         if title not in self._topics:

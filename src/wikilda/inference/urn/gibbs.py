@@ -10,6 +10,7 @@ from wikilda.inference.types import Real, Whole
 from wikilda.inference.urn.relatedness import Matrix
 from wikilda.jit import inner, njit
 
+_TINY = 1e-300
 _FAR = 3.0  # mentions further off than so many times the reach count no more than any other
 
 
@@ -34,9 +35,16 @@ class Rules(NamedTuple):
     reach: float
 
 
+class Posterior(NamedTuple):
+    """Means over the sweeps after the burn-in."""
+
+    shares: NDArray[np.float64]  # of every candidate: its conditional probability
+    support: NDArray[np.float64]  # of every mention: what its topic has in the urn
+
+
 @njit
-def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> NDArray[np.float64]:
-    """The posterior of every candidate of every mention: the mean of its conditionals after the burn-in.
+def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> Posterior:
+    """The posterior of every candidate of every mention.
 
     `pull[k]` is kept at Σ_j R(k, z_j): a move adds one row of R and takes one away.
     """
@@ -48,7 +56,8 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
         counts[topic] += 1.0
         for k in range(len(related)):
             pull[k] += np.float64(related[topic, k])
-    posterior, weights = np.zeros(len(numbers), np.float64), np.empty(_longest(offsets), np.float64)
+    shares, support = np.zeros(len(numbers), np.float64), np.zeros(len(drawn), np.float64)
+    weights = np.empty(_longest(offsets), np.float64)
     for sweep in range(rules.sweeps):
         power = 1.0 if sweep >= rules.burn_in else rules.heat + (1.0 - rules.heat) * sweep / rules.burn_in
         for token in range(len(drawn)):
@@ -57,7 +66,9 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
             total = _weigh(mentions, related, rules, counts, pull, drawn, token, power, weights)
             if sweep >= rules.burn_in:
                 for at in range(start, end):
-                    posterior[at] += weights[at - start] / total
+                    share = weights[at - start] / total
+                    shares[at] += share
+                    support[token] += share * weights[at - start] / max(mentions.weights[at], _TINY)
             x = uniform(stream) * total
             at = start
             while at < end - 1 and x >= weights[at - start]:
@@ -70,9 +81,8 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
                 counts[new] += 1.0
                 for k in range(len(related)):
                     pull[k] += np.float64(related[new, k]) - np.float64(related[old, k])
-    for at in range(len(posterior)):
-        posterior[at] /= rules.sweeps - rules.burn_in
-    return posterior
+    kept = rules.sweeps - rules.burn_in
+    return Posterior(shares / kept, support / kept)
 
 
 @inner

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from wikilda.inference.types import Whole
 from wikilda.jit import inner, njit
 from wikilda.strings import StringTable
-from wikilda.text.characters import WORD_PART, Characters, characters
+from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters, characters
 from wikilda.text.tokens import (
     AFTER_SPACE,
     FLAGS,
@@ -20,11 +20,8 @@ from wikilda.text.tokens import (
     tokenize,
 )
 
-SAME, INITIALS, UNLIKE = (
-    1,
-    2,
-    4,
-)  # of a title: it is the string but for "(…)"; the string is its initials; neither, nor alike
+# Of a title: it is the string, with or without "(…)"; the string is its initials; neither, nor alike.
+SAME, INITIALS, UNLIKE = 1, 2, 4
 
 _STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -50,12 +47,11 @@ def _kinds(
         title = data[offsets[topics[at]] : offsets[topics[at] + 1]]
         own, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
         size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
-        plain = tokenize(title, 0, _without_note(title), table, own, spots[0], spots[1])
-        if _same(tokens[:count], own[:plain]):
+        plain = size - _tokens_from(spots[0, :size], _without_note(title))
+        if _same(tokens[:count], own[:plain]) or _same(tokens[:count], own[:size]):
             kinds[at] |= np.uint8(SAME)
         if one_word and _initials(letters, title, own[:plain], spots[0], table):
             kinds[at] |= np.uint8(INITIALS)
-        size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
         if not kinds[at] and not _alike(string, tokens[:count], places, title, own[:size], spots, table):
             kinds[at] = np.uint8(UNLIKE)
     return kinds
@@ -71,6 +67,15 @@ def _without_note(title: Bytes) -> Whole:
     while at > 0 and title[at] != _OPEN:
         at -= 1
     return at - 1 if at > 1 and title[at - 1] == _SPACE else end
+
+
+@inner
+def _tokens_from(starts: NDArray[np.int64], place: Whole) -> Whole:
+    """How many tokens start at a place or after it."""
+    count = np.int64(0)
+    for start in starts:
+        count += start >= place
+    return count
 
 
 @inner
@@ -118,11 +123,20 @@ def _initials(
         low = lower_of(point, table)
         every_fits = every_fits and every < len(letters) and letters[every] == low
         every += 1
-        if np.int64(table.upper[low]) != point and np.int64(table.upper[low]) != low:
+        if _is_small(point, low, table):
             continue
         large_fits = large_fits and large < len(letters) and letters[large] == low
         large += 1
     return bool((every_fits and every == len(letters)) or (large_fits and large == len(letters)))
+
+
+@inner
+def _is_small(point: Whole, low: Whole, table: Characters) -> bool:
+    """Whether a character is a small letter, which has a capital; those past the table have none."""
+    if low >= TABLE_SIZE:
+        return False
+    upper = np.int64(table.upper[low])
+    return bool(upper != point and upper != low)
 
 
 @inner

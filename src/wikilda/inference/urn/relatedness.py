@@ -1,6 +1,7 @@
 """How topics of a document are related: they have a link, or neighbours in common.
 
-With A the graph's matrix without directions and d the number of neighbours,
+With A the graph's matrix without directions, d_k the number of neighbours of k and d_n that of the links of n, from it
+and to it,
 
     R(k, k') = (links · A_kk' + shared · Σ_n A_kn A_nk' / log(2 + d_n)) / √(d_k d_k')
 
@@ -44,7 +45,16 @@ def relatedness(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours
         for j in range(len(topics)):
             if sums[j] > 0.0 and j != i:
                 related[i, j] = sums[j] / np.sqrt(np.float64(_size(neighbours, i)) * np.float64(_size(neighbours, j)))
+    _both_ways(related)
     return related
+
+
+@inner
+def _both_ways(related: Matrix) -> None:
+    """Of a hub's list a link may be left out that the other topic's list has: it counts for both."""
+    for i in range(len(related)):
+        for j in range(i):
+            related[i, j] = related[j, i] = max(related[i, j], related[j, i])
 
 
 @inner

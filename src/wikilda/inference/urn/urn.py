@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikilda.inference.packet import numbers
 from wikilda.inference.random import stream_of
 from wikilda.inference.urn.candidates import Candidates, candidates_of
-from wikilda.inference.urn.gibbs import Mentions, Rules, gibbs
+from wikilda.inference.urn.gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.inference.urn.names import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.inference.urn.neighbours import Neighbours, neighbours_of
 from wikilda.inference.urn.relatedness import Matrix, relatedness
@@ -54,6 +54,8 @@ class Part:
     topics: NDArray[np.uint32]
     mentions: Mentions
     posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]  # by mention
+    shares: NDArray[np.float64]  # the posterior before it was sharpened
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
     logs: Logs
@@ -65,29 +67,35 @@ class Part:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from."""
+    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from.
+
+    It is that of a mention which means something that the knowledge has; `nil` is how probable it is that it does not.
+    """
 
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]
     parts: list[Part]
 
     @classmethod
     def of(cls, parts: list[Part], mentions: int) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
+        nil = np.ones(mentions, np.float64)
         before = 0
         for part in parts:
             lengths[part.chosen] = np.diff(part.mentions.offsets)
             starts[part.chosen] = part.mentions.offsets[:-1] + before
+            nil[part.chosen] = part.nil
             before += len(part.posterior)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         topics = [part.topics[part.mentions.numbers] for part in parts]
         posterior = [part.posterior for part in parts]
         if not parts:
-            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), parts)
-        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], parts)
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
+        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
 
     def mention(self, number: int) -> Ranking:
         """The topics that a mention may mean and their posterior probabilities, best first."""
@@ -164,9 +172,11 @@ class Urn:
             logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
         tokens = _tokens(found, _weights(logs, found.offsets), rows.ravel(), places[chosen])
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
-        posterior = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
+        drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
+        posterior, nil = _sharp(drawn.shares, tokens.offsets, s.sharpen), self._nil(found.topics, tokens, drawn)
         return Part(
-            chosen, found.topics, tokens, posterior, rows.ravel(), found, logs, near, related, words, counts
+            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs, near, related, words,
+            counts,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -176,6 +186,25 @@ class Urn:
             part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.overlap
         )  # fmt: skip
         return self.settings.words * found
+
+    def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
+        """How probable it is that a mention means nothing that is known.
+
+        The less supports its topic in this document, and the fewer links that has anywhere, the more: names that are
+        not in a wiki are mostly taken for something obscure. Links are counted in those of an average topic.
+        """
+        graph, starts = self.knowledge.graph, tokens.offsets[:-1]
+        best = [
+            start + int(np.argmax(drawn.shares[start:end]))
+            for start, end in zip(starts, tokens.offsets[1:], strict=True)
+        ]
+        chosen = topics[tokens.numbers[best]].astype(np.int64)
+        links = sum(each[chosen + 1] - each[chosen] for each in (graph.out_offsets, graph.in_offsets))
+        average = (len(graph.out_topics) + len(graph.in_topics)) / max(self.model.topics, 1)
+        strength = (1.0 + drawn.support) * (1.0 + links) / (1.0 + average)
+        odds = self.settings.nil * strength**-self.settings.nil_power
+        chance: NDArray[np.float64] = odds / (1.0 + odds)
+        return chance
 
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
@@ -198,6 +227,14 @@ def _weights(logs: Logs, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
     total = logs.prior + logs.words + logs.names
     weights: NDArray[np.float64] = np.exp(total - np.repeat(np.maximum.reduceat(total, offsets[:-1]), np.diff(offsets)))
     return weights
+
+
+def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
+    """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    raised = (shares / np.repeat(np.maximum.reduceat(shares, starts), lengths)) ** power  # the best is 1: no underflow
+    made: NDArray[np.float64] = raised / np.repeat(np.add.reduceat(raised, starts), lengths)
+    return made
 
 
 def _tokens(

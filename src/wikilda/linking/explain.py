@@ -8,10 +8,11 @@ candidates are sums, too:
 - *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
 - *company*: log(base + repeats · N_k + Σ near · R(k, z)), and what each other string adds to it.
 
+All of it is multiplied by `sharpen`, to which power the posterior is raised.
+
 The first three are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
-content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the odds in
-the urn where the other mentions are sure, and close to it where they are not; those of the posterior are `sharpen`
-times as large.
+content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
+where the other mentions are sure, and close to it where they are not.
 """
 
 from functools import cached_property
@@ -114,7 +115,7 @@ class _PartOf:
 
     def __init__(self, linker: Linker, urn: Urn, part: Part, document: Text) -> None:
         self.linker, self.urn, self.part, self.document = linker, urn, part, document
-        self.company = Company(part, urn.rules)
+        self.company, self.sharpen = Company(part, urn.rules), urn.settings.sharpen
         self._words: dict[int, NDArray[np.float32]] = {}
         self._top: dict[tuple[int, int], list[Word]] = {}
 
@@ -128,7 +129,8 @@ class _PartOf:
         wanted = np.array(sorted(set(topics)), np.int64)
         for start in range(0, len(wanted), _BLOCK):
             block = wanted[start : start + _BLOCK]
-            self._words |= zip(block.tolist(), self.urn.word_parts(self.part, block).astype(np.float32), strict=True)
+            found = self.sharpen * self.urn.word_parts(self.part, block)
+            self._words |= zip(block.tolist(), found.astype(np.float32), strict=True)
 
     def relations(self, titles: set[str]) -> list[Relation]:
         named = [self.linker.knowledge.titles[int(topic)] for topic in self.part.topics]
@@ -159,9 +161,9 @@ class _PartOf:
         found, row = self.part.found, self.part.rows[token]
         span = slice(found.offsets[row], found.offsets[row + 1])
         one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
-        prior, words, names = (float(log[one] - log[other]) for log in self.part.logs)
+        prior, words, names = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
         company = np.log(self._content(token, topic).total) - np.log(self._content(token, rival).total)
-        return Odds(prior, words, names, float(company))
+        return Odds(prior, words, names, self.sharpen * float(company))
 
     def _content(self, token: int, topic: int) -> Content:
         related = float(self.company.pulls(token, topic).sum())

@@ -1,7 +1,7 @@
 """What the other mentions put into the urn for a topic: expected over their posteriors.
 
 The sweeps add up base + repeats · N_k + Σ_j near_ij · R(k, z_j) with what is drawn at the time. Here N_k and R are
-replaced by their means over what mentions mean after all, so each other mention has its own part of the sum.
+replaced by their means over the posterior (before it is sharpened), so each other mention has its own part of the sum.
 """
 
 import numpy as np
@@ -35,17 +35,15 @@ class Company:
         """The meaning of another mention by which it pulls most, and how probable that is."""
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
-        numbers, posterior = mentions.numbers[span], self.part.shares[span]
-        best = int(np.argmax(posterior * self.part.related[numbers, topic]))
-        return int(numbers[best]), float(posterior[best])
+        numbers = mentions.numbers[span]
+        best = int(np.argmax(self.part.shares[span] * self.part.related[numbers, topic]))
+        return int(numbers[best]), float(self.part.posterior[span][best])
 
     def between(self, one: int, other: int) -> tuple[bool, int]:
         """Whether two topics have a link, and how many neighbours they share."""
         if (one, other) not in self._between:
             few, many = self._neighbours(one), self._neighbours(other)
-            topic = self.part.topics[other]
-            at = few.searchsorted(topic)
-            linked = bool(at < len(few) and few[at] == topic)
+            linked = _has(few, self.part.topics[other]) or _has(many, self.part.topics[one])
             if len(few) > len(many):
                 few, many = many, few
             places = many.searchsorted(few)
@@ -69,9 +67,14 @@ class Company:
     def _expect(self, topic: int) -> tuple[Vector, Vector]:
         """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
         if topic not in self._expected:
-            mentions, posterior = self.part.mentions, self.part.shares
+            mentions, shares = self.part.mentions, self.part.shares
             starts = mentions.offsets[:-1]
-            related = posterior * self.part.related[mentions.numbers, topic]
-            same = np.where(mentions.numbers == topic, posterior, 0.0)
+            related = shares * self.part.related[mentions.numbers, topic]
+            same = np.where(mentions.numbers == topic, shares, 0.0)
             self._expected[topic] = np.add.reduceat(related, starts), np.add.reduceat(same, starts)
         return self._expected[topic]
+
+
+def _has(row: NDArray[np.uint32], topic: np.uint32) -> bool:
+    at = row.searchsorted(topic)
+    return bool(at < len(row) and row[at] == topic)

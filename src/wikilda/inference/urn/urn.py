@@ -53,8 +53,9 @@ class Part:
     chosen: NDArray[np.int64]  # which mentions of the document
     topics: NDArray[np.uint32]
     mentions: Mentions
-    shares: NDArray[np.float64]  # of sweeps, in expectation, in which a mention had each candidate
+    posterior: NDArray[np.float64]
     nil: NDArray[np.float64]  # by mention
+    shares: NDArray[np.float64]  # the posterior before it was sharpened
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
     logs: Logs
@@ -78,7 +79,7 @@ class Drawn:
     parts: list[Part]
 
     @classmethod
-    def of(cls, parts: list[Part], mentions: int, sharpen: float) -> "Drawn":
+    def of(cls, parts: list[Part], mentions: int) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
@@ -87,11 +88,11 @@ class Drawn:
             lengths[part.chosen] = np.diff(part.mentions.offsets)
             starts[part.chosen] = part.mentions.offsets[:-1] + before
             nil[part.chosen] = part.nil
-            before += len(part.shares)
+            before += len(part.posterior)
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         topics = [part.topics[part.mentions.numbers] for part in parts]
-        posterior = [_sharp(part.shares, part.mentions.offsets, sharpen) for part in parts]
+        posterior = [part.posterior for part in parts]
         if not parts:
             return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
         return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
@@ -124,7 +125,7 @@ class Urn:
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
             strings = [document.strings[at] for at in chosen]
             parts.append(self._draw(chosen, mentions, places, strings, words[known:], counts[known:], stream))
-        return Drawn.of(parts, len(mentions), self.settings.sharpen)
+        return Drawn.of(parts, len(mentions))
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Mentions with candidates in the order of the text, so many at a time that their topics fit a matrix."""
@@ -172,10 +173,19 @@ class Urn:
         tokens = _tokens(found, _weights(logs, found.offsets), rows.ravel(), places[chosen])
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
-        nil = self._nil(found.topics, tokens, drawn)
+        posterior, nil = _sharp(drawn.shares, tokens.offsets, s.sharpen), self._nil(found.topics, tokens, drawn)
         return Part(
-            chosen, found.topics, tokens, drawn.shares, nil, rows.ravel(), found, logs, near, related, words, counts
+            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs, near, related, words,
+            counts,
         )  # fmt: skip
+
+    def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each word of a document adds to the logarithm of the weight of some of its topics."""
+        rows, near = self.model.words, part.neighbours
+        found = word_parts(
+            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.overlap
+        )  # fmt: skip
+        return self.settings.words * found
 
     def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
         """How probable it is that a mention means nothing that is known.
@@ -196,14 +206,6 @@ class Urn:
         chance: NDArray[np.float64] = odds / (1.0 + odds)
         return chance
 
-    def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What each word of a document adds to the logarithm of the weight of some of its topics."""
-        rows, near = self.model.words, part.neighbours
-        found = word_parts(
-            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.overlap
-        )  # fmt: skip
-        return self.settings.words * found
-
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
@@ -220,19 +222,19 @@ class Urn:
         return found
 
 
+def _weights(logs: Logs, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of candidates, the largest of each string 1."""
+    total = logs.prior + logs.words + logs.names
+    weights: NDArray[np.float64] = np.exp(total - np.repeat(np.maximum.reduceat(total, offsets[:-1]), np.diff(offsets)))
+    return weights
+
+
 def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
     """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
     starts, lengths = offsets[:-1], np.diff(offsets)
     raised = (shares / np.repeat(np.maximum.reduceat(shares, starts), lengths)) ** power  # the best is 1: no underflow
     made: NDArray[np.float64] = raised / np.repeat(np.add.reduceat(raised, starts), lengths)
     return made
-
-
-def _weights(logs: Logs, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights of candidates, the largest of each string 1."""
-    total = logs.prior + logs.words + logs.names
-    weights: NDArray[np.float64] = np.exp(total - np.repeat(np.maximum.reduceat(total, offsets[:-1]), np.diff(offsets)))
-    return weights
 
 
 def _tokens(

@@ -16,7 +16,7 @@ _PANELS: tuple[tuple[str, dict[str, str], bool], ...] = (
     ),
     (
         "milliseconds",
-        {"p50 ms": "link a document, median", "p99 ms": "… 99th percentile", "open ms": "open the model",
+        {"p50 CPU ms": "link a document (CPU), median", "p99 CPU ms": "… 99th percentile", "open ms": "open the model",
          "train: sampling CPU ms a document": "train on a document (CPU)"},
         True,
     ),

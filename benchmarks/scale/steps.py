@@ -112,6 +112,7 @@ class Steps:
         }  # fmt: skip
         if memory["child_anonymous"]:
             self.row[f"{name}: largest worker, anonymous MB"] = memory["child_anonymous"]
+        (self.place / "row.json").write_text(json.dumps(self.row, indent=1))  # so far
         print(f"{self.topics:,} topics, {name}: {self.row[f'{name} s']:.1f} s", file=sys.stderr, flush=True)
         return seen
 

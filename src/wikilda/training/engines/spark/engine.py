@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -65,10 +66,13 @@ class SparkEngine(Engine):
 
     def _sample(self, job: Job) -> Iterator[int]:
         self.merging_seconds = 0.0
+        tables = self._place(job)
+        for file in _rounds(job):
+            if not tables.is_whole(_round_name(job, int(file.stem))):  # someone has removed it
+                file.unlink()
         missing = self.missing(job)
         if not missing:
             return
-        tables = self._place(job)
         documents = documents_table(tables, job.corpus, job.checkpoint.count, job.task.settings.held_out)
         model = model_table(tables, job.model)
         shared = self._spread_globals(job)
@@ -121,8 +125,13 @@ class SparkEngine(Engine):
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _place(self, job: Job) -> Tables:
-        beside = job.checkpoint.path.parent / "tables"
-        return Tables(self.spark, self._tables or beside.resolve().as_uri(), self._scratch)
+        work = job.checkpoint.path.parent
+        if self._tables is None:
+            return Tables(self.spark, (work / "tables").resolve().as_uri(), self._scratch)
+        name = work / "tables.name"  # a directory of its own: other trainings may use the same place
+        if not name.is_file():
+            name.write_text(f"{work.stem}-{uuid4().hex[:12]}", "utf-8")
+        return Tables(self.spark, f"{self._tables}/{name.read_text('utf-8')}", self._scratch)
 
     def _describe(self, job: Job, what: str) -> None:
         """What Spark's own pages and logs call the jobs that follow."""

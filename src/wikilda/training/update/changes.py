@@ -19,9 +19,9 @@ import numpy as np
 
 from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.columns import open_any
 from wikilda.knowledge.extract import PARENTHESIS, Report
 from wikilda.knowledge.sentence import first_sentence
-from wikilda.knowledge.tables import open_any
 from wikilda.linking.encode import encode_words
 from wikilda.text import mention_key
 from wikilda.training.corpus.sources import kind_of

@@ -5,6 +5,7 @@ from typing import Any
 
 from benchmarks.scale.steps import Row
 
+_METHODS = ("prior", "TagMe*", "sampler", "linker")
 _STEPS = ("generate", "build", "init", "weights", "train")
 _PANELS: tuple[tuple[str, dict[str, str], bool], ...] = (
     ("CPU seconds", {f"{step} CPU s": step for step in _STEPS}, True),
@@ -20,7 +21,7 @@ _PANELS: tuple[tuple[str, dict[str, str], bool], ...] = (
          "train: sampling CPU ms a document": "train on a document (CPU)"},
         True,
     ),
-    ("mentions linked rightly, %", {f"accuracy: {name} %": name for name in ("prior", "TagMe*", "sampler")}, False),
+    ("mentions linked rightly, %", {f"accuracy: {name} %": name for name in _METHODS}, False),
 )  # fmt: skip
 
 

@@ -176,7 +176,7 @@ def _started(command: list[object], note: Path) -> "subprocess.Popen[bytes]":
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: signal.Signals) -> None:
-    source = corpus(tmp_path / "in.jsonl", 1500)
+    source = corpus(tmp_path / "in.jsonl", 5000)
     with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
     output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
@@ -195,11 +195,11 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     code, _, err = run(*command[3:])
     assert code == 3
     done = json.loads(err.split("after ")[1].split(" ")[0].replace(",", ""))
-    assert 0 < done < 1500
+    assert 0 < done < 5000
     whole = tmp_path / "whole.jsonl"
     assert run("link", model, source, "-o", whole, "--sweeps", 4, "--burn-in", 1)[0] == 3
     assert output.read_bytes() == whole.read_bytes()
-    assert len(rows_of(output)) == 1501
+    assert len(rows_of(output)) == 5001
     assert not list(tmp_path.glob("*.partial*"))
 
 

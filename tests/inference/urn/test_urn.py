@@ -99,7 +99,7 @@ def expected_answers(document: UrnDocument, urn: Urn) -> tuple[list[dict[int, fl
         sharp = np.array(shares) ** s.sharpen
         answer[at] = dict(zip(mention.topics, (sharp / sharp.sum()).tolist(), strict=True))
         best = mention.topics[int(np.argmax(shares))]
-        odds = s.nil * ((1 + held) * (1 + links[best]) / (1 + np.mean(links))) ** -s.nil_power
+        odds = s.nil * ((1 + held) * (1 + (links[best] or 4)) / 5) ** -s.nil_power
         nil[at] = float(odds / (1 + odds))
     return answer, nil
 

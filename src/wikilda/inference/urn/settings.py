@@ -25,7 +25,7 @@ class UrnSettings:
     acronym: float = setting(3.0, "log weight of a string made of the initials of the title")
     stray: float = setting(0.5, "log penalty of titles unlike the string, if another title is the string")
     sharpen: float = setting(3.0, "exponent of the posterior that makes it as sure as it is right")
-    nil: float = setting(0.75, "odds that a mention means nothing that is known, if its topic has average links alone")
+    nil: float = setting(0.6, "odds that a mention means nothing that is known, if its topic has four links alone")
     nil_power: float = setting(0.67, "how fast these odds fall with the topic's links and what supports it")
     overlap: float = setting(0.05, "mean cosine that the words of two linked topics have by chance")
     most: int = setting(64, "candidates of a mention that are looked at, those with the highest prior")

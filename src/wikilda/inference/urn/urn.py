@@ -24,6 +24,7 @@ from wikilda.model import Model
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
+_FEW = 4  # links of a topic that is neither known nor obscure
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 
 
@@ -191,7 +192,8 @@ class Urn:
         """How probable it is that a mention means nothing that is known.
 
         The less supports its topic in this document, and the fewer links that has anywhere, the more: names that are
-        not in a wiki are mostly taken for something obscure. Links are counted in those of an average topic.
+        not in a wiki are mostly taken for something obscure. A topic without any link (one's own, say) is not obscure:
+        nothing is known of it, and it counts like one with a few.
         """
         graph, starts = self.knowledge.graph, tokens.offsets[:-1]
         best = [
@@ -200,8 +202,7 @@ class Urn:
         ]
         chosen = topics[tokens.numbers[best]].astype(np.int64)
         links = sum(each[chosen + 1] - each[chosen] for each in (graph.out_offsets, graph.in_offsets))
-        average = (len(graph.out_topics) + len(graph.in_topics)) / max(self.model.topics, 1)
-        strength = (1.0 + drawn.support) * (1.0 + links) / (1.0 + average)
+        strength = (1.0 + drawn.support) * (1.0 + np.where(links > 0, links, _FEW)) / (1.0 + _FEW)
         odds = self.settings.nil * strength**-self.settings.nil_power
         chance: NDArray[np.float64] = odds / (1.0 + odds)
         return chance

@@ -40,10 +40,15 @@ class Served:
     def socket(self) -> socket.socket:
         return socket.create_connection((self.host, self.port), timeout=20)
 
-    def alive(self) -> bool:
-        """Whether it still links."""
+    def alive(self, within: float = 0.0) -> bool:
+        """Whether it still links, now or before `within` seconds have passed."""
+        end = time.monotonic() + within
         with self.client() as client:
-            return client.post("/v1/link", json={"text": "Croft bowled for England."}).status_code == 200
+            while (answer := client.post("/v1/link", json={"text": "Croft bowled for England."})).status_code != 200:
+                if answer.status_code != 503 or time.monotonic() >= end:
+                    return False
+                time.sleep(0.05)
+        return True
 
 
 def free_port() -> int:

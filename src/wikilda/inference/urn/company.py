@@ -7,7 +7,7 @@ replaced by their means over the posterior (before it is sharpened), so each oth
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.urn.gibbs import _FAR, Rules
+from wikilda.inference.urn.gibbs import FAR, Rules
 from wikilda.inference.urn.urn import Part
 
 Vector = NDArray[np.float64]
@@ -60,7 +60,7 @@ class Company:
             places = self.part.mentions.places
             distance = np.abs(places - places[token]).astype(np.float64)
             close = self.rules.near * np.exp(-distance / self.rules.reach)
-            self._near[token] = 1.0 + np.where(distance <= _FAR * self.rules.reach, close, 0.0)
+            self._near[token] = 1.0 + np.where(distance <= FAR * self.rules.reach, close, 0.0)
             self._near[token][token] = 0.0
         return self._near[token]
 

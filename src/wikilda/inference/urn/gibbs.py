@@ -11,7 +11,7 @@ from wikilda.inference.urn.relatedness import Matrix
 from wikilda.jit import inner, njit
 
 _TINY = 1e-300
-_FAR = 3.0  # mentions further off than so many times the reach count no more than any other
+FAR = 3.0  # mentions further off than so many times the reach count no more than any other
 
 
 class Mentions(NamedTuple):
@@ -131,7 +131,7 @@ def _weigh(
             other = token + step
             while 0 <= other < len(drawn):
                 distance = np.float64(abs(mentions.places[other] - mentions.places[token]))
-                if distance > _FAR * rules.reach:
+                if distance > FAR * rules.reach:
                     break
                 share = rules.near * np.exp(-distance / rules.reach)
                 z = mentions.numbers[drawn[other]]

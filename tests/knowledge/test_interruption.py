@@ -114,7 +114,7 @@ def test_killed_at_any_moment_the_result_is_the_same(dump: Path, tmp_path: Path,
 
 def test_two_builds_into_one_directory_do_not_mix(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def second(*_: Any) -> None:
-        with pytest.raises(WikildaError, match="another build"):
+        with pytest.raises(WikildaError, match="another process"):
             build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE)
         raise KeyboardInterrupt
 

@@ -20,8 +20,9 @@ from wikilda.training.corpus.corpus import FORMAT, KIND, Corpus
 from wikilda.training.corpus.encode import Recipe, encode_part
 from wikilda.training.corpus.settings import CorpusSettings
 from wikilda.training.corpus.sources import batches
-from wikilda.training.pool import Pool, Workers, processors
-from wikilda.training.workplace import workplace
+from wikilda.training.pool import Pool
+from wikilda.workers import Workers, processors
+from wikilda.workplace import workplace
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
 _DEFAULT, _DETECTOR = CorpusSettings(), DetectorSettings()

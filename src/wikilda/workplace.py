@@ -13,10 +13,13 @@ from wikilda.errors import WikildaError, disk_worded
 
 
 @contextmanager
-def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: bool) -> Iterator[Path]:
+def workplace(
+    target: Path, ending: str, inputs: dict[str, Any], *, restart: bool = False, dear: bool = False
+) -> Iterator[Path]:
     """`TARGET.ending`: kept when something goes wrong, gone when all is done.
 
-    What an earlier run left is used if it came from the same inputs, else refused; to restart is to remove it.
+    What an earlier run left is used if it came from the same inputs, else removed or, if it is dear, refused; to
+    restart is to remove it in any case.
     """
     work = target.with_name(f"{target.name}.{ending}")
     work.mkdir(parents=True, exist_ok=True)
@@ -28,17 +31,17 @@ def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: boo
                 f"{work}: another process is writing {target}. Wait for it, or choose another -o."
             ) from None
         with disk_worded(work):
-            _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart)
+            _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart, dear=dear)
             yield work
         shutil.rmtree(work)
 
 
-def _prepare(work: Path, stamp: str, *, restart: bool) -> None:
+def _prepare(work: Path, stamp: str, *, restart: bool, dear: bool) -> None:
     known = work / "inputs.json"
     earlier = known.read_text("utf-8") if known.is_file() else None
     if earlier == stamp and not restart:
         return
-    if earlier is not None and not restart:
+    if earlier is not None and dear and not restart:
         raise WikildaError(
             f"{work}: holds unfinished work with other inputs or settings ({_difference(earlier, stamp)}). "
             "Run it with those to go on, or say --restart to begin anew."

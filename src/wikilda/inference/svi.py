@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import find
 from wikilda.inference.counts import Counts
 from wikilda.inference.special import digamma
 from wikilda.inference.types import Real, Whole
@@ -331,7 +332,7 @@ def _add(
             if sums_too:
                 sums[topic] += gain * sweeps
                 state[topic, 0] = _inverse(mass + scale * sums[topic])
-            place = place_of(table.topics, table.offsets[row], table.offsets[row + 1], topic)
+            place = find(table.topics, table.offsets[row], table.offsets[row + 1], topic)
             if place < 0:
                 new[beside, 0], new[beside, 1] = row << 32 | topic, sweeps
                 beside += 1
@@ -340,16 +341,3 @@ def _add(
                 found[here, 0], found[here, 1] = row << 32 | topic, sweeps
                 here += 1
     return found[:here].copy(), new[:beside].copy()
-
-
-@inner
-def place_of(topics: NDArray[np.uint32], low: Whole, high: Whole, topic: Whole) -> Whole:
-    """Where a topic is in a sorted stretch, or −1."""
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if topics[middle] < topic:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and topics[low] == topic else np.int64(-1)

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from wikilda.arrays import offsets_of
 from wikilda.knowledge.sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.symbols import (
@@ -266,9 +267,7 @@ def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
 
 def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
     """Parts one after the other, and their bounds."""
-    bounds = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=bounds[1:])
-    return b"".join(parts), bounds
+    return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
 def _after_colon(title: str) -> str:

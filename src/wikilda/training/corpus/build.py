@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.extract import Report
@@ -126,6 +127,6 @@ def _ordered(
     every, size = np.concatenate(values), np.concatenate(lengths)
     starts = np.cumsum(size) - size
     kept = size[order]
-    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    bounds = offsets_of(kept)
     places = np.arange(bounds[-1]) + np.repeat(starts[order] - bounds[:-1], kept)
     return every[places], bounds

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.errors import ArtifactError
 from wikilda.inference.packet import Document
 from wikilda.store import Artifact
@@ -144,13 +145,11 @@ def _together(parts: list[Documents]) -> Documents:
 
 
 def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(each) for each in parts)])
-    return np.cumsum(lengths)
+    return offsets_of(np.concatenate([np.empty(0, np.int64), *(np.diff(each) for each in parts)]))
 
 
 def _chosen(
     offsets: NDArray[np.int64], symbols: NDArray[np.uint32], which: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     lengths = np.diff(offsets)
-    kept = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[which])))
-    return kept, symbols[np.repeat(which, lengths)]
+    return offsets_of(lengths[which]), symbols[np.repeat(which, lengths)]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.extract import Report
 from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector
@@ -107,9 +108,9 @@ def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
     return {
         "keys": np.array([key_of(each.id) for each in documents], np.uint64),
         "words": _joined([each.words for each in documents]),
-        "word_offsets": _offsets([len(each.words) for each in documents]),
+        "word_offsets": offsets_of([len(each.words) for each in documents]),
         "mentions": _joined([each.mentions for each in documents]),
-        "mention_offsets": _offsets([len(each.mentions) for each in documents]),
+        "mention_offsets": offsets_of([len(each.mentions) for each in documents]),
         "ids.bytes": ids.data,
         "ids.offsets": ids.offsets,
     }
@@ -117,9 +118,3 @@ def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
 
 def _joined(symbols: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     return np.concatenate(symbols) if symbols else np.empty(0, np.uint32)
-
-
-def _offsets(lengths: list[int]) -> NDArray[np.int64]:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets

@@ -10,6 +10,7 @@ from typing import Any
 
 from wikilda import __version__
 from wikilda.errors import WikildaError, disk_worded
+from wikilda.files import write_text
 
 
 @contextmanager
@@ -51,9 +52,7 @@ def _prepare(work: Path, stamp: str, *, restart: bool, dear: bool) -> None:
             shutil.rmtree(old)
         elif old.name != "lock":
             old.unlink()
-    beside = work / "inputs.writing"
-    beside.write_text(stamp, "utf-8")
-    beside.rename(known)
+    write_text(known, stamp)
 
 
 def _difference(earlier: str, now: str) -> str:

@@ -1,6 +1,5 @@
 """`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -9,12 +8,13 @@ from typing import Any
 
 from wikilda.errors import InputError
 from wikilda.knowledge.assemble import Assembler
-from wikilda.knowledge.extract import Extractor, Report
+from wikilda.knowledge.extract import Extractor
 from wikilda.knowledge.knowledge import FORMAT, KIND
 from wikilda.knowledge.page_props import read_page_props
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.tables import TableExtractor, article_batches, find_tables
 from wikilda.progress import Bar, bar
+from wikilda.report import Report
 from wikilda.settings import to_mapping
 from wikilda.store import Artifact, Writer, check_target
 from wikilda.wiki.dump import Piece, cut, site_of
@@ -74,7 +74,7 @@ def build_from_tables(
         if not (chunks / "000000").is_dir():
             TableExtractor(chunks, tables).write_tables()
         if tables.articles is not None:
-            described = bool(_report_of(chunks / "000000").counts.pop("described", 0))
+            described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
             batches = article_batches(tables.articles, PIECE_SIZE, sentences=not described)
             with bar("reading articles", None) as shown:
                 _extract_all(TableExtractor, (chunks, tables), batches, resources.workers, shown, first=1)
@@ -176,14 +176,9 @@ def _size(piece: Any) -> float:
     return float(piece.end - piece.start) if isinstance(piece, Piece) and piece.xml is None else 1.0
 
 
-def _report_of(chunk: Path) -> Report:
-    known = json.loads((chunk / "report.json").read_text("utf-8"))
-    return Report(known["counts"], known["examples"])
-
-
 def _whole_report(chunks: Path) -> Report:
     whole = Report()
     for chunk in sorted(chunks.glob("[0-9]" * 6)):
-        whole.add(_report_of(chunk))
+        whole.add(Report.read(chunk))
     whole.counts.pop("described", None)
     return whole

@@ -5,11 +5,9 @@ are spelled), `words`, `vocabulary` as Parquet, and its tokens as an array. Page
 titles and mentions are 64-bit hashes.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ from wikilda.knowledge.symbols import (
     target_hashes,
     text_lengths,
 )
+from wikilda.report import Report
 from wikilda.store import save_array
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 from wikilda.wiki.dump import Piece, read_piece
@@ -39,32 +38,7 @@ from wikilda.wiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TAR
 
 PAGES_A_PIECE = 1 << 24
 _SENTENCE_BYTES = 1500
-_EXAMPLES = 20
 PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
-
-
-@dataclass
-class Report:
-    """What was met in a piece: counts, and examples of what was wrong."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    examples: list[str] = field(default_factory=list)
-
-    def count(self, what: str, amount: int = 1) -> None:
-        """Count something."""
-        self.counts[what] = self.counts.get(what, 0) + amount
-
-    def complain(self, what: str, example: str) -> None:
-        """Count something wrong and keep an example of it."""
-        self.count(what)
-        if len(self.examples) < _EXAMPLES:
-            self.examples.append(example)
-
-    def add(self, other: "Report") -> None:
-        """Take another report into this one."""
-        for what, amount in other.counts.items():
-            self.count(what, amount)
-        self.examples = (self.examples + other.examples)[:_EXAMPLES]
 
 
 class Folder:
@@ -124,7 +98,7 @@ class Folder:
 
     def write_report(self, report: Report) -> None:
         """Write what was met."""
-        (self._beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}))
+        report.save(self._beside)
 
 
 class Extractor:

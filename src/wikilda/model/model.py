@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.errors import ArtifactError
+from wikilda.files import write_text
 from wikilda.model.settings import ModelSettings
 from wikilda.settings import from_mapping
 from wikilda.store import MANIFEST, Artifact
@@ -119,9 +120,7 @@ class Model:
     def redirect(self, knowledge_path: str) -> None:
         """Say where the knowledge is, seen from the model: the one thing that may change in a finished model."""
         self.artifact.manifest["knowledge"]["path"] = knowledge_path
-        beside = self.path / f"{MANIFEST}.writing"
-        beside.write_text(json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False), "utf-8")
-        beside.replace(self.path / MANIFEST)
+        write_text(self.path / MANIFEST, json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False))
 
     def _knowledge_path(self) -> Path:
         hint = str(self.artifact.manifest["knowledge"]["path"])

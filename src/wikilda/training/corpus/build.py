@@ -1,6 +1,5 @@
 """`wikilda corpus`: batches are encoded side by side, then brought together in the order of their keys."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from numpy.typing import NDArray
 from wikilda.arrays import offsets_of
 from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.extract import Report
 from wikilda.linking.detection import Detector, DetectorSettings
 from wikilda.progress import bar
+from wikilda.report import Report
 from wikilda.settings import to_mapping
 from wikilda.store import Writer, check_target
 from wikilda.strings import StringTable
@@ -73,8 +72,7 @@ def _report(parts: Path) -> Report:
     """What was met in all parts, and how much there is to keep."""
     whole = Report()
     for part in _parts(parts):
-        known = json.loads((part / "report.json").read_text("utf-8"))
-        whole.add(Report(known["counts"], known["examples"]))
+        whole.add(Report.read(part))
         whole.count("documents", len(_load(part, "keys")))
         whole.count("tokens", len(_load(part, "words")) + len(_load(part, "mentions")))
     return whole

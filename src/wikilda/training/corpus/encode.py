@@ -1,8 +1,6 @@
 """Documents → symbols. A batch becomes a part: its documents as arrays, sorted by their keys."""
 
 import hashlib
-import json
-import shutil
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -12,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.arrays import offsets_of
+from wikilda.files import directory
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.extract import Report
 from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.report import Report
 from wikilda.store import save_array
 from wikilda.strings import StringTable
 from wikilda.training.corpus.reading import Draft, Spans, drafts
@@ -62,14 +61,10 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     for draft in drafts(batch, recipe.settings, report):
         made += _encoded(draft, knowledge, detector, recipe.settings, report)
     made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
-    beside = parts / f"{number:06d}.partial"
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    for name, values in arrays_of(made).items():
-        save_array(beside / f"{name}.npy", values)
-    (beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}), "utf-8")
-    shutil.rmtree(parts / f"{number:06d}", ignore_errors=True)  # of a task that was done, but lost before it said so
-    beside.rename(parts / f"{number:06d}")
+    with directory(parts / f"{number:06d}") as place:
+        for name, values in arrays_of(made).items():
+            save_array(place / f"{name}.npy", values)
+        report.save(place)
     return report.counts.get("documents read", 0)
 
 

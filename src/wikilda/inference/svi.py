@@ -182,15 +182,6 @@ def exp_digamma(x: Real) -> Real:
 
 
 @njit
-def exp_digammas(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of many numbers."""
-    out = np.empty(len(values), np.float64)
-    for at in range(len(values)):
-        out[at] = exp_digamma(values[at])
-    return out
-
-
-@njit
 def _norms(state: NDArray[np.float32], sums: NDArray[np.float64], scale: Real, mass: Real) -> None:
     """Compute 1/κ'_k of all topics."""
     for topic in range(len(sums)):

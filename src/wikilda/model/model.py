@@ -40,6 +40,12 @@ class Parameters(NamedTuple):
         span = slice(self.offsets[symbol], self.offsets[symbol + 1])
         return self.topics[span], self.values[span]
 
+    def between(self, first: int, last: int) -> "Parameters":
+        """The rows of symbols from `first` to below `last`."""
+        span = slice(int(self.offsets[first]), int(self.offsets[last]))
+        offsets = np.asarray(self.offsets[first : last + 1]) - span.start
+        return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
+
 
 class Model:
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
@@ -92,6 +98,22 @@ class Model:
     def mention_sums(self) -> NDArray[np.float64]:
         """λ̂_k· of mentions, by topic."""
         return self.artifact.array("topics/mentions_sums")
+
+    def table(self, kind: str) -> Parameters:
+        """λ̂ of WORDS or MENTIONS."""
+        return self.words if kind == WORDS else self.mentions
+
+    def sums(self, kind: str) -> NDArray[np.float64]:
+        """λ̂_k· of WORDS or MENTIONS, by topic."""
+        return self.word_sums if kind == WORDS else self.mention_sums
+
+    def beta(self, kind: str) -> float:
+        """β of WORDS or MENTIONS."""
+        return self.settings.beta_words if kind == WORDS else self.settings.beta_mentions
+
+    def beta_sum(self, kind: str) -> float:
+        """Vβ of WORDS or MENTIONS."""
+        return self.beta(kind) * max(self.table(kind).symbols, 1)
 
     @cached_property
     def popularity(self) -> NDArray[np.float32]:

@@ -13,10 +13,13 @@ so that Eq. 4 is (α_k + N_k) · (weight_kv + smoothing_v · factor_k). All are 
 
 import errno
 import hashlib
+import json
 import os
 import shutil
 import tempfile
+import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +32,11 @@ from wikilda.inference.types import Real
 from wikilda.jit import bare, njit
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.writer import chunks
-from wikilda.store import Artifact, Writer
+from wikilda.store import MANIFEST, Artifact, Writer
 
 KIND = "weights"
 FORMAT = 2
+_DAY = 86400
 TINY = 1e-30
 _PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
 
@@ -82,7 +86,7 @@ class Weights(NamedTuple):
 
 def prepare(model: Model) -> Weights:
     """Open the weights that belong to a model and its priors; make them when they are not there yet."""
-    name = f"weights-{_digest(model)}"
+    name = f"{KIND}-{_digest(model)}"
     target = model.path / name
     if not target.exists():
         try:
@@ -110,12 +114,22 @@ def _write(model: Model, target: Path) -> None:
         totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
         writer.array("words/lengths", topic_lengths(model.words, model.topics))
         writer.finish({"model": model.identity, "totals": totals})
+    _clean(model.path)
     try:
         own.rename(target)
     except OSError:
         shutil.rmtree(own, ignore_errors=True)
         if not target.exists():
             raise
+
+
+def _clean(place: Path) -> None:
+    """Remove weights in a format that is no longer read, and what was left by those who were killed making some."""
+    for old in place.glob(f"{KIND}-*"):
+        with suppress(FileNotFoundError):  # someone else may rename or remove it at the same time
+            unfinished = "." in old.name and time.time() - old.stat().st_mtime > _DAY
+            if unfinished or json.loads((old / MANIFEST).read_text("utf-8"))["format"] < FORMAT:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def smoothing_of(model: Model, kind: str) -> Smoothing:

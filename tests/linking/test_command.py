@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -163,25 +165,37 @@ def test_a_closed_pipe_is_no_error_message(model: Path, tmp_path: Path) -> None:
         assert process.wait(60) == 141
 
 
-def _started(command: list[object], note: Path) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen([str(each) for each in command], stderr=subprocess.PIPE)
-    for _ in range(1200):
-        if note.exists() and json.loads(note.read_text())["read"] > 0:
-            return process
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.kill()
-    raise AssertionError("the run did not begin")
+@contextmanager
+def _started(command: list[object], source: Path, note: Path) -> "Iterator[subprocess.Popen[bytes]]":
+    """A run that has counted some documents, and cannot end: its source is a pipe, and all of a file afterwards."""
+    data = source.read_bytes()
+    source.unlink()
+    os.mkfifo(source)
+    with subprocess.Popen([str(each) for each in command], stderr=subprocess.PIPE) as process:
+        with source.open("wb") as pipe:
+            for line in data.splitlines(keepends=True):
+                if note.exists() and json.loads(note.read_text())["read"] > 0:
+                    break
+                assert process.poll() is None
+                pipe.write(line)
+                pipe.flush()
+                time.sleep(0.005)
+            else:
+                raise AssertionError("the run did not begin")
+            yield process
+            process.wait(60)
+        source.unlink()
+        source.write_bytes(data)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: signal.Signals) -> None:
-    source = corpus(tmp_path / "in.jsonl", 5000)
+    source = corpus(tmp_path / "in.jsonl", 500)
     with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
     output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
-    command = [*COMMAND, model, source, "-o", output, "--sweeps", 4, "--burn-in", 1]
-    with _started(command, note) as process:
+    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--sweeps", 4, "--burn-in", 1]
+    with _started(command, source, note) as process:
         os.kill(process.pid, stop)
         process.wait(60)
         assert process.stderr is not None
@@ -195,11 +209,11 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     code, _, err = run(*command[3:])
     assert code == 3
     done = json.loads(err.split("after ")[1].split(" ")[0].replace(",", ""))
-    assert 0 < done < 5000
+    assert 0 < done < 500
     whole = tmp_path / "whole.jsonl"
     assert run("link", model, source, "-o", whole, "--sweeps", 4, "--burn-in", 1)[0] == 3
     assert output.read_bytes() == whole.read_bytes()
-    assert len(rows_of(output)) == 5001
+    assert len(rows_of(output)) == 501
     assert not list(tmp_path.glob("*.partial*"))
 
 
@@ -237,10 +251,10 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
 
 
 def test_a_journal_refuses_other_documents_and_other_settings(model: Path, tmp_path: Path) -> None:
-    source, output = corpus(tmp_path / "in.jsonl", 3000), tmp_path / "out.tsv"
+    source, output = corpus(tmp_path / "in.jsonl", 500), tmp_path / "out.tsv"
     note = tmp_path / "out.tsv.partial.note"
-    command = [*COMMAND, model, source, "-o", output]
-    with _started(command, note) as process:
+    command = [*COMMAND, model, source, "-o", output, "-j", 2]
+    with _started(command, source, note) as process:
         process.kill()
     code, _, err = run(*command[3:], "-n", 2)
     assert (code, "of a run with another candidates" in err) == (1, True)

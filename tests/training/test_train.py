@@ -224,7 +224,7 @@ def written(work: Path) -> int:
 @pytest.mark.skipif(not compiled, reason="uncompiled processes are too slow")
 def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
     target, work, chance, kills = tmp_path / "m", tmp_path / "m.training", random.Random(1), 0
-    for _ in range(4):
+    for _ in range(3):
         running = start(model, corpus, target, 2)
         until, before = time.monotonic() + 60, written(work)
         while running.poll() is None and time.monotonic() < until and written(work) < before + 12:

@@ -176,16 +176,24 @@ def _started(command: list[object], note: Path) -> "subprocess.Popen[bytes]":
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: signal.Signals) -> None:
-    source = corpus(tmp_path / "in.jsonl", 5000)
-    with source.open("a") as file:
+    whole_source = corpus(tmp_path / "whole-in.jsonl", 5000)
+    with whole_source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
-    output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
+    source, output, note = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
+    os.mkfifo(source)  # it cannot come to the end before it is stopped: there is none yet
     command = [*COMMAND, model, source, "-o", output, "--sweeps", 4, "--burn-in", 1]
-    with _started(command, note) as process:
+    held = os.open(source, os.O_RDWR)
+    with (
+        subprocess.Popen(["head", "-n", "4000", whole_source], stdout=held) as feeder,
+        _started(command, note) as process,
+    ):
         os.kill(process.pid, stop)
         process.wait(60)
         assert process.stderr is not None
         words = process.stderr.read().decode()
+        feeder.kill()
+    os.close(held)
+    whole_source.replace(source)
     assert not output.exists()
     if stop == signal.SIGINT:
         assert process.returncode == 130

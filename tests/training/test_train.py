@@ -20,7 +20,8 @@ from tests.training.conftest import QUICK
 from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
-from wikilda.training import pipeline
+from wikilda.model.model import MENTIONS, WORDS
+from wikilda.training import checkpoints, pipeline
 from wikilda.training.engines import local
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.metrics import FILE, read_metrics
@@ -75,9 +76,10 @@ def test_other_shards_or_seeds_give_other_models(whole: Model, model: Path, corp
 def test_sums_of_groups_change_nothing(
     whole: Model, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikilda.training.checkpoints._LEAST_GROUP", 2)
-    monkeypatch.setattr("wikilda.training.checkpoints.math.isqrt", lambda _: 1)
+    monkeypatch.setattr(checkpoints, "_LEAST_GROUP", 2)  # with 7 shards, groups of 3, 3 and 1
+    sums = Stopping(monkeypatch, checkpoints, "write_sum", -1)
     assert train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+    assert sums.count == PLAN.iterations * 2 * len((WORDS, MENTIONS))
 
 
 def test_one_iteration_twice_is_two(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:

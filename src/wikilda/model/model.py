@@ -13,7 +13,7 @@ from wikilda.errors import ArtifactError
 from wikilda.files import write_text
 from wikilda.model.settings import ModelSettings
 from wikilda.settings import from_mapping
-from wikilda.store import MANIFEST, Artifact
+from wikilda.store import MANIFEST, Artifact, Stored
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
@@ -47,27 +47,17 @@ class Parameters(NamedTuple):
         return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
 
 
-class Model:
+class Model(Stored):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
     def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
+        super().__init__(artifact)
         self.settings = from_mapping(ModelSettings, artifact.manifest["settings"])
 
     @classmethod
     def open(cls, path: str | Path) -> "Model":
         """Open a directory that holds a model; nothing is read before it is used."""
         return cls(Artifact.open(Path(path), KIND, FORMAT))
-
-    @property
-    def path(self) -> Path:
-        """Where the model is."""
-        return self.artifact.path
-
-    @property
-    def identity(self) -> str:
-        """What this model is, as a digest of all that it holds."""
-        return self.artifact.identity
 
     @property
     def iteration(self) -> int:

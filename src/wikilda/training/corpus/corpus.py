@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wikilda.arrays import offsets_of
 from wikilda.errors import ArtifactError
 from wikilda.inference.packet import Document
-from wikilda.store import Artifact
+from wikilda.store import Artifact, Stored
 from wikilda.strings import StringTable
 
 KIND, FORMAT = "corpus", 1
@@ -47,11 +47,11 @@ class Documents(NamedTuple):
         return Documents(self.keys[which], *words, *_chosen(self.mention_offsets, self.mentions, which))
 
 
-class Corpus:
+class Corpus(Stored):
     """A corpus, opened; nothing is read before it is used."""
 
     def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
+        super().__init__(artifact)
         self.firsts = np.array(artifact.manifest["firsts"], np.uint64)  # the least key of every shard
 
     @classmethod
@@ -65,16 +65,6 @@ class Corpus:
                 "Make the corpus again with the model's knowledge."
             )
         return corpus
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return self.artifact.path
-
-    @property
-    def identity(self) -> str:
-        """What it is, as a digest of all that it holds."""
-        return self.artifact.identity
 
     @property
     def knowledge_identity(self) -> str:

@@ -126,7 +126,7 @@ def _write(model: Model, target: Path) -> None:
 def _clean(place: Path) -> None:
     """Remove weights in a format that is no longer read, and what was left by those who were killed making some."""
     for old in place.glob(f"{KIND}-*"):
-        with suppress(FileNotFoundError):  # someone else may rename or remove it at the same time
+        with suppress(OSError, ValueError, KeyError):  # someone else may rename it now, or it is not ours to judge
             unfinished = "." in old.name and time.time() - old.stat().st_mtime > _DAY
             if unfinished or json.loads((old / MANIFEST).read_text("utf-8"))["format"] < FORMAT:
                 shutil.rmtree(old, ignore_errors=True)

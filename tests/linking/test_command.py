@@ -5,10 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -171,21 +172,36 @@ def _started(command: list[object], source: Path, note: Path) -> "Iterator[subpr
     data = source.read_bytes()
     source.unlink()
     os.mkfifo(source)
+    pipe = os.open(source, os.O_RDWR | os.O_NONBLOCK)
     with subprocess.Popen([str(each) for each in command], stderr=subprocess.PIPE) as process:
-        with source.open("wb") as pipe:
-            for line in data.splitlines(keepends=True):
+        feeder = threading.Thread(target=_feed, args=(pipe, data.splitlines(keepends=True), process))
+        feeder.start()
+        try:
+            for _ in range(1200):
                 if note.exists() and json.loads(note.read_text())["read"] > 0:
                     break
                 assert process.poll() is None
-                pipe.write(line)
-                pipe.flush()
-                time.sleep(0.005)
-            else:
-                raise AssertionError("the run did not begin")
+                time.sleep(0.05)
             yield process
-            process.wait(60)
-        source.unlink()
-        source.write_bytes(data)
+        finally:
+            process.kill()
+            feeder.join()
+            os.close(pipe)
+            source.unlink()
+            source.write_bytes(data)
+
+
+def _feed(pipe: int, lines: list[bytes], process: "subprocess.Popen[bytes]") -> None:
+    """Write lines one by one, without an end; a signal is noticed between two of them."""
+    for line in lines:
+        while process.poll() is None:
+            with suppress(BlockingIOError):
+                os.write(pipe, line)
+                break
+            time.sleep(0.005)
+        if process.poll() is not None:
+            return
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])

@@ -27,7 +27,7 @@ _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
-_DEFAULT = ("prior", "tagme", "aida", "wikilda")
+_DEFAULT = ("prior", "tagme", "aida", "wikilda", "adapted")
 
 
 @click.command()
@@ -58,6 +58,8 @@ def command(
 
     FILEs are AIDA-YAGO2-dataset.tsv, NIF in Turtle (GERBIL), WNED sets (the .xml beside RawText), ELEVANT's JSON
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL).
+
+    The method `adapted` is `wikilda`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
     """
     _check_places(json_file, report_file)
     opened = Model.open(model)
@@ -65,7 +67,8 @@ def command(
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     golds = [Gold(dataset, resolver) for dataset in datasets]
     wanted = list(METHODS) if "all" in names else list(dict.fromkeys(names or _DEFAULT))
-    methods = [make_method(name, opened, resolver.knowledge, settings) for name in wanted]
+    texts = [document for gold in golds for document in gold.documents]
+    methods = [make_method(name, opened, resolver.knowledge, settings, texts) for name in wanted]
     earlier = Earlier(than) if than else None
     find = detector(resolver.knowledge) if detect else None
     out = console()

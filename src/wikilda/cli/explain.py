@@ -16,7 +16,8 @@ from wikilda.linking.reasons import Explanation, Reasons
 
 _ANY = click.Path(path_type=Path)
 _COLUMNS = (
-    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ company", "pulled by", "words"
+    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ around", "+ company",
+    "pulled by", "words",
 )  # fmt: skip
 
 
@@ -66,7 +67,8 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
 
 def _row(reasons: Reasons) -> tuple[str, ...]:
     odds = reasons.odds
-    parts = [f"{each:+.1f}" for each in (odds.total, odds.prior, odds.words, odds.names, odds.company)]
+    logs = (odds.total, odds.prior, odds.words, odds.names, odds.surroundings, odds.company)
+    parts = [f"{each:+.1f}" for each in logs]
     company = ", ".join(f"{each.entity.title} {each.pull:.2f}" for each in reasons.company[:3])
     words = ", ".join(f"{each.word} {each.against:+.1f}" for each in reasons.top_words[:4])
     shares = f"{reasons.probability:.0%}", f"{reasons.prior:.0%}"

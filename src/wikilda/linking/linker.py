@@ -16,7 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 from wikilda.linking.detection import Detector, DictionaryDetector
 from wikilda.linking.documents import Text
-from wikilda.linking.encode import encode_mentions, encode_places, encode_words
+from wikilda.linking.encode import encode_around, encode_mentions, encode_places, encode_words
 from wikilda.linking.ranking import Rows, best_candidates
 from wikilda.model import Model
 
@@ -99,7 +99,11 @@ class Linker:
     def _draw(self, urn: Urn, document: Text, symbols: NDArray[np.int64]) -> Drawn:
         text, spans = document.text, document.spans
         words, places = encode_words(text, spans, self.knowledge), encode_places(text, spans)
-        return urn.draw(UrnDocument(words, symbols, places, [text[start:end] for start, end in spans], document.id))
+        strings = [text[start:end] for start, end in spans]
+        if urn.surroundings is None:
+            return urn.draw(UrnDocument(words, symbols, places, strings, document.id))
+        around, learned = encode_around(text, spans), urn.surroundings.has(text)
+        return urn.draw(UrnDocument(words, symbols, places, strings, document.id, around, learned))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""

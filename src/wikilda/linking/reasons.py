@@ -39,12 +39,13 @@ class Odds:
     prior: float
     words: float
     names: float
+    surroundings: float
     company: float
 
     @property
     def total(self) -> float:
         """All of it."""
-        return self.prior + self.words + self.names + self.company
+        return self.prior + self.words + self.names + self.surroundings + self.company
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wikilda.errors import ArtifactError
 from wikilda.model.settings import ModelSettings
+from wikilda.model.surroundings import PARTS, Surroundings
 from wikilda.settings import from_mapping
 from wikilda.store import MANIFEST, Artifact
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 KIND = "model"
 FORMAT = 1
-WORDS, MENTIONS = "words", "mentions"
+WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
 
 
 class Parameters(NamedTuple):
@@ -97,10 +98,23 @@ class Model:
         """How well known topics are, 1 on average: α_k/α where α is asymmetric."""
         return self.artifact.array("topics/popularity")
 
+    @cached_property
+    def surroundings(self) -> Surroundings | None:
+        """What it has learned of the words around mentions, if it was adapted."""
+        if f"{SURROUNDINGS}/offsets.npy" not in self.artifact.manifest["files"]:
+            return None
+        return Surroundings.of({name: self.artifact.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
+
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
         other = copy.copy(self)
         other.settings = settings
+        return other
+
+    def with_surroundings(self, surroundings: Surroundings | None) -> "Model":
+        """The same parameters with something else learned of what stands around mentions, or nothing."""
+        other = copy.copy(self)
+        other.__dict__["surroundings"] = surroundings
         return other
 
     def knowledge(self, path: str | Path | None = None) -> "Knowledge":

@@ -42,6 +42,7 @@ const PARTS = {
   prior: ["prior", "how often the name means it in the wiki"],
   words: ["words", "how well the text’s words go with the article and those it is linked with"],
   names: ["title", "whether the title looks like the name, or like what it abbreviates"],
+  surroundings: ["around", "how well what stands next to the name goes with its kind"],
   company: ["company", "how it is related to what the other names mean"],
 };
 
@@ -94,7 +95,7 @@ function because(mention, shown, chosen) {
   const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
   const parts = Object.keys(PARTS).filter((part) => Math.abs(shown.odds[part]) >= 0.005);
   const sorted = parts.sort((one, other) => shown.odds[other] - shown.odds[one]);
-  const named = { prior: "the prior", words: "the words of the text", names: "its title", company: "the other names" };
+  const named = { prior: "the prior", words: "the words of the text", names: "its title", surroundings: "what stands next to it", company: "the other names" };
   if (chosen > 0) {
     const against = sorted.reverse().filter((part) => shown.odds[part] < 0).slice(0, 2).map((part) => named[part]);
     return `${shown.title} is less probable than ${shown.rival}${against.length ? `, because of ${against.join(" and ")}` : ""}.`;

@@ -39,9 +39,23 @@ def settings_options(kind: type, *, defaults: bool = True) -> Callable[[Callable
     return decorate
 
 
+def urn_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--urn FILE`: the urn's settings for a command that has options of its own; it receives them as `urn`."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, urn: Path | None, **options: Any) -> Any:
+        from wikilda.inference.urn import UrnSettings  # brings the compiler, which other commands do not need
+
+        return command(*arguments, urn=from_mapping(UrnSettings, _read(urn) if urn else {}), **options)
+
+    where = click.Path(exists=True, dir_okay=False, path_type=Path)
+    about = "Settings of the urn from a TOML file, those that are options of `wikilda link`."
+    return click.option("--urn", type=where, help=about)(run)
+
+
 def _option(name: str, default: Any, about: str, *, shown: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     flag = "--" + name.replace("_", "-")
-    words = about[0].upper() + about[1:]
+    words = about[0].upper() + about[1:] if about[0].isascii() else about  # not of the paper's symbols: β is not Β
     if isinstance(default, tuple):
         return click.option(flag, name, multiple=True, metavar="WORD", help=f"{words}; may be repeated.")
     standard = f"  [default: {'yes' if default is True else 'no' if default is False else default}]" if shown else ""

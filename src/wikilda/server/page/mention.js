@@ -14,6 +14,8 @@ export function showMention(mention, chosen, choose) {
   const shown = mention.candidates[chosen];
   place.replaceChildren(
     make("p", { class: "said" }, `“${mention.text}”`),
+    mention.nil > 0.5 ? make("p", { class: "nil" },
+      make("b", {}, `Probably nothing that this wiki has (${percent(mention.nil)}). `), "If it means something after all, then:") : null,
     make("p", { class: "quiet" }, "bar: with this text · tick: by the name alone"),
     make("ol", { class: "candidates" }, mention.candidates.map((each, at) => candidate(each, at === chosen, () => choose(at)))),
     make("div", { class: "article" },

@@ -53,8 +53,7 @@ def _linked(context: Context, service: Service, kb: str) -> Context:
 
 
 def _phrase(mention: LinkedMention, uri: str, kb: str, language: str) -> Phrase:
-    if not mention.candidates:
+    if not mention.entity:
         return Phrase(mention.start, mention.end, mention.text, uri=uri)
-    best = mention.candidates[0]
-    means = identifier(best.entity, kb, language)
-    return Phrase(mention.start, mention.end, mention.text, means, best.probability, uri)
+    means = identifier(mention.entity, kb, language)
+    return Phrase(mention.start, mention.end, mention.text, means, mention.confidence, uri)

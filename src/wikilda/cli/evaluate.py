@@ -25,6 +25,7 @@ from wikilda.model import Model
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 _DEFAULT = ("prior", "tagme", "aida", "wikilda")
@@ -32,7 +33,7 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 
 @click.command()
 @click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option(
     "--method", "names", multiple=True, type=click.Choice([*METHODS, "all"]),

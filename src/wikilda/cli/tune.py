@@ -21,11 +21,12 @@ from wikilda.settings import to_mapping
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 
 
 @click.command()
 @click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")
 @click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
               help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip

@@ -95,6 +95,15 @@ def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) 
     assert "croft (band)" not in [each for each in answers(after) if each]
 
 
+def test_own_names_are_names_wherever_they_occur(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    """The wiki may have the string hundreds of times without a link: whoever lists it wants it found."""
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)
+    croft = sample.find_mention("croft")
+    assert 0 < sample.linked[croft] < sample.occurrences[croft]
+    now = made.knowledge.find_mention("croft")
+    assert made.knowledge.linked[now] == made.knowledge.occurrences[now] > sample.occurrences[croft]
+
+
 def test_old_parameters_stay_as_they_are(model: Path, tmp_path: Path) -> None:
     old = Model.open(model)
     made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)

@@ -124,7 +124,7 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
     other = build(tmp_path, [page("Other", FILLER)])
     with pytest.raises(ArtifactError, match="is not the knowledge that the model"):
         Linker.open(model, knowledge=other.artifact.path)
-    with pytest.raises(ArtifactError, match="holds a wikilda knowledge, not model"):
+    with pytest.raises(ArtifactError, match=r"is wikilda knowledge, not model\. Make one: wikilda init"):
         Linker.open(sample.artifact.path)
     lost = create_model(other, tmp_path / "model").path
     (tmp_path / "kb").rename(tmp_path / "moved")

@@ -1,6 +1,7 @@
 """An updated model answers for what is new, and as before for the rest."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -208,3 +209,19 @@ def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
     assert "entities added" in ran.output
     assert "'Nonesuch' is no topic" in ran.output
     assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "../new.kb"
+    again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
+    refused = CliRunner().invoke(cli, again)
+    assert "exists already" in str(refused.exception)
+    assert CliRunner().invoke(cli, [*again, "--overwrite"]).exit_code == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "new.kb", "own.jsonl"]
+
+
+def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["wikilda.training.update.update"], "_grow", stop)
+    file = write_lines(tmp_path / "own.jsonl", [BAND])
+    with pytest.raises(KeyboardInterrupt):
+        update(model, [file], tmp_path / "new")
+    assert list(tmp_path.iterdir()) == [file]

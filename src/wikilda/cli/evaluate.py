@@ -147,7 +147,7 @@ def _end_to_end_row(method: Method, gold: Gold, find: Detect, threads: int | Non
 
 def _show_slices(out: Console, title: str, runs: Runs, found: Sequence[list[Slice]]) -> None:
     rows = [
-        [each.name, each.mentions, *(f"{slices[at].accuracy:.1f}" for slices in found)]
+        [each.name, each.mentions, *(f"{slices[at].accuracy:.1f}" if each.mentions else "–" for slices in found)]
         for at, each in enumerate(found[0])
     ]
     out.print(table(title, ["", "mentions", *(each.method for each in runs)], rows))

@@ -245,6 +245,9 @@ def test_nif_answers_given_phrases_exactly(client: httpx.Client) -> None:
     means = [found.value(each, ITSRDF.taIdentRef) for each in given]
     assert means[1] == rdflib.URIRef("http://dbpedia.org/resource/Moin_Khan")
     assert means[2] is None
+    none = client.post("/nif", content=graph.serialize(format="turtle"), params={"kb": "wikidata"})
+    assert none.status_code == 404  # the sample has no items: better said than answered as if all were NIL
+    assert none.json()["error"]["code"] == "no_identifiers"
     wiki = asked(client, graph, kb="wiki")
     assert str(wiki.value(list(given)[1], ITSRDF.taIdentRef)) == "https://example.org/wiki/Moin_Khan"
 

@@ -136,6 +136,7 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
     assert "less probable than Robert Croft, because of the words of the text" in page.text(".because")
+    assert "null" not in page.text("#mention").split()
 
 
 def test_the_figure(page: Page) -> None:

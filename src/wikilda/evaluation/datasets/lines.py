@@ -58,7 +58,7 @@ def _wanted(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     def inside(label: dict[str, Any], steps: int = 100) -> bool:
         parent = by_id.get(label.get("parent"))
-        return bool(parent) and steps > 0 and (counts(parent) or inside(parent, steps - 1))
+        return parent is not None and steps > 0 and (counts(parent) or inside(parent, steps - 1))
 
     return [each for each in labels if counts(each) and not inside(each)]
 

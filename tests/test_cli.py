@@ -101,6 +101,9 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     assert "No topic has moved" in out
     code, out, err = run("init", "--help")
     assert "β of words" in out  # not Β
+    options, settings = out.split("Settings:")
+    assert "--output" in options
+    assert "--beta-words" in settings
 
 
 ENTITY_BOMB = """<!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.evaluation import metrics, nil
@@ -31,7 +31,7 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
@@ -58,7 +58,8 @@ def command(
     """Measure methods on gold, side by side.
 
     FILEs are AIDA-YAGO2-dataset.tsv, NIF in Turtle (GERBIL), WNED sets (the .xml beside RawText), ELEVANT's JSON
-    lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL).
+    lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
+    a directory are one set.
     """
     _check_places(json_file, report_file)
     opened = Model.open(model)

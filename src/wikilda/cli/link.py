@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from wikilda.cli.linked import Tally, show_linked
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console
 from wikilda.errors import InputError, SettingsError
 from wikilda.inference.settings import SamplerSettings
@@ -28,7 +28,7 @@ _ANY = click.Path(path_type=Path)
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("places", nargs=-1, metavar="[FILE]...")
 @click.option("-o", "--output", help="Write to a file; a run that was stopped goes on where it was.")

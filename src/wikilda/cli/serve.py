@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli.options import settings_options, urn_option
+from wikilda.cli.options import Sectioned, settings_options, urn_option
 from wikilda.errors import WikildaError
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.urn import UrnSettings
@@ -14,7 +14,7 @@ from wikilda.server.settings import ServerSettings
 _ANY = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--sweeps", type=click.IntRange(2), help="S: Gibbs sweeps over a document.")

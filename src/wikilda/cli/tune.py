@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
@@ -24,7 +24,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")

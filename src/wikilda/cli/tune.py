@@ -69,6 +69,9 @@ def command(
             out.print(_line(step), markup=False, highlight=False)
     out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
     out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
+    for kind, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init KB -o MODEL")):
+        if options := _options(start[kind], search.point[kind]):
+            out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:
@@ -92,6 +95,18 @@ def _about(datasets: list[Dataset]) -> list[dict[str, Any]]:
 def _line(step: Step) -> str:
     tried = ", ".join(f"{value} {'refused' if score is None else f'{score:.2f}'}" for value, score in step.tried)
     return f"{step.axis.kind}.{step.axis.name}: {tried} → {step.kept}"
+
+
+def _options(start: dict[str, Any], best: dict[str, Any]) -> str:
+    """How to say on the command line what is better than it was."""
+    flags = []
+    for name, value in best.items():
+        flag = name.replace("_", "-")
+        if value != start[name]:
+            flags.append(
+                f"--{'' if value is not False else 'no-'}{flag}{'' if isinstance(value, bool) else f' {value}'}"
+            )
+    return " ".join(flags)
 
 
 def _changes(start: Point, best: Point) -> list[list[str]]:

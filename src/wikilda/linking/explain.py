@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from wikilda.errors import SettingsError
 from wikilda.inference.urn import Company, Part, Urn
-from wikilda.linking.answers import TopicShare
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions
 from wikilda.linking.linker import Linker
@@ -48,11 +47,10 @@ def explain_document(linker: Linker, document: Text, *, candidates: int = 5, top
     """Why all mentions of a document mean what they do."""
     explainer = _Explainer(linker, document, candidates)
     mentions = explainer.mentions(range(len(explainer.document.spans)))
-    largest = zip(*(column[:topics] for column in linker.topics(explainer.document)), strict=True) if topics else ()
     return Explained(
         mentions,
         explainer.related({each.entity.title for mention in mentions for each in mention.candidates}),
-        [TopicShare(linker.entity(topic), float(share)) for topic, share in largest],
+        linker.shares(linker.topics(explainer.document) if topics else None, topics),
     )
 
 
@@ -67,6 +65,7 @@ class _Explainer:
             )
         self.linker, self.most, self.document = linker, most, linker.read(document)
         drawn, known = linker.draw(self.document), linker.knowledge
+        self.nil = drawn.nil
         symbols = encode_mentions(self.document.text, self.document.spans, known)
         rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
         self.best = best_candidates(known.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
@@ -82,7 +81,7 @@ class _Explainer:
         for part in self.parts:
             part.read_words([k for number in numbers for k in self._shown(number, part)])
         return [
-            Explanation(start, end, text[start:end], self._reasons(number))
+            Explanation(start, end, text[start:end], self._reasons(number), float(self.nil[number]))
             for number, (start, end) in zip(numbers, spans, strict=True)
         ]
 

@@ -143,7 +143,7 @@ class Model:
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
                 f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
-                "Say where it is now."
+                "Say where it is now: --kb, or knowledge= in Python."
             )
         return path.resolve()
 

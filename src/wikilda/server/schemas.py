@@ -77,8 +77,16 @@ class CandidateAnswer(EntityAnswer):
     prior: float = Field(ge=0, le=1, examples=[0.2])
 
 
+_Nil = Annotated[
+    float, Field(ge=0, le=1, examples=[0.07], description="how probable it is that it means nothing that is known")
+]
+
+
 class MentionAnswer(BaseModel):
-    """A mention. `title` and what belongs to it are null where the knowledge does not have the string."""
+    """A mention. `title` and what belongs to it are null where it probably means nothing that the knowledge has.
+
+    That is where `nil` is over ½, and where the knowledge does not have the string.
+    """
 
     start: int
     end: int
@@ -88,6 +96,7 @@ class MentionAnswer(BaseModel):
     wikidata: str | None
     url: str | None
     probability: float | None = Field(ge=0, le=1, examples=[0.93])
+    nil: _Nil
     candidates: list[CandidateAnswer]
 
 
@@ -177,6 +186,7 @@ class ExplanationAnswer(BaseModel):
     start: int
     end: int
     text: str
+    nil: _Nil
     candidates: list[ReasonsAnswer]
 
 

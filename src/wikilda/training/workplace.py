@@ -13,8 +13,8 @@ from wikilda.errors import WikildaError, disk_worded
 
 
 @contextmanager
-def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: bool) -> Iterator[Path]:
-    """`TARGET.ending`: kept when something goes wrong, gone when all is done.
+def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: bool, keep: bool = True) -> Iterator[Path]:
+    """`TARGET.ending`: kept when something goes wrong (unless nobody could use it), gone when all is done.
 
     What an earlier run left is used if it came from the same inputs, else refused; to restart is to remove it.
     """
@@ -27,9 +27,14 @@ def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: boo
             raise WikildaError(
                 f"{work}: another process is writing {target}. Wait for it, or choose another -o."
             ) from None
-        with disk_worded(work):
-            _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart)
-            yield work
+        try:
+            with disk_worded(work):
+                _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart)
+                yield work
+        except BaseException:
+            if not keep:
+                shutil.rmtree(work, ignore_errors=True)
+            raise
         shutil.rmtree(work)
 
 

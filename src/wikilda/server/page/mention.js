@@ -14,6 +14,7 @@ export function showMention(mention, chosen, choose) {
   const shown = mention.candidates[chosen];
   place.replaceChildren(
     make("p", { class: "said" }, `“${mention.text}”`),
+    ...(mention.nil > 0.5 ? [doubt(mention)] : []),
     make("p", { class: "quiet" }, "bar: with this text · tick: by the name alone"),
     make("ol", { class: "candidates" }, mention.candidates.map((each, at) => candidate(each, at === chosen, () => choose(at)))),
     make("div", { class: "article" },
@@ -22,6 +23,11 @@ export function showMention(mention, chosen, choose) {
       shown.wikidata ? make("p", { class: "quiet" }, article(`https://www.wikidata.org/wiki/${shown.wikidata}`, shown.wikidata)) : null),
     why(mention, shown, chosen),
   );
+}
+
+function doubt(mention) {
+  return make("p", { class: "nil" },
+    make("b", {}, `Probably nothing that this wiki has (${percent(mention.nil)}). `), "If it means something after all, then:");
 }
 
 function candidate(each, pressed, choose) {

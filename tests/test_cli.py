@@ -92,6 +92,18 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     assert [line.split()[1:3] for line in after.splitlines() if line.startswith("Croft ")] == [["Robert", "Croft"]] * 2
     assert (tmp_path / "sample.kb" / "manifest.json").exists()
     assert (tmp_path / "sample.model" / "manifest.json").exists()
+    assert run("demo", "--keep", tmp_path)[0] == 0  # again, into the same directory
+    code, out, err = run("show", tmp_path / "sample.model", "Croft")  # a model's knowledge is found by itself
+    assert (code, err) == (0, "")
+    assert "Lara Croft" in out
+    code, out, err = run("topics", tmp_path / "sample.model", "--changed")
+    assert (code, err) == (0, "")
+    assert "No topic has moved" in out
+    code, out, err = run("init", "--help")
+    assert "β of words" in out  # not Β
+    options, settings = out.split("Settings:")
+    assert "--output" in options
+    assert "--beta-words" in settings
 
 
 ENTITY_BOMB = """<!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

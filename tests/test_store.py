@@ -97,7 +97,7 @@ def test_what_is_not_whole_or_not_ours_is_refused(tmp_path: Path, how: str, word
 
 def test_another_kind_and_no_directory_are_refused(tmp_path: Path) -> None:
     write(tmp_path / "x", [1])
-    with pytest.raises(ArtifactError, match="holds a wikilda thing, not model"):
+    with pytest.raises(ArtifactError, match="is wikilda thing, not model"):
         Artifact.open(tmp_path / "x", "model", 3)
     with pytest.raises(ArtifactError, match="no such directory"):
         Artifact.open(tmp_path / "y", "model", 3)

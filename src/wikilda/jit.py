@@ -1,7 +1,11 @@
 """The one door to the compiler: every kernel of the package is made here."""
 
+import hashlib
+import re
 import sys
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -21,7 +25,9 @@ def njit(function: Function) -> Function:
     if _numba.config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
     try:
-        return cast(Function, _numba.njit(cache=True, **_KERNEL, **_OPTIONS)(function))
+        made = _numba.njit(cache=True, **_KERNEL, **_OPTIONS)(function)
+        _watch_imports(made, Path(function.__code__.co_filename))
+        return cast(Function, made)
     except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
         return cast(Function, _numba.njit(**_KERNEL, **_OPTIONS)(function))
 
@@ -48,6 +54,43 @@ def bare(function: Function) -> Function:
     return cast(Function, _numba.njit(_nrt=False, **_INNER, **_OPTIONS)(function))
 
 
+_PACKAGE = Path(__file__).parent
+_IMPORT = re.compile(r"^from wikilda\.([\w.]+) import", re.MULTILINE)
+
+
+def _watch_imports(made: Any, file: Path) -> None:
+    """Let what is cached hold only as long as all kernels that it may call are the same.
+
+    Numba compares the file of the kernel alone: after an upgrade, parts from other files would stay what they were.
+    """
+    kept: Any = getattr(made._cache, "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):  # of Numba's own; in a version that has it elsewhere, its own rule stays
+        kept._source_stamp = (kept._source_stamp, stamp(file))
+
+
+@cache
+def stamp(file: Path) -> str:
+    """A digest of a file with kernels, and of all others with kernels that it imports, directly or through them."""
+    seen: dict[Path, str] = {}
+    waiting = [file]
+    while waiting:
+        each = waiting.pop()
+        if each not in seen:
+            seen[each], imported = _read(each)
+            waiting += [other for other in imported if _read(other)[0]]
+    return hashlib.blake2b(" ".join(sorted(seen.values())).encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _read(file: Path) -> tuple[str, list[Path]]:
+    """The digest of a file, if it has kernels, and the files of the package that it imports."""
+    text = file.read_text("utf-8") if file.is_file() else ""
+    if "wikilda.jit" not in text:
+        return "", []
+    names = [_PACKAGE / f"{name.replace('.', '/')}.py" for name in _IMPORT.findall(text)]
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), names
+
+
 @inner
 def int64(value: int) -> int:
     """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
@@ -61,7 +104,7 @@ class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
 
     def on_start(self, event: object) -> None:
         if not self.said and sys.stderr.isatty():
-            print("compiling kernels: once after installation, about half a minute", file=sys.stderr)
+            print("compiling kernels: once after installation, about a minute", file=sys.stderr)
         self.said = True
 
     def on_end(self, event: object) -> None:

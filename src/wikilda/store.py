@@ -198,6 +198,14 @@ def move_into_place(made: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def kind_of(path: Path) -> str:
+    """The kind of artifact that a directory says it holds; nothing if it does not."""
+    try:
+        return str(json.loads((path / MANIFEST).read_text("utf-8"))["kind"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
 def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
     if not path.is_dir():
         raise ArtifactError(f"{path}: no such directory.")
@@ -214,7 +222,10 @@ def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
     ):
         raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
     if manifest.get("kind") != kind:
-        raise ArtifactError(f"{path}: holds a wikilda {manifest.get('kind')}, not {kind}.")
+        hint = (
+            f" Make one: wikilda init {path} -o MODEL" if (manifest.get("kind"), kind) == ("knowledge", "model") else ""
+        )
+        raise ArtifactError(f"{path}: is wikilda {manifest.get('kind')}, not {kind}.{hint}")
     return manifest
 
 

@@ -15,9 +15,9 @@ from wikilda.files import write_text
 
 @contextmanager
 def workplace(
-    target: Path, ending: str, inputs: dict[str, Any], *, restart: bool = False, dear: bool = False
+    target: Path, ending: str, inputs: dict[str, Any], *, restart: bool = False, dear: bool = False, keep: bool = True
 ) -> Iterator[Path]:
-    """`TARGET.ending`: kept when something goes wrong, gone when all is done.
+    """`TARGET.ending`: kept when something goes wrong (unless nobody could use it), gone when all is done.
 
     What an earlier run left is used if it came from the same inputs, else removed or, if it is dear, refused; to
     restart is to remove it in any case.
@@ -31,9 +31,15 @@ def workplace(
             raise WikildaError(
                 f"{work}: another process is writing {target}. Wait for it, or choose another -o."
             ) from None
-        with disk_worded(work):
-            _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart, dear=dear)
-            yield work
+        try:
+            with disk_worded(work):
+                stamp = json.dumps({"wikilda": __version__} | inputs, sort_keys=True)
+                _prepare(work, stamp, restart=restart, dear=dear)
+                yield work
+        except BaseException:
+            if not keep:
+                shutil.rmtree(work, ignore_errors=True)
+            raise
         shutil.rmtree(work)
 
 

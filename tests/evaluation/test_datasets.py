@@ -101,12 +101,133 @@ def test_nif(tmp_path: Path) -> None:
     assert dataset.complaints == []
 
 
-@pytest.mark.parametrize("text", ["<a> <b> [ <c> <d> ] .", "x:a <b> <c> .", "<a> <b> .", '<a> <b> "c" <d> .'])
+@pytest.mark.parametrize(
+    "text", ["<a> <b> [ <c> ] .", "<a> <b> [ <c> <d> .", "x:a <b> <c> .", "<a> <b> .", '<a> <b> "c" <d> .']
+)
 def test_turtle_that_is_not_known_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.ttl"
     file.write_text(f"@prefix y: <http://y/> .\n{text}\n")
     with pytest.raises(InputError, match="line 2"):
         read_dataset(file)
+
+
+KORE50 = """\ufeff@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
+@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .<http://kore/AIDA.tsv#char=0,>
+\ta nif:String , nif:Context , nif:RFC5147String ;
+\tnif:sourceUrl <http://kore/AIDA.tsv> .
+
+<http://kore/AIDA.tsv/CEL08#char=0,>
+\ta nif:String , nif:Context , nif:RFC5147String ;
+\tnif:broaderContext <http://kore/AIDA.tsv#char=0,> ;
+\tnif:isString "Heidi met Seal and \\"Weird Al\\"."^^xsd:string .
+
+<http://kore/AIDA.tsv/CEL08#char=10,14>
+\ta nif:String , nif:RFC5147String ;
+\tnif:referenceContext <http://kore/AIDA.tsv/CEL08#char=0,> ;
+\tnif:anchorOf "Seal"^^xsd:string ;
+\tnif:beginIndex "10"^^xsd:long ;
+\tnif:endIndex "14"^^xsd:long ;
+\ta nif:Phrase ;
+\titsrdf:taClassRef <> ;
+\titsrdf:taIdentRef <http://dbpedia.org/resource/Seal_%28musician%29> .
+
+<http://kore/AIDA.tsv/CEL08#char=20,28> a nif:Phrase ; nif:anchorOf "Weird Al" ; nif:beginIndex "20" ; nif:endIndex "28" ;
+\tnif:referenceContext <http://kore/AIDA.tsv/CEL08#char=0,> ;
+\titsrdf:taIdentRef <http://dbpedia.org/resource/"Weird_Al"_Yankovic> .
+"""
+
+OKE = """@prefix nif: <http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#> .
+@prefix itsrdf: <http://www.w3.org/2005/11/its/rdf#> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix oke: <http://oke/task-1/> .
+@prefix dbpedia: <http://dbpedia.org/resource/> .
+[] a owl:Ontology ; owl:versionInfo [ owl:note "a", ( "b" 3 ) ; ] .
+<http://oke/s-1#char=0,27> a nif:Context ; nif:isString "The senator saw Al Gore go."@en .
+<http://oke/s-1#char=4,11> nif:anchorOf "senator"@en ; nif:beginIndex 4 ; nif:endIndex 11 ;
+  nif:referenceContext <http://oke/s-1#char=0,27> ; itsrdf:taIdentRef oke:Senator_1 .
+<http://oke/s-1#char=16,23> nif:anchorOf "Al Gore"@en ; nif:beginIndex 16 ; nif:endIndex 23 ;
+  nif:referenceContext <http://oke/s-1#char=0,27> ; itsrdf:taIdentRef oke:Al_Gore .
+<http://oke/s-1#char=19,23> nif:anchorOf "Gore"@en ; nif:beginIndex 19 ; nif:endIndex 23 ;
+  nif:referenceContext <http://oke/s-1#char=0,27> ; itsrdf:taIdentRef <http://en.wikipedia.org/wiki/Gore_(surname)> .
+oke:Al_Gore a owl:Individual ; owl:sameAs dbpedia:Al_Gore .
+oke:Senator_1 a owl:Individual .
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_nif_as_kore50_has_it(tmp_path: Path, ends: str) -> None:
+    (tmp_path / "kore50.ttl").write_text(KORE50, "utf-8", newline=ends)
+    [dataset] = read_dataset(tmp_path / "kore50.ttl")
+    seal = ("http://dbpedia.org/resource/Seal_%28musician%29",)
+    assert surfaces(dataset) == [[("Seal", seal), ("Weird Al", ('http://dbpedia.org/resource/"Weird_Al"_Yankovic',))]]
+    assert dataset.complaints == []
+
+
+def test_nif_as_the_oke_sets_have_it(tmp_path: Path) -> None:
+    """Meanings are nodes of their own, the same as one of DBpedia or new; mentions may lie in others."""
+    (tmp_path / "oke.ttl").write_text(OKE)
+    [dataset] = read_dataset(tmp_path / "oke.ttl")
+    gore = ("http://dbpedia.org/resource/Al_Gore",)
+    inner = ("http://en.wikipedia.org/wiki/Gore_(surname)",)
+    assert surfaces(dataset) == [[("senator", ()), ("Al Gore", gore), ("Gore", inner)]]
+
+
+def test_a_directory_is_one_set(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text(KORE50, "utf-8")
+    (tmp_path / "b.ttl").write_text(OKE, "utf-8")
+    (tmp_path / ".hidden").write_text("x")
+    [dataset] = read_dataset(tmp_path)
+    assert [each.text.id for each in dataset.documents] == [
+        "http://kore/AIDA.tsv/CEL08#char=0,",
+        "http://oke/s-1#char=0,27",
+    ]
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(InputError, match="no files"):
+        read_dataset(tmp_path / "nothing")
+
+
+PROBLEM = """<ReferenceProblem>
+<ReferenceFileName>
+Bus1.txt
+</ReferenceFileName>
+<ReferenceInstance>
+<SurfaceForm>
+Home Depot
+</SurfaceForm>
+<Offset>
+0
+</Offset>
+<Length>
+10
+</Length>
+<ChosenAnnotation>
+http://en.wikipedia.org/wiki/Home_Depot
+</ChosenAnnotation>
+<NumAnnotators>
+1
+</NumAnnotators>
+<Annotation>
+Home Depot
+</Annotation>
+</ReferenceInstance>
+<ReferenceInstance>
+<SurfaceForm>Jos\u00e9</SurfaceForm><Offset>14</Offset><Length>4</Length><ChosenAnnotation>*null*</ChosenAnnotation>
+</ReferenceInstance>
+</ReferenceProblem>
+"""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_wned_in_its_first_form(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "Problems").mkdir()
+    (tmp_path / "Problems" / "Bus1.txt").write_text(PROBLEM, "utf-8")
+    (tmp_path / "RawTextsSimpleChars_utf8").mkdir()
+    (tmp_path / "RawTextsSimpleChars_utf8" / "Bus1.txt").write_text("Home\nDepot of José.", encoding)
+    [dataset] = read_dataset(tmp_path / "Problems")
+    depot = ("http://en.wikipedia.org/wiki/Home_Depot",)
+    assert surfaces(dataset) == [[("Home\nDepot", depot), ("José", ())]]
+    assert dataset.complaints == []
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
@@ -116,6 +237,7 @@ def test_wned(tmp_path: Path, ends: str) -> None:
     (tmp_path / "RawText").mkdir()
     (tmp_path / "RawText" / "Bus16451112").write_bytes(f"Home Depot{ends}fell with S&P. Nobody spoke.".encode())
     [dataset] = read_dataset(file)
+    assert surfaces(read_dataset(tmp_path)[0]) == surfaces(dataset)  # by its directory
     expected = [("Home Depot", ("The Home Depot",)), ("S&P", ("S&P 500",)), ("Nobody", ())]
     assert surfaces(dataset) == [expected]
     assert len(dataset.complaints) == 1
@@ -132,6 +254,18 @@ def test_elevant(tmp_path: Path) -> None:
         {"span": [0, 8], "entity_id": "Unknown1", "name": "?", "parent": None, "optional": False},
         {"span": [42, 45], "entity_id": "Q119", "name": "May", "parent": None, "optional": True},
         {"span": [54, 56], "entity_id": "Q1", "name": "Bo", "parent": None, "optional": False},
+        {
+            "id": 1,
+            "span": [10, 46],
+            "entity_id": "Q2",
+            "name": "her",
+            "parent": None,
+            "children": [2],
+            "optional": True,
+        },
+        {"id": 2, "span": [30, 34], "entity_id": "Q35332", "name": "Brad Pitt", "parent": 1, "optional": False},
+        {"id": 3, "span": [30, 32], "entity_id": "Q3", "name": "?", "parent": 2, "optional": False},
+        {"id": 4, "span": [35, 38], "entity_id": "Unknown", "name": "?", "type": "DATETIME", "optional": False},
     ]
     simple = {"text": "Heidi and Seal", "labels": [{"entity_reference": "Heidi Klum", "start_char": 0, "end_char": 5}]}
     file = tmp_path / "x.benchmark.jsonl"
@@ -139,7 +273,8 @@ def test_elevant(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, rows)))
     [dataset] = read_dataset(file)
     jon = ("Jon", ("Q167520", "label:Jon Voight"))
-    assert surfaces(dataset) == [[("Angelina", ()), jon], [("Heidi", ("Heidi Klum",))]]
+    brad = ("Brad", ("Q35332", "label:Brad Pitt"))  # in a label that is optional itself
+    assert surfaces(dataset) == [[("Angelina", ()), jon, brad], [("Heidi", ("Heidi Klum",))]]
     assert [each.text.id for each in dataset.documents] == ["7", "2"]
 
 

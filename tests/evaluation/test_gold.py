@@ -49,6 +49,10 @@ def test_items(tmp_path: Path) -> None:
     assert resolver.topic(("http://www.wikidata.org/entity/Q218091",)) == musician
     # A label is a title only where there are no items: `Seal` is another animal.
     assert resolver.topic(("Q5", "label:Seal")) == ABSENT
+    # Tables that do not say their language are of any.
+    assert known.site.language == ""
+    for address in ("http://dbpedia.org/resource/Seal_%28musician%29", "https://de.wikipedia.org/wiki/Seal_(musician)"):
+        assert resolver.topic((address,)) == musician
 
 
 def test_ampersands(tmp_path: Path) -> None:

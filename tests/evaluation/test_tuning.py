@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.test_cli import run
+from wikilda.cli.tune import _options
 from wikilda.errors import InputError, SettingsError
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.tuning import Record, Search, Task, read_space
@@ -128,6 +129,12 @@ def test_a_trained_model_keeps_its_parameters(model: Model, gold_file: Path, tmp
     masses["model"]["mass_words"] = 1.0
     with pytest.raises(SettingsError, match="mass_words"):
         measure(task, masses)
+
+
+def test_what_is_better_is_said_as_options() -> None:
+    before = {"words": 30.0, "asymmetric": True, "burn_in": 15}
+    assert _options(before, {**before, "words": 20.0, "asymmetric": False}) == "--words 20.0 --no-asymmetric"
+    assert _options(before, before) == ""
 
 
 def test_the_command_searches_and_refuses_test_data(model: Model, gold_file: Path, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """`wikilda link` as a person and a script meet it: formats, bad input, pipes, interruptions and kills."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -290,3 +292,28 @@ def test_two_runs_cannot_write_one_file(model: Path, tmp_path: Path) -> None:
     assert (code, "another run is writing" in err) == (1, True)
     journal.close()
     assert run("link", model, source, "-o", tmp_path / "out.jsonl")[0] == 0
+
+
+def test_on_a_terminal_answers_and_bar_do_not_run_together(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("Croft bowled for England.")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "wikilda", "link", str(model), str(file), "--table"]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as started:
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # how a terminal ends
+            while piece := os.read(ours, 4096):
+                seen += piece
+    os.close(ours)
+    assert started.returncode == 0
+    assert b"Robert Croft" in seen
+    assert b"linking" not in seen
+
+
+def test_an_output_without_its_directory(model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("Croft bowled for England.")
+    code, _, err = run("link", model, file, "-o", tmp_path / "no" / "x.jsonl")
+    assert code == 1
+    assert f"there is no directory {tmp_path / 'no'}" in err

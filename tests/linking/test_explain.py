@@ -38,7 +38,9 @@ def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(linker
     for each in others:
         assert each.rival == best.entity.title
         assert each.odds.total == pytest.approx(math.log(each.probability / best.probability), abs=1e-5)
-    assert best.odds == Odds(*(-getattr(others[0].odds, name) for name in ("prior", "words", "names", "company")))
+    assert best.odds == Odds(
+        *(-getattr(others[0].odds, name) for name in ("prior", "words", "names", "surroundings", "company"))
+    )
 
 
 def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:

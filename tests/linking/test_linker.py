@@ -9,6 +9,7 @@ import pytest
 from tests.test_cli import run
 from wikilda.errors import ArtifactError
 from wikilda.inference.settings import SamplerSettings
+from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker, Text, marked
 from wikilda.linking.encode import encode_mentions, encode_words
@@ -23,6 +24,25 @@ def test_croft_is_the_cricketer_though_the_heroine_has_the_higher_prior(linker: 
     assert [mention.entity.title for mention in crofts if mention.entity] == ["Robert Croft", "Robert Croft"]
     by_prior = sorted(crofts[0].candidates, key=lambda each: -each.prior)
     assert by_prior[0].entity.title == "Lara Croft"
+
+
+def test_topics_do_not_contradict_links(linker: Linker) -> None:
+    linked = linker.link(DOCUMENT, topics=10_000)
+    topics = {each.entity.title: each.share for each in linked.topics}
+    meant = {each.entity.title for each in linked.mentions if each.entity}
+    assert "Robert Croft" in meant
+    assert meant <= set(topics)  # each has the share of its mentions at least
+    assert "Lara Croft" not in topics
+    assert sum(topics.values()) == pytest.approx(1)
+    assert [*topics.values()] == pytest.approx(linker.topics(DOCUMENT)[1].tolist())
+
+
+def test_what_is_probably_nil_is_no_topic(model: Path) -> None:
+    doubting = Linker.open(model, settings=UrnSettings(nil=1e9))
+    linked = doubting.link(Text("England Croft", [(0, 7), (8, 13)]))
+    assert [each.entity for each in linked.mentions] == [None, None]
+    assert all(each.candidates and each.confidence < 0.5 for each in linked.mentions)
+    assert linked.topics == []
 
 
 def test_an_answer_says_all_that_is_known(linker: Linker) -> None:
@@ -104,7 +124,7 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
     other = build(tmp_path, [page("Other", FILLER)])
     with pytest.raises(ArtifactError, match="is not the knowledge that the model"):
         Linker.open(model, knowledge=other.artifact.path)
-    with pytest.raises(ArtifactError, match="holds a wikilda knowledge, not model"):
+    with pytest.raises(ArtifactError, match=r"is wikilda knowledge, not model\. Make one: wikilda init"):
         Linker.open(sample.artifact.path)
     lost = create_model(other, tmp_path / "model").path
     (tmp_path / "kb").rename(tmp_path / "moved")

@@ -127,3 +127,12 @@ def test_nothing_breaks_out_of_a_page(row: dict[str, Any], text: str, url: str |
     assert page.tags <= allowed | {"lang", "class", "dir", "href", "rel", "tabindex"}
     assert page.text == text
     assert all(link.startswith("http://x/") for link in page.links)
+
+
+def test_a_page_says_what_is_probably_nil(linker: Linker) -> None:
+    row = linker.link(Text("Croft bowled", [(0, 5)])).to_json(with_text=True)
+    row["mentions"][0] |= {"title": None, "nil": 0.7}
+    page = b"".join(write_rows([row], "html")).decode()
+    assert "probably not in the knowledge (70%)" in page
+    assert "Lara Croft" in page
+    assert "<a " not in page

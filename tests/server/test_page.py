@@ -15,6 +15,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.server.serving import Served, serving
+from wikilda.inference.urn import UrnSettings
 from wikilda.sample import texts
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -135,6 +136,7 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
     assert "less probable than Robert Croft, because of the words of the text" in page.text(".because")
+    assert "null" not in page.text("#mention").split()
 
 
 def test_the_figure(page: Page) -> None:
@@ -275,6 +277,19 @@ def test_a_key_is_asked_for(driver: webdriver.Chrome, model: Path) -> None:
         assert page.text("#linked") == CROFT
         page.run("sessionStorage.clear()")
         assert [each for each in page.complaints() if "401" not in each] == []
+
+
+def test_what_is_probably_nil_is_not_shown_as_a_link(driver: webdriver.Chrome, model: Path) -> None:
+    with serving(model, UrnSettings(nil=1e9)) as served:
+        page = Page(driver, served.url + "/").open()
+        assert page.text("#status").startswith("0 of 13 names linked")
+        assert len(page.all("#linked mark.unknown")) == 13
+        page.all("#linked mark")[0].click()
+        assert "Probably nothing that this wiki has" in page.text("#mention")
+        assert "England cricket team" in page.text("#mention")  # what else it would be
+        assert page.all(".figure .link.doubted")
+        assert not page.all(".figure .link.best")
+        assert page.complaints() == []
 
 
 def test_files_are_sent_once(client: httpx.Client) -> None:

@@ -1,6 +1,7 @@
 """An updated model answers for what is new, and as before for the rest."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,15 @@ def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) 
     same = [a == b for a, b in zip(answers(before), answers(after), strict=True)]
     assert np.mean(same) > 0.97
     assert "croft (band)" not in [each for each in answers(after) if each]
+
+
+def test_own_names_are_names_wherever_they_occur(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    """The wiki may have the string hundreds of times without a link: whoever lists it wants it found."""
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)
+    croft = sample.find_mention("croft")
+    assert 0 < sample.linked[croft] < sample.occurrences[croft]
+    now = made.knowledge.find_mention("croft")
+    assert made.knowledge.linked[now] == made.knowledge.occurrences[now] > sample.occurrences[croft]
 
 
 def test_old_parameters_stay_as_they_are(model: Path, tmp_path: Path) -> None:
@@ -199,3 +209,19 @@ def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
     assert "entities added" in ran.output
     assert "'Nonesuch' is no topic" in ran.output
     assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "../new.kb"
+    again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
+    refused = CliRunner().invoke(cli, again)
+    assert "exists already" in str(refused.exception)
+    assert CliRunner().invoke(cli, [*again, "--overwrite"]).exit_code == 0
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "new.kb", "own.jsonl"]
+
+
+def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["wikilda.training.update.update"], "_grow", stop)
+    file = write_lines(tmp_path / "own.jsonl", [BAND])
+    with pytest.raises(KeyboardInterrupt):
+        update(model, [file], tmp_path / "new")
+    assert list(tmp_path.iterdir()) == [file]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import SettingsError
 from wikilda.knowledge import BuildSettings, Resources, build_from_dump, build_from_tables
@@ -14,7 +14,7 @@ from wikilda.store import Artifact
 _ANY = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("dumps", nargs=-1, type=_ANY, metavar="[DUMP]...")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
 @click.option("--tables", type=_ANY, help="Build from a directory of plain tables instead of a dump.")

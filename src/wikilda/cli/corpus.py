@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli.build import report
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.linking.detection import choose_detector
 from wikilda.training.corpus import CorpusSettings, make_corpus
 from wikilda.training.pool import Pool
@@ -14,7 +14,7 @@ from wikilda.training.pool import Pool
 _ANY = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("knowledge", type=_ANY, metavar="KB")
 @click.argument("inputs", nargs=-1, required=True, type=_ANY, metavar="INPUT...")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")

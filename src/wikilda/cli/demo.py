@@ -22,13 +22,13 @@ def command(keep: Path | None) -> None:
     """Build the sample wiki that comes with the package, and link a text about cricket with it."""
     with tempfile.TemporaryDirectory() as scratch:
         place = keep or Path(scratch)
-        made = build_from_dump([WIKI], place / "sample.kb", SETTINGS, resources=Resources(workers=1))
+        made = build_from_dump([WIKI], place / "sample.kb", SETTINGS, resources=Resources(workers=1), overwrite=True)
         report(made, "The sample wiki")
         known = Knowledge(made)
         out = console()
         out.print("\nWhat “Croft” may mean, and how often it does in the wiki:\n", highlight=False)
         show_mention(out, describe_mention(known, known.find_mention("Croft"), 5))
-        linker = Linker(create_model(known, place / "sample.model"), known)
+        linker = Linker(create_model(known, place / "sample.model", overwrite=True), known)
         first = texts()[0]
         document = Text(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
         out.print("What it means in this text:\n", highlight=False)

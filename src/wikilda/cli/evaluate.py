@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.evaluation import metrics, nil
@@ -25,14 +25,15 @@ from wikilda.model import Model
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
-_DEFAULT = ("prior", "tagme", "aida", "wikilda")
+_DEFAULT = ("prior", "tagme", "aida", "wikilda", "adapted")
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option(
     "--method", "names", multiple=True, type=click.Choice([*METHODS, "all"]),
@@ -57,7 +58,10 @@ def command(
     """Measure methods on gold, side by side.
 
     FILEs are AIDA-YAGO2-dataset.tsv, NIF in Turtle (GERBIL), WNED sets (the .xml beside RawText), ELEVANT's JSON
-    lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL).
+    lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
+    a directory are one set.
+
+    The method `adapted` is `wikilda`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
     """
     _check_places(json_file, report_file)
     opened = Model.open(model)
@@ -65,7 +69,8 @@ def command(
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     golds = [Gold(dataset, resolver) for dataset in datasets]
     wanted = list(METHODS) if "all" in names else list(dict.fromkeys(names or _DEFAULT))
-    methods = [make_method(name, opened, resolver.knowledge, settings) for name in wanted]
+    texts = [document for gold in golds for document in gold.documents]
+    methods = [make_method(name, opened, resolver.knowledge, settings, texts) for name in wanted]
     earlier = Earlier(than) if than else None
     find = detector(resolver.knowledge) if detect else None
     out = console()
@@ -146,7 +151,7 @@ def _end_to_end_row(method: Method, gold: Gold, find: Detect, threads: int | Non
 
 def _show_slices(out: Console, title: str, runs: Runs, found: Sequence[list[Slice]]) -> None:
     rows = [
-        [each.name, each.mentions, *(f"{slices[at].accuracy:.1f}" for slices in found)]
+        [each.name, each.mentions, *(f"{slices[at].accuracy:.1f}" if each.mentions else "–" for slices in found)]
         for at, each in enumerate(found[0])
     ]
     out.print(table(title, ["", "mentions", *(each.method for each in runs)], rows))

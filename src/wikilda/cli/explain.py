@@ -8,15 +8,19 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from wikilda.cli.options import urn_option
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
+from wikilda.inference.urn import UrnSettings
 from wikilda.linking import Linker, Text, marked
+from wikilda.linking.answers import NIL_ABOVE
 from wikilda.linking.explain import explain_document
 from wikilda.linking.reasons import Explanation, Reasons
 
 _ANY = click.Path(path_type=Path)
 _COLUMNS = (
-    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ company", "pulled by", "words"
+    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ around", "+ company",
+    "pulled by", "words",
 )  # fmt: skip
 
 
@@ -27,9 +31,11 @@ _COLUMNS = (
 @click.option("-m", "--mention", help="Explain this mention only, by its string.")
 @click.option("-n", "--candidates", type=click.IntRange(1), default=3, show_default=True, help="Candidates a mention.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@urn_option
 def command(
-    model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool
-) -> None:
+    model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool,
+    urn: UrnSettings,
+) -> None:  # fmt: skip
     """Say why the mentions of TEXT (or of standard input) mean what they do.
 
     Mentions may stand in double brackets; where none does, they are found.
@@ -38,13 +44,15 @@ def command(
     document = marked(given, "1")
     if not document.mentions:
         document = Text(given, None, "1")
-    linker = Linker.open(model, knowledge=knowledge)
+    linker = Linker.open(model, knowledge=knowledge, settings=urn)
     found = explain_document(linker, document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]
     if not chosen:
         names = ", ".join(dict.fromkeys(each.text for each in found)) or "none"
         raise InputError(
-            f"there is no mention {mention!r} in the text; there are: {names}." if mention else "no mentions."
+            f"there is no mention {mention!r} in the text; there are: {names}."
+            if mention
+            else "no mentions were found in the text. Put one in [[double brackets]] to ask about it."
         )
     if as_json:
         click.echo(json.dumps([asdict(each) for each in chosen], ensure_ascii=False, indent=1))
@@ -60,13 +68,16 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
         out.print(f"“{explanation.text}”: not in the knowledge\n", markup=False, highlight=False)
         return
     rows = [_row(each) for each in explanation.candidates]
-    out.print(table(f"“{explanation.text}”", _COLUMNS, rows))
+    nil = explanation.nil
+    doubt = f": probably nothing that the knowledge has ({nil:.0%}); else" if nil > NIL_ABOVE else f" (NIL {nil:.0%})"
+    out.print(table(f"“{explanation.text}”{doubt}", _COLUMNS, rows))
     out.print()
 
 
 def _row(reasons: Reasons) -> tuple[str, ...]:
     odds = reasons.odds
-    parts = [f"{each:+.1f}" for each in (odds.total, odds.prior, odds.words, odds.names, odds.company)]
+    logs = (odds.total, odds.prior, odds.words, odds.names, odds.surroundings, odds.company)
+    parts = [f"{each:+.1f}" for each in logs]
     company = ", ".join(f"{each.entity.title} {each.pull:.2f}" for each in reasons.company[:3])
     words = ", ".join(f"{each.word} {each.against:+.1f}" for each in reasons.top_words[:4])
     shares = f"{reasons.probability:.0%}", f"{reasons.prior:.0%}"

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.knowledge import Knowledge
 from wikilda.model import PRESETS, ModelSettings, create_model
 
 _ANY = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("knowledge", type=_ANY, metavar="KB")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
 @click.option(

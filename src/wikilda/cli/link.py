@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from wikilda.cli.linked import Tally, show_linked
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console
 from wikilda.errors import InputError, SettingsError
 from wikilda.inference.settings import SamplerSettings
@@ -28,7 +28,7 @@ _ANY = click.Path(path_type=Path)
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("places", nargs=-1, metavar="[FILE]...")
 @click.option("-o", "--output", help="Write to a file; a run that was stopped goes on where it was.")
@@ -79,6 +79,8 @@ def command(
         return _on_spark(model, places, knowledge, chosen, master, options)
     files = tuple(Path(place) for place in places)
     options["output"] = Path(options["output"]) if options["output"] else None
+    if options["output"] and not options["output"].parent.is_dir():
+        raise InputError(f"{options['output']}: there is no directory {options['output'].parent}.")
     reading = ReadSettings(
         options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
         options["largest"],
@@ -144,7 +146,7 @@ class _Run:
         if self.output is not None and not self.options["as_table"]:
             self._to_file(documents, run)
         elif self.options["as_table"]:
-            with self.tally.shown() as tally:
+            with self.tally.shown(answers_too=True) as tally:
                 for linked in tally.good(self._linked(documents)):
                     show_linked(console(), linked, only_topics=self.options["only_topics"])
         else:
@@ -152,7 +154,7 @@ class _Run:
 
     def _to_standard_output(self, documents: Iterator[Text | Bad]) -> None:
         out = sys.stdout.buffer
-        with self.tally.shown() as tally:
+        with self.tally.shown(answers_too=True) as tally:
             for data in write_rows(map(self._row, tally.good(self._linked(documents))), self.kind):
                 out.write(data)
                 out.flush()

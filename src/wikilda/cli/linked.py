@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import click
 from rich.console import Console
@@ -29,10 +29,10 @@ class Tally:
         self.documents, self.bad, self._before = documents, bad, documents
 
     @contextmanager
-    def shown(self) -> Iterator["Tally"]:
-        """Show a bar while the block runs."""
+    def shown(self, *, answers_too: bool = False) -> Iterator["Tally"]:
+        """Show a bar while the block runs; not on a terminal where answers come out, too: they would run together."""
         self._began = time.monotonic()
-        with bar("linking", None) as self._bar:
+        with nullcontext(self._bar) if answers_too and sys.stdout.isatty() else bar("linking", None) as self._bar:
             self._bar.advance(self._before)
             yield self
         if self.bad > _REPORTED:
@@ -65,7 +65,8 @@ class Tally:
         done = self.documents - self._before
         rates = f"{done / seconds:,.0f} documents/s, {self.tokens / seconds:,.0f} tokens/s"
         skipped = f", {self.bad:,} skipped" if self.bad else ""
-        return f"{self.documents:,} documents{skipped} ({rates})"
+        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
+        return f"{documents}{skipped} ({rates})"
 
 
 def show_linked(out: Console, linked: Linked, *, only_topics: bool = False) -> None:

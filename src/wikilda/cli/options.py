@@ -13,6 +13,23 @@ from wikilda.errors import SettingsError
 from wikilda.settings import from_mapping
 
 
+class _Setting(click.Option):
+    """An option that is a setting."""
+
+
+class Sectioned(click.Command):
+    """A command whose help has its settings apart: there may be many, and they are not needed to begin with."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the two sections."""
+        for title, settings in (("Options", False), ("Settings", True)):
+            options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+            chosen = [each for each in options if isinstance(each, _Setting) == settings]
+            if records := [record for each in chosen if (record := each.get_help_record(ctx))]:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
 def settings_options(kind: type, *, defaults: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command an option for every setting of a kind; it receives them as one argument, `settings`.
 
@@ -39,15 +56,29 @@ def settings_options(kind: type, *, defaults: bool = True) -> Callable[[Callable
     return decorate
 
 
+def urn_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--urn FILE`: the urn's settings for a command that has options of its own; it receives them as `urn`."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, urn: Path | None, **options: Any) -> Any:
+        from wikilda.inference.urn import UrnSettings  # brings the compiler, which other commands do not need
+
+        return command(*arguments, urn=from_mapping(UrnSettings, _read(urn) if urn else {}), **options)
+
+    where = click.Path(exists=True, dir_okay=False, path_type=Path)
+    about = "Settings of the urn from a TOML file, those that are options of `wikilda link`."
+    return click.option("--urn", type=where, help=about)(run)
+
+
 def _option(name: str, default: Any, about: str, *, shown: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     flag = "--" + name.replace("_", "-")
-    words = about[0].upper() + about[1:]
+    words = about[0].upper() + about[1:] if about[0].isascii() else about  # not of the paper's symbols: β is not Β
     if isinstance(default, tuple):
-        return click.option(flag, name, multiple=True, metavar="WORD", help=f"{words}; may be repeated.")
+        return click.option(flag, name, cls=_Setting, multiple=True, metavar="WORD", help=f"{words}; may be repeated.")
     standard = f"  [default: {'yes' if default is True else 'no' if default is False else default}]" if shown else ""
     if isinstance(default, bool):
-        return click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=f"{words}.{standard}")
-    return click.option(flag, name, type=type(default), default=None, help=f"{words}.{standard}")
+        return click.option(f"{flag}/--no-{flag[2:]}", name, cls=_Setting, default=None, help=f"{words}.{standard}")
+    return click.option(flag, name, cls=_Setting, type=type(default), default=None, help=f"{words}.{standard}")
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -6,11 +6,14 @@ from typing import Any
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
+from wikilda.model import Model
+from wikilda.store import kind_of
 
 
 @click.command()
@@ -19,12 +22,12 @@ from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
 @click.option("-n", "--most", type=click.IntRange(1), default=10, show_default=True, help="How many of each to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None:
-    """Look a title or a mention up in knowledge.
+    """Look a title or a mention up in knowledge, or in that of a model.
 
     As a mention: its topics with P(k|v). As a title: its words, its links, its nearest topics. Without a TERM:
     what the knowledge holds.
     """
-    known = Knowledge.open(knowledge)
+    known = _open(knowledge)
     if term is None:
         show_summary(known, as_json=as_json)
         return
@@ -48,6 +51,10 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
         show_mention(out, found["mention"])
     if topic >= 0:
         show_topic(out, found["topic"])
+
+
+def _open(path: Path) -> Knowledge:
+    return Model.open(path).knowledge() if kind_of(path) == "model" else Knowledge.open(path)
 
 
 def show_summary(known: Knowledge, *, as_json: bool) -> None:
@@ -74,7 +81,7 @@ def show_mention(out: Console, found: dict[str, Any]) -> None:
 def show_topic(out: Console, found: dict[str, Any]) -> None:
     """A topic's description, then what points to it and what it is like."""
     out.print(
-        f"[bold]{found['title']}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}",
+        f"[bold]{escape(found['title'])}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}",
         highlight=False,
     )
     out.print(found["sentence"], markup=False, highlight=False)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
@@ -46,12 +47,14 @@ def command(model: Path, title: str | None, most_changed: bool, before: Path | N
     rows = [{**each, "moved": mass, "distance": far} for each, (_, mass, far) in zip(about, moved, strict=True)]
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
-    else:
+    elif rows:
         _show_changed(console(), rows)
+    else:
+        click.echo("No topic has moved: the two models have the same parameters.")
 
 
 def _show_topic(out: Console, found: dict[str, Any]) -> None:
-    out.print(f"[bold]{found['title']}[/bold]\n", highlight=False)
+    out.print(f"[bold]{escape(found['title'])}[/bold]\n", highlight=False)
     for kind in ("words", "mentions"):
         rows = [(each["string"], f"{each['before']:.2%}", f"{each['after']:.2%}") for each in found[kind]]
         out.print(table(f"{kind}, P(v|k)", [kind[:-1], "before", "after"], rows))

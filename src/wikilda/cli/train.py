@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
@@ -17,7 +17,7 @@ from wikilda.training.settings import PRESETS, TrainingSettings
 _ANY = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("corpus", type=_ANY, metavar="CORPUS")
 @click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import settings_options
+from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.errors import InputError
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
@@ -21,11 +21,12 @@ from wikilda.settings import to_mapping
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")
 @click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
               help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip
@@ -68,6 +69,9 @@ def command(
             out.print(_line(step), markup=False, highlight=False)
     out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
     out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
+    for kind, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init KB -o MODEL")):
+        if options := _options(start[kind], search.point[kind]):
+            out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:
@@ -91,6 +95,18 @@ def _about(datasets: list[Dataset]) -> list[dict[str, Any]]:
 def _line(step: Step) -> str:
     tried = ", ".join(f"{value} {'refused' if score is None else f'{score:.2f}'}" for value, score in step.tried)
     return f"{step.axis.kind}.{step.axis.name}: {tried} → {step.kept}"
+
+
+def _options(start: dict[str, Any], best: dict[str, Any]) -> str:
+    """How to say on the command line what is better than it was."""
+    flags = []
+    for name, value in best.items():
+        flag = name.replace("_", "-")
+        if value != start[name]:
+            flags.append(
+                f"--{'' if value is not False else 'no-'}{flag}{'' if isinstance(value, bool) else f' {value}'}"
+            )
+    return " ".join(flags)
 
 
 def _changes(start: Point, best: Point) -> list[list[str]]:

@@ -76,4 +76,5 @@ class Resolver:
         return bool(len(self._items)) and bool(self._items[-1] > 0)
 
     def _is_our_language(self, language: str | None) -> bool:
-        return ("en" if language in (None, "www") else language) == self.knowledge.site.language
+        ours = self.knowledge.site.language  # tables need not say which
+        return not ours or ours == ("en" if language in (None, "www") else language)

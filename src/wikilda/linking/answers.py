@@ -78,6 +78,11 @@ class LinkedMention:
         """What the mention means, or nothing that is known."""
         return self.candidates[0].entity if self.candidates and self.nil <= NIL_ABOVE else None
 
+    @property
+    def confidence(self) -> float:
+        """How probable it is that the mention means its best candidate, not another one or nothing that is known."""
+        return self.candidates[0].probability * (1 - self.nil) if self.candidates else 0.0
+
     def to_json(self, start: int, end: int) -> dict[str, Any]:
         """The mention as plain values, with offsets in whatever unit is wanted."""
         entity = self.entity

@@ -4,11 +4,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.hashtable import HashTable, lookup
-from wikilda.jit import njit
+from wikilda.inference.types import Whole
+from wikilda.inference.urn.surroundings import Around
+from wikilda.jit import inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.linking.detection.base import Spans
 from wikilda.text.characters import characters
-from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, as_bytes, mention_key, tokenize
+from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, as_bytes, mention_key, mix, tokenize
+
+_REACH = 4  # tokens on either side of a mention that stand around it
+_MENTION, _NUMBER = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xD1B54A32D192ED00)  # for any of them
+_PLACES = np.array([0x8CB92BA72F3D8DD7, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3], np.uint64)
 
 
 def encode_words(text: str, mentions: Spans, knowledge: Knowledge) -> NDArray[np.int64]:
@@ -21,6 +27,12 @@ def encode_places(text: str, mentions: Spans) -> NDArray[np.int64]:
     """Where mentions are, in tokens of the text."""
     _, starts, spans = _tokens(text, mentions)
     return np.searchsorted(starts, spans[:, 0])
+
+
+def encode_around(text: str, mentions: Spans) -> Around:
+    """What stands around mentions."""
+    hashes, starts, spans = _tokens(text, mentions)
+    return Around(*_around(as_bytes(text), hashes, starts, spans))
 
 
 def _tokens(text: str, mentions: Spans) -> tuple[Hashes, Offsets, Offsets]:
@@ -56,3 +68,48 @@ def _words(hashes: Hashes, starts: Offsets, spans: Offsets, table: HashTable) ->
             found[count] = lookup(table, hashes[token] & ~FLAGS)
             count += 1
     return found[:count]
+
+
+@njit
+def _around(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> tuple[Offsets, Hashes]:
+    """The distinct symbols around each span: a token, its side, and whether it is next to the span."""
+    tokens = _plain(text, hashes, starts, spans)
+    offsets, symbols = np.zeros(len(spans) + 1, np.int64), np.empty(2 * _REACH * len(spans), np.uint64)
+    for number in range(len(spans)):
+        first = np.searchsorted(starts, spans[number, 0])
+        last = np.searchsorted(starts, spans[number, 1]) - 1
+        end = _side(tokens, first, -1, offsets[number], offsets[number], symbols)
+        offsets[number + 1] = _side(tokens, max(last, first - 1), 1, offsets[number], end, symbols)
+    return offsets, symbols[: offsets[-1]].copy()
+
+
+@inner
+def _plain(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> Hashes:
+    """Tokens without their flags: all numbers are one, all parts of mentions another."""
+    tokens = np.empty(len(hashes), np.uint64)
+    for at in range(len(hashes)):
+        digit = ord("0") <= text[starts[at]] <= ord("9") if hashes[at] != BREAK else False
+        tokens[at] = _NUMBER if digit else hashes[at] & ~FLAGS
+    for number in range(len(spans)):
+        for at in range(np.searchsorted(starts, spans[number, 0]), np.searchsorted(starts, spans[number, 1])):
+            tokens[at] = _MENTION
+    return tokens
+
+
+@inner
+def _side(tokens: Hashes, at: Whole, step: Whole, begin: Whole, end: Whole, symbols: Hashes) -> Whole:
+    """Add what stands on one side to the symbols of a mention, from `begin` to `end`; returns their new end."""
+    seen = np.int64(0)
+    at += step
+    while 0 <= at < len(tokens) and seen < _REACH:
+        if tokens[at] != BREAK:
+            symbol = mix(tokens[at] ^ _PLACES[(step > 0) * 2 + (seen > 0)])
+            new = symbol != 0
+            for other in range(begin, end):
+                new = new and symbols[other] != symbol
+            if new:
+                symbols[end] = symbol
+                end += 1
+            seen += 1
+        at += step
+    return end

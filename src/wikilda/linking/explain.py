@@ -6,11 +6,12 @@ candidates are sums, too:
 - *prior*: temper · log P(k|v);
 - *words*: words · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
 - *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
+- *surroundings*: what stands around the mention, if the model was adapted to texts;
 - *company*: log(base + repeats · N_k + Σ near · R(k, z)), and what each other string adds to it.
 
 All of it is multiplied by `sharpen`, to which power the posterior is raised.
 
-The first three are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
+All but the last are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
 content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
 where the other mentions are sure, and close to it where they are not.
 """
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 
 from wikilda.errors import SettingsError
 from wikilda.inference.urn import Company, Part, Urn
-from wikilda.linking.answers import TopicShare
 from wikilda.linking.documents import Text
 from wikilda.linking.encode import encode_mentions
 from wikilda.linking.linker import Linker
@@ -35,7 +35,7 @@ _LEAST_PULL = 1e-4  # of what is in the urn
 _MOST = 8  # words and strings that are shown for a candidate
 _MOST_RELATIONS = 1000  # of a document
 _BLOCK = 256  # topics whose words are looked at together
-_NOTHING = Odds(0.0, 0.0, 0.0, 0.0)
+_NOTHING = Odds(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def explain(linker: Linker, document: Text, number: int, *, candidates: int = 5) -> Explanation:
@@ -47,11 +47,10 @@ def explain_document(linker: Linker, document: Text, *, candidates: int = 5, top
     """Why all mentions of a document mean what they do."""
     explainer = _Explainer(linker, document, candidates)
     mentions = explainer.mentions(range(len(explainer.document.spans)))
-    largest = zip(*(column[:topics] for column in linker.topics(explainer.document)), strict=True) if topics else ()
     return Explained(
         mentions,
         explainer.related({each.entity.title for mention in mentions for each in mention.candidates}),
-        [TopicShare(linker.entity(topic), float(share)) for topic, share in largest],
+        linker.shares(linker.topics(explainer.document) if topics else None, topics),
     )
 
 
@@ -66,6 +65,7 @@ class _Explainer:
             )
         self.linker, self.most, self.document = linker, most, linker.read(document)
         drawn, known = linker.draw(self.document), linker.knowledge
+        self.nil = drawn.nil
         symbols = encode_mentions(self.document.text, self.document.spans, known)
         rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
         self.best = best_candidates(known.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
@@ -81,7 +81,7 @@ class _Explainer:
         for part in self.parts:
             part.read_words([k for number in numbers for k in self._shown(number, part)])
         return [
-            Explanation(start, end, text[start:end], self._reasons(number))
+            Explanation(start, end, text[start:end], self._reasons(number), float(self.nil[number]))
             for number, (start, end) in zip(numbers, spans, strict=True)
         ]
 
@@ -163,7 +163,9 @@ class _PartOf:
         one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
         prior, words, names = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
         company = np.log(self._content(token, topic).total) - np.log(self._content(token, rival).total)
-        return Odds(prior, words, names, self.sharpen * float(company))
+        before = self.part.mentions.offsets[token] - span.start
+        around = self.sharpen * float(self.part.surroundings[before + one] - self.part.surroundings[before + other])
+        return Odds(prior, words, names, around, self.sharpen * float(company))
 
     def _content(self, token: int, topic: int) -> Content:
         related = float(self.company.pulls(token, topic).sum())

@@ -13,10 +13,11 @@ from wikilda.inference.sampler import Ranking, Sampled, Sampler
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.urn import Drawn, Urn, UrnDocument, UrnSettings
 from wikilda.knowledge import Knowledge
-from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
+from wikilda.linking.answers import NIL_ABOVE, Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 from wikilda.linking.detection import Detector, DictionaryDetector
 from wikilda.linking.documents import Text
-from wikilda.linking.encode import encode_mentions, encode_places, encode_words
+from wikilda.linking.encode import encode_around, encode_mentions, encode_places, encode_words
+from wikilda.linking.mixture import mixture
 from wikilda.linking.ranking import Rows, best_candidates
 from wikilda.model import Model
 
@@ -27,7 +28,7 @@ class Linker:
     """Links documents with a model. One linker serves many threads; the same document always gets the same answer.
 
     Mentions are decided by the urn, or by the paper's sampler if the settings are those of it. The sampler also tells
-    the document's topics.
+    the document's topics, given what the urn has said of the mentions.
     """
 
     def __init__(
@@ -60,24 +61,32 @@ class Linker:
         """
         document = self.read(document)
         symbols = encode_mentions(document.text, document.spans, self.knowledge)
-        sampled = self._sample(document, symbols) if topics or not self.urn else None
         if self.urn:
             drawn = self._draw(self.urn, document, symbols)
             ranked, nil = self._drawn(drawn, symbols, candidates), drawn.nil
-        elif sampled:
+            shares = self._mixture(document, drawn) if topics else None
+        else:
+            sampled = self._sample(document, symbols)
             ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
+            shares = sampled.mixture
         linked = [
             LinkedMention(start, end, document.text[start:end], known, none)
             for (start, end), known, none in zip(document.spans, ranked, nil.tolist(), strict=True)
         ]
-        largest = zip(*(column[:topics] for column in sampled.mixture), strict=True) if sampled else ()
-        shares = [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
-        return Linked(document.id, document.text, linked, shares, self.source)
+        return Linked(document.id, document.text, linked, self.shares(shares, topics), self.source)
+
+    def shares(self, mixture: Ranking | None, most: int) -> list[TopicShare]:
+        """The largest topics of a document as entities."""
+        largest = zip(*(column[:most] for column in mixture), strict=True) if mixture else ()
+        return [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
 
     def topics(self, document: Text | str) -> Ranking:
         """The document's topics as numbers of the knowledge, and their shares, largest first."""
         document = self.read(document)
-        return self._sample(document, encode_mentions(document.text, document.spans, self.knowledge)).mixture
+        symbols = encode_mentions(document.text, document.spans, self.knowledge)
+        if self.urn:
+            return self._mixture(document, self._draw(self.urn, document, symbols))
+        return self._sample(document, symbols).mixture
 
     def read(self, document: Text | str) -> Text:
         """A document with its mentions, which the detector finds if they are not given."""
@@ -96,10 +105,24 @@ class Linker:
         words = encode_words(document.text, document.spans, self.knowledge)
         return self.sampler.sample(Document(words, symbols, document.id))
 
+    def _mixture(self, document: Text, drawn: Drawn) -> Ranking:
+        """The document's topics, where its mentions mean what the urn says."""
+        means = [
+            drawn.topics[start + int(np.argmax(drawn.posterior[start:end]))]
+            for start, end, nil in zip(drawn.offsets[:-1], drawn.offsets[1:], drawn.nil, strict=True)
+            if end > start and nil <= NIL_ABOVE
+        ]
+        words = encode_words(document.text, document.spans, self.knowledge)
+        return mixture(self.sampler, words, np.array(means, np.uint32), document.id)
+
     def _draw(self, urn: Urn, document: Text, symbols: NDArray[np.int64]) -> Drawn:
         text, spans = document.text, document.spans
         words, places = encode_words(text, spans, self.knowledge), encode_places(text, spans)
-        return urn.draw(UrnDocument(words, symbols, places, [text[start:end] for start, end in spans], document.id))
+        strings = [text[start:end] for start, end in spans]
+        if urn.surroundings is None:
+            return urn.draw(UrnDocument(words, symbols, places, strings, document.id))
+        around, learned = encode_around(text, spans), urn.surroundings.has(text)
+        return urn.draw(UrnDocument(words, symbols, places, strings, document.id, around, learned))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""

@@ -39,12 +39,13 @@ class Odds:
     prior: float
     words: float
     names: float
+    surroundings: float
     company: float
 
     @property
     def total(self) -> float:
         """All of it."""
-        return self.prior + self.words + self.names + self.company
+        return self.prior + self.words + self.names + self.surroundings + self.company
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,16 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A mention and the reasons for its candidates, best first; none where the knowledge does not have the string."""
+    """A mention and the reasons for its candidates, best first; none where the knowledge does not have the string.
+
+    `nil` is how probable it is that it means nothing that the knowledge has.
+    """
 
     start: int
     end: int
     text: str
     candidates: list[Reasons]
+    nil: float
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wikilda.errors import ArtifactError
 from wikilda.files import write_text
 from wikilda.model.settings import ModelSettings
+from wikilda.model.surroundings import PARTS, Surroundings
 from wikilda.settings import from_mapping
 from wikilda.store import MANIFEST, Artifact, Stored
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 KIND = "model"
 FORMAT = 1
-WORDS, MENTIONS = "words", "mentions"
+WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
 
 
 class Parameters(NamedTuple):
@@ -110,10 +111,23 @@ class Model(Stored):
         """How well known topics are, 1 on average: α_k/α where α is asymmetric."""
         return self.artifact.array("topics/popularity")
 
+    @cached_property
+    def surroundings(self) -> Surroundings | None:
+        """What it has learned of the words around mentions, if it was adapted."""
+        if f"{SURROUNDINGS}/offsets.npy" not in self.artifact.manifest["files"]:
+            return None
+        return Surroundings.of({name: self.artifact.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
+
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
         other = copy.copy(self)
         other.settings = settings
+        return other
+
+    def with_surroundings(self, surroundings: Surroundings | None) -> "Model":
+        """The same parameters with something else learned of what stands around mentions, or nothing."""
+        other = copy.copy(self)
+        other.__dict__["surroundings"] = surroundings
         return other
 
     def knowledge(self, path: str | Path | None = None) -> "Knowledge":
@@ -140,7 +154,7 @@ class Model(Stored):
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
                 f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
-                "Say where it is now."
+                "Say where it is now: --kb, or knowledge= in Python."
             )
         return path.resolve()
 

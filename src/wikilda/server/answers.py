@@ -20,7 +20,8 @@ def explained_json(explained: Explained, name: str, text: str, unit: str) -> dic
 
 def _mention(explanation: Explanation, start: int, end: int) -> dict[str, Any]:
     candidates = [_reasons(each) for each in explanation.candidates]
-    return {"start": start, "end": end, "text": explanation.text, "candidates": candidates}
+    nil = round(explanation.nil, 6)
+    return {"start": start, "end": end, "text": explanation.text, "nil": nil, "candidates": candidates}
 
 
 def _reasons(reasons: Reasons) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 
+from wikilda.knowledge import Knowledge
 from wikilda.linking import Entity
 
 _ESCAPED = re.compile('[\\x00-\\x20"#%<>?\\[\\\\\\]^`{|}\\x7f]')
@@ -22,6 +23,13 @@ def dbpedia(title: str, language: str) -> str:
 def resource_name(title: str) -> str:
     """A title as DBpedia writes it: other scripts as they are, what no address may hold percent-encoded."""
     return _ESCAPED.sub(lambda found: f"%{ord(found.group()):02X}", underscored(title))
+
+
+def has_identifiers(knowledge: Knowledge, kind: str) -> bool:
+    """Whether any entity has a name in a scheme: tables need not bring items or addresses."""
+    if kind == "wikidata":
+        return bool(knowledge.wikidata.any())
+    return kind != "wiki" or bool(knowledge.site.url("A"))
 
 
 def identifier(entity: Entity, kind: str, language: str) -> str | None:

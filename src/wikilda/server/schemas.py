@@ -77,8 +77,16 @@ class CandidateAnswer(EntityAnswer):
     prior: float = Field(ge=0, le=1, examples=[0.2])
 
 
+_Nil = Annotated[
+    float, Field(ge=0, le=1, examples=[0.07], description="how probable it is that it means nothing that is known")
+]
+
+
 class MentionAnswer(BaseModel):
-    """A mention. `title` and what belongs to it are null where the knowledge does not have the string."""
+    """A mention. `title` and what belongs to it are null where it probably means nothing that the knowledge has.
+
+    That is where `nil` is over ½, and where the knowledge does not have the string.
+    """
 
     start: int
     end: int
@@ -88,6 +96,7 @@ class MentionAnswer(BaseModel):
     wikidata: str | None
     url: str | None
     probability: float | None = Field(ge=0, le=1, examples=[0.93])
+    nil: _Nil
     candidates: list[CandidateAnswer]
 
 
@@ -147,6 +156,7 @@ class OddsAnswer(BaseModel):
     prior: float = Field(description="how often the string means it")
     words: float = Field(description="how well the document's words go with it and its neighbours")
     names: float = Field(description="whether its title looks like the string, or like what that abbreviates")
+    surroundings: float = Field(description="what stands around the mention, if the model was adapted to texts")
     company: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
     total: float
 
@@ -176,6 +186,7 @@ class ExplanationAnswer(BaseModel):
     start: int
     end: int
     text: str
+    nil: _Nil
     candidates: list[ReasonsAnswer]
 
 

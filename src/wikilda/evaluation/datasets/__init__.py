@@ -34,13 +34,12 @@ class Dataset:
 
 
 def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()) -> list[Dataset]:
-    """Read a file, in a given form or in the one that it looks like; a data set a split, of the splits asked for."""
+    """Read a file, in a given form or in the one that it looks like; a data set a split, of the splits asked for.
+
+    The files of a directory are one set; of one with `RawText` it is the .xml beside that.
+    """
     complaints: list[str] = []
-    try:
-        _, reader = READERS[form or _form(path)]
-        documents = list(reader(path, complaints))
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}).") from None
+    documents = [document for file in _files(path) for document in _read(file, form, complaints)]
     if not any(document.gold for document in documents):
         raise InputError(f"{path}: has no mentions.")
     found = list(dict.fromkeys(document.split for document in documents))
@@ -59,9 +58,25 @@ def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()
     ]
 
 
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    pattern = "*.xml" if any(path.glob("RawText*")) else "*"
+    found = sorted(each for each in path.glob(pattern) if each.is_file() and not each.name.startswith("."))
+    if not found:
+        raise InputError(f"{path}: there are no files with gold in this directory.")
+    return found
+
+
+def _read(path: Path, form: str | None, complaints: list[str]) -> list[GoldDocument]:
+    try:
+        _, reader = READERS[form or _form(path)]
+        return list(reader(path, complaints))
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}).") from None
+
+
 def _form(path: Path) -> str:
-    if path.is_dir():
-        raise InputError(f"{path}: is a directory. Name the file; of a WNED set, the .xml beside RawText.")
     with path.open("rb") as file:
         head = file.read(_HEAD).decode("utf-8-sig", "ignore").lstrip()
     for name, (looks_like, _) in READERS.items():

@@ -21,7 +21,7 @@ def read_aida(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
     """Documents with their tokens joined by spaces, their sentences by line breaks; names tell the split (947testa)."""
     name: str | None = None
     tokens: list[list[str]] = []
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
         start = _START.match(line)
         if start:
             if name is not None:

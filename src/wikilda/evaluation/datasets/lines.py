@@ -9,6 +9,8 @@ from wikilda.errors import InputError
 from wikilda.evaluation.gold import LABEL, GoldDocument
 from wikilda.linking import Text
 
+_NO_ENTITIES = {"QUANTITY", "DATETIME"}
+
 
 def is_elevant(head: str) -> bool:
     """Whether a file that begins like this is ELEVANT's: its gold is called `labels`."""
@@ -35,16 +37,30 @@ def read_lines(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
 
 
 def read_elevant(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
-    """ELEVANT's: labels that are outermost, not optional, and inside the span that is to be evaluated."""
+    """ELEVANT's: the outermost labels of those not optional, inside the span that is to be evaluated."""
     for number, row in _rows(path):
         where = f"{path}: line {number}"
         labels = _objects(row, "labels", where)
-        labels = [each for each in labels if each.get("parent") is None and not each.get("optional")]
+        labels = _wanted(labels)
         spans = [_span(each.get("span") or (each.get("start_char"), each.get("end_char")), where) for each in labels]
         first, last = _span(row.get("evaluation_span") or (0, len(row["text"])), where)
         inside = [at for at, (start, end) in enumerate(spans) if first <= start and end <= last]
         names = [_names(labels[at]) for at in inside]
         yield _gold(row, [spans[at] for at in inside], names, "test", number, where)
+
+
+def _wanted(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Labels of entities that are not optional and in no other such label; dates and quantities are no entities."""
+    by_id = {each["id"]: each for each in labels if "id" in each}
+
+    def counts(label: dict[str, Any]) -> bool:
+        return not label.get("optional") and not {label.get("type"), label.get("entity_id")} & _NO_ENTITIES
+
+    def inside(label: dict[str, Any], steps: int = 100) -> bool:
+        parent = by_id.get(label.get("parent"))
+        return parent is not None and steps > 0 and (counts(parent) or inside(parent, steps - 1))
+
+    return [each for each in labels if counts(each) and not inside(each)]
 
 
 def _names(label: dict[str, Any]) -> tuple[str, ...]:

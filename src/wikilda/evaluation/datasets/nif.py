@@ -11,20 +11,23 @@ from wikilda.linking import Text
 
 _NIF = "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#"
 _MEANS = "http://www.w3.org/2005/11/its/rdf#taIdentRef"
+_SAME = "http://www.w3.org/2002/07/owl#sameAs"
 
 Resources = dict[str, dict[str, list[str]]]
 
 
 def is_nif(head: str) -> bool:
-    """Whether a file that begins like this is Turtle."""
-    return any(line.lstrip().lower().startswith(("@prefix", "@base", "prefix ")) for line in head.split("\n")[:50])
+    """Whether a file that begins like this is Turtle, or triples of NIF."""
+    return _NIF in head or any(
+        line.lstrip().lower().startswith(("@prefix", "@base", "prefix ")) for line in head.split("\n")[:50]
+    )
 
 
 def read_nif(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
     """A document a context, in the order of the file.
 
     What has a meaning (taIdentRef) is a mention; so is a nif:Phrase without one, and its gold is NIL. A meaning
-    that is not in Wikipedia, DBpedia or Wikidata (`notInWiki`) is NIL, too.
+    that is not in Wikipedia, DBpedia or Wikidata (`notInWiki`), nor owl:sameAs one that is, is NIL, too.
     """
     resources: Resources = {}
     for triple in read_turtle(path.read_text("utf-8-sig"), str(path)):
@@ -50,7 +53,8 @@ def _document(name: str, mentions: list[str], resources: Resources, complaints: 
         if span is None:
             complaints.append(f"{mention}: {surface!r} is not at {begin or '?'} in the text of its context, nor near.")
         else:
-            meant = tuple(each for each in values.get(_MEANS, []) if _is_known_place(each))
+            named = [each for iri in values.get(_MEANS, []) for each in (iri, *resources.get(iri, {}).get(_SAME, []))]
+            meant = tuple(dict.fromkeys(each for each in named if _is_known_place(each)))
             found[span] = found.get(span, ()) + meant
     spans = sorted(found)
     return GoldDocument(Text(text, spans, name), [found[span] for span in spans], "test")

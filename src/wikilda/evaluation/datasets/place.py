@@ -5,8 +5,8 @@ NEAR = 100  # how far from its offset a mention is looked for
 
 def place(text: str, start: int, end: int, surface: str) -> tuple[int, int] | None:
     """The span of an annotation: where it says, if its string is there, else where that is nearby; or nowhere."""
-    if 0 <= start < end <= len(text) and (not surface or text[start:end] == surface):
-        return start, end
+    if 0 <= start < end <= len(text) and (not surface or text[start:end].split() == surface.split()):
+        return start, end  # a line may end inside a mention
     counted = _from_utf16(text, start, end)
     if counted and text[slice(*counted)] == surface:
         return counted

@@ -1,4 +1,7 @@
-"""Turtle, as far as NIF files use it: prefixes, IRIs, literals, `;` and `,`. What it does not know it refuses."""
+"""Turtle, as far as NIF files use it: prefixes, IRIs, literals, `;` and `,`, nodes in brackets. The rest is refused.
+
+IRIs may hold what the grammar forbids, such as quotation marks: sets made by hand have them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +14,7 @@ TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|\#[^\n]*)+)
-    |(?P<iri><[^<>"{}|^`\x00-\x20]*>)
+    |(?P<iri><[^<>\r\n]*>)
     |(?P<long>\"\"\"(?:\"{0,2}(?:[^"\\]|\\.))*\"\"\"|'''(?:'{0,2}(?:[^'\\]|\\.))*''')
     |(?P<short>"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*')
     |(?P<directive>@prefix\b|@base\b|PREFIX\b|BASE\b)
@@ -22,7 +25,7 @@ _TOKEN = re.compile(
     |(?P<name>[^\W\d_][\w.-]*(?<!\.)|(?=:))(?P<local>:(?:(?:[\w:-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])
         (?:(?:[\w.:-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?\#@%])*(?:[\w:-]|%[0-9A-Fa-f]{2}))?)?)
     |(?P<word>a|true|false)(?=[\s<])
-    |(?P<mark>[.;,])""",
+    |(?P<mark>[.;,\[\]()])""",
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -76,8 +79,9 @@ def read_turtle(text: str, where: str) -> Iterator[Triple]:
 
 class _Reader:
     def __init__(self, tokens: _Tokens) -> None:
-        self.tokens, self.base = tokens, ""
+        self.tokens, self.base, self.blanks = tokens, "", 0
         self.prefixes: dict[str, str] = {}
+        self.nested: list[Triple] = []  # what was said in brackets
 
     def triples(self) -> Iterator[Triple]:
         while (token := self.tokens.next())[0] != "end":
@@ -85,6 +89,8 @@ class _Reader:
                 self._directive(token[1])
             else:
                 yield from self._statements(self._resource(token))
+                yield from self.nested
+                self.nested.clear()
 
     def _directive(self, kind: str) -> None:
         if kind.lower().endswith("prefix"):
@@ -95,7 +101,10 @@ class _Reader:
         if kind.startswith("@"):
             self.tokens.expect(".")
 
-    def _statements(self, subject: str) -> Iterator[Triple]:
+    def _statements(self, subject: str, end: str = ".") -> Iterator[Triple]:
+        if subject.startswith("_:[") and self.tokens.peek() == ("mark", end):  # `[ … ] .` says all that there is
+            self.tokens.next()
+            return
         while True:
             token = self.tokens.next()
             predicate = TYPE if token == ("word", "a") else self._resource(token)
@@ -105,13 +114,13 @@ class _Reader:
                 if (kind, mark) != ("mark", ","):
                     break
             while (kind, mark) == ("mark", ";"):
-                if self.tokens.peek() not in (("mark", ";"), ("mark", ".")):
+                if self.tokens.peek() not in (("mark", ";"), ("mark", end)):
                     break
                 kind, mark = self.tokens.next()
-            if (kind, mark) == ("mark", "."):
+            if (kind, mark) == ("mark", end):
                 return
             if (kind, mark) != ("mark", ";"):
-                raise self.tokens.error(f"'.', ';' or ',' was expected, not {mark!r}")
+                raise self.tokens.error(f"{end!r}, ';' or ',' was expected, not {mark!r}")
 
     def _object(self) -> str:
         token = kind, text = self.tokens.next()
@@ -129,6 +138,8 @@ class _Reader:
 
     def _resource(self, token: tuple[str, str]) -> str:
         kind, text = token
+        if token in (("mark", "["), ("mark", "(")):
+            return self._bracketed(text)
         if kind == "iri":
             iri = _unescape(text[1:-1])
             return urljoin(self.base, iri) if self.base and "://" not in iri else iri
@@ -140,6 +151,18 @@ class _Reader:
         if prefix not in self.prefixes:
             raise self.tokens.error(f"the prefix {prefix!r} has not been declared")
         return self.prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
+
+    def _bracketed(self, mark: str) -> str:
+        """A node without a name, `[ … ]`, or a list, `( … )`, of which nothing is kept but what its nodes say."""
+        self.blanks += 1
+        name = f"_:[{self.blanks}"
+        if mark == "[":
+            self.nested += list(self._statements(name, "]"))
+            return name
+        while self.tokens.peek() != ("mark", ")"):
+            self._object()
+        self.tokens.next()
+        return name
 
 
 def _unescape(text: str) -> str:

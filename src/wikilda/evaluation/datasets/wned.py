@@ -1,4 +1,8 @@
-"""The WNED sets (MSNBC, AQUAINT, ACE2004, …): `SET.xml` with annotations, beside it `RawText/` with the documents."""
+"""The WNED sets (MSNBC, AQUAINT, ACE2004, …): annotations in XML, and a folder `RawText` with the documents.
+
+Either `SET.xml` beside `RawText/`, as GERBIL and WNED have them, or the sets' first form: a file a document in
+`Problems/`, beside `RawTexts…/`.
+"""
 
 import html
 from collections.abc import Iterator
@@ -11,11 +15,13 @@ from wikilda.evaluation.gold import GoldDocument
 from wikilda.linking import Text
 
 Annotation = tuple[int, int, str, str]  # start, end, string, title
+_NIL = ("", "NIL", "*null*", "none", "---")
+_FIRST_FORM = "ReferenceProblem"
 
 
 def is_wned(head: str) -> bool:
     """Whether a file that begins like this is one of these sets."""
-    return head.startswith("<") and "<document" in head and "docName" in head
+    return head.startswith("<") and (f"<{_FIRST_FORM}>" in head or ("<document" in head and "docName" in head))
 
 
 def read_wned(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
@@ -27,40 +33,57 @@ def read_wned(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
         raise InputError(f"{path}: is not valid XML ({error}).") from None
+    if root.tag == _FIRST_FORM:
+        name = (root.findtext("ReferenceFileName") or "").strip()
+        fields = ("SurfaceForm", "ChosenAnnotation", "Offset", "Length")
+        found = [_annotation(each, fields, f"{path}: {name}") for each in root.iter("ReferenceInstance")]
+        yield _document(path, name, found, complaints)
+        return
     for document in root.iter("document"):
-        yield _document(path, document, complaints)
+        name = (document.get("docName") or "").strip()
+        fields = ("mention", "wikiName", "offset", "length")
+        found = [_annotation(each, fields, f"{path}: {name}") for each in document.iter("annotation")]
+        yield _document(path, name, found, complaints)
 
 
-def _document(path: Path, document: ElementTree.Element, complaints: list[str]) -> GoldDocument:
-    name = document.get("docName") or ""
-    file = path.parent / "RawText" / name
-    if Path(name).name != name or not file.is_file():
-        raise InputError(f"{path}: its document {name!r} is not in {file.parent}. Put the folder RawText beside it.")
-    annotations = [_annotation(each, f"{path}: {name}") for each in document.iter("annotation")]
-    text = _read(file, annotations)
+def _document(path: Path, name: str, annotations: list[Annotation], complaints: list[str]) -> GoldDocument:
+    text = _read(_text_file(path, name), annotations)
     found = []
     for start, end, surface, title in annotations:
         span = place(text, start, end, surface)
         if span is None:
             complaints.append(f"{path}: {name}: the mention {surface!r} is not at {start} in the text, nor near.")
         else:
-            found.append((span, () if title in ("", "NIL") else (title,)))
+            found.append((span, () if title in _NIL else (title,)))
     found.sort()
     return GoldDocument(Text(text, [span for span, _ in found], name), [names for _, names in found], "test")
 
 
-def _annotation(element: ElementTree.Element, where: str) -> Annotation:
-    surface = html.unescape(element.findtext("mention") or "")
-    title = (element.findtext("wikiName") or "").strip()
-    try:
-        start, length = int(element.findtext("offset") or ""), int(element.findtext("length") or "")
-    except ValueError:
-        raise InputError(f"{where}: the annotation {surface!r} has no offset and length that are numbers.") from None
-    return start, start + length, surface, title
+def _text_file(path: Path, name: str) -> Path:
+    """The document's text: in a folder RawText beside the file, or beside the file's own folder."""
+    beside = [folder for place in (path.parent, path.parent.resolve().parent) for folder in place.glob("RawText*")]
+    for folder in sorted(beside):
+        if name and Path(name).name == name and (folder / name).is_file():
+            return folder / name
+    raise InputError(
+        f"{path}: its document {name!r} is not in {path.parent}/RawText. Put the folder RawText beside it."
+    )
+
+
+def _annotation(element: ElementTree.Element, fields: tuple[str, str, str, str], where: str) -> Annotation:
+    surface, title, offset, length = ((element.findtext(field) or "").strip() for field in fields)
+    surface = html.unescape(surface)
+    if not (offset.isdecimal() and length.isdecimal()):
+        raise InputError(f"{where}: the annotation {surface!r} has no offset and length that are numbers.")
+    return int(offset), int(offset) + int(length), surface, title.strip('"')
 
 
 def _read(file: Path, annotations: list[Annotation]) -> str:
     """The text, with line ends as they were when the offsets were counted."""
-    text = file.read_bytes().decode("utf-8-sig", "replace")
+    data = file.read_bytes()
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("cp1252", "replace")
     variants = (text, text.replace("\r\n", "\n"))
     return max(variants, key=lambda each: sum(each[start:end] == surface for start, end, surface, _ in annotations))

@@ -1,11 +1,13 @@
 """Methods side by side: the paper's baselines and rival, and Wiki-LDA itself."""
 
+import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from wikilda.adaptation import adapt
 from wikilda.errors import SettingsError
 from wikilda.evaluation.methods.aida import Aida
 from wikilda.evaluation.methods.base import Answer, Method
@@ -15,21 +17,23 @@ from wikilda.evaluation.methods.wikilda import WikiLDA
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
+from wikilda.linking import Linker, Text
 from wikilda.model import PRESETS, Model, create_model
 
 __all__ = ["METHODS", "Answer", "Method", "make_method"]
 
-Maker = Callable[[Model, Knowledge, UrnSettings], Method]
+Texts = Sequence[Text]
+Maker = Callable[[Model, Knowledge, UrnSettings, Texts], Method]
 
 
-def make_method(name: str, model: Model, knowledge: Knowledge, settings: UrnSettings) -> Method:
-    """A method by its name, on the same knowledge as all others."""
+def make_method(name: str, model: Model, knowledge: Knowledge, settings: UrnSettings, texts: Texts = ()) -> Method:
+    """A method by its name, on the same knowledge as all others; one of them learns from the texts, without labels."""
     if name not in METHODS:
         raise SettingsError(f"no method is called {name!r}; there are: {', '.join(METHODS)}")
-    return METHODS[name](model, knowledge, settings)
+    return METHODS[name](model, knowledge, settings, texts)
 
 
-def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings) -> Method:
+def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings, _texts: Texts) -> Method:
     """Wiki-LDA with the paper's own settings: a model of its own, which goes with the method."""
     scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
     model = create_model(knowledge, scratch / "model", PRESETS["paper"])
@@ -38,12 +42,21 @@ def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings) -> Method
     return made
 
 
+def _adapted(model: Model, knowledge: Knowledge, settings: UrnSettings, texts: Texts) -> Method:
+    """Wiki-LDA, adapted to the texts: each is linked with what was learned from the others."""
+    learned = adapt(Linker(model, knowledge, settings), texts, workers=len(os.sched_getaffinity(0))).finish()
+    return WikiLDA("adapted", model.with_surroundings(learned), knowledge, settings)
+
+
 METHODS: dict[str, Maker] = {
-    "prior": lambda _model, knowledge, _settings: Prior(knowledge),
-    "tagme": lambda model, knowledge, settings: TagMe(model, knowledge, SamplerSettings(seed=settings.seed)),
-    "aida-local": lambda _model, knowledge, _settings: Aida(knowledge, coherence=False),
-    "aida": lambda _model, knowledge, _settings: Aida(knowledge),
+    "prior": lambda _model, knowledge, _settings, _texts: Prior(knowledge),
+    "tagme": lambda model, knowledge, settings, _texts: TagMe(model, knowledge, SamplerSettings(seed=settings.seed)),
+    "aida-local": lambda _model, knowledge, _settings, _texts: Aida(knowledge, coherence=False),
+    "aida": lambda _model, knowledge, _settings, _texts: Aida(knowledge),
     "paper": _paper,
-    "lda": lambda model, knowledge, settings: WikiLDA("lda", model, knowledge, SamplerSettings(seed=settings.seed)),
-    "wikilda": lambda model, knowledge, settings: WikiLDA("wikilda", model, knowledge, settings),
+    "lda": lambda model, knowledge, settings, _texts: WikiLDA(
+        "lda", model, knowledge, SamplerSettings(seed=settings.seed)
+    ),
+    "wikilda": lambda model, knowledge, settings, _texts: WikiLDA("wikilda", model, knowledge, settings),
+    "adapted": _adapted,
 }

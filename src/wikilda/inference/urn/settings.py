@@ -24,6 +24,7 @@ class UrnSettings:
     reach: float = setting(10.0, "how close that is, in tokens")
     acronym: float = setting(3.0, "log weight of a string made of the initials of the title")
     stray: float = setting(0.5, "log penalty of titles unlike the string, if another title is the string")
+    surroundings: float = setting(0.3, "weight of the tokens around the mention, if the model was adapted to texts")
     sharpen: float = setting(3.0, "exponent of the posterior that makes it as sure as it is right")
     nil: float = setting(0.6, "odds that a mention means nothing that is known, if its topic has four links alone")
     nil_power: float = setting(0.67, "how fast these odds fall with the topic's links and what supports it")
@@ -42,8 +43,8 @@ class UrnSettings:
             raise SettingsError(f"heat must be above 0 and at most 1, not {self.heat}")
         if min(self.base, self.reach, self.overlap, self.sharpen) <= 0:
             raise SettingsError("base, reach, overlap and sharpen must be above 0")
-        if min(self.temper, self.words, self.repeats, self.links, self.shared, self.near) < 0:
-            raise SettingsError("temper, words, repeats, links, shared and near must not be negative")
+        if min(self.temper, self.words, self.repeats, self.links, self.shared, self.near, self.surroundings) < 0:
+            raise SettingsError("temper, words, repeats, links, shared, near and surroundings must not be negative")
         if self.nil < 0 or self.nil_power < 0:
             raise SettingsError("nil and nil_power must not be negative")
         if self.most < 1 or self.hub < 1:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +16,12 @@ from wikilda.inference.urn.names import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.inference.urn.neighbours import Neighbours, neighbours_of
 from wikilda.inference.urn.relatedness import Matrix, relatedness
 from wikilda.inference.urn.settings import UrnSettings
+from wikilda.inference.urn.surroundings import Around, spread, surroundings_evidence, without
 from wikilda.inference.urn.words import word_evidence, word_parts
 from wikilda.inference.weights import prepare
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
+from wikilda.model.surroundings import Surroundings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -37,6 +39,8 @@ class UrnDocument:
     places: ArrayLike  # where mentions are, in tokens of the text
     strings: list[str]
     id: str | int = 0
+    around: Around | None = None  # what stands around mentions; a model that was not adapted needs none
+    learned: bool = False  # whether the model was adapted to this document, among others
 
 
 class Logs(NamedTuple):
@@ -60,6 +64,7 @@ class Part:
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
     logs: Logs
+    surroundings: NDArray[np.float64]  # what stands around a mention says for its candidates, as logarithms
     neighbours: Neighbours  # of topics
     related: Matrix
     words: NDArray[np.int64]  # distinct words of the document
@@ -113,6 +118,8 @@ class Urn:
         self.model, self.knowledge, self.settings = model, knowledge, settings
         self.lengths = prepare(model).lengths
         s = settings
+        self.surroundings = model.surroundings if s.surroundings > 0 else None
+        self._counted = self.surroundings.total if self.surroundings else 0.0
         self.rules = Rules(s.sweeps, s.burn_in, s.heat, s.base, s.repeats, s.near, s.reach)
         self._local: Any = threading.local()
 
@@ -120,12 +127,13 @@ class Urn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone."""
         mentions, places = numbers(document.mentions), np.asarray(document.places, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
-        known = np.searchsorted(words, 0)
+        first = int(np.searchsorted(words, 0))
+        spoken = self._spoken(document)
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
             strings = [document.strings[at] for at in chosen]
-            parts.append(self._draw(chosen, mentions, places, strings, words[known:], counts[known:], stream))
+            parts.append(self._draw(chosen, mentions, places, strings, spoken, words[first:], counts[first:], stream))
         return Drawn.of(parts, len(mentions))
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -157,6 +165,7 @@ class Urn:
         mentions: NDArray[np.int64],
         places: NDArray[np.int64],
         strings: list[str],
+        spoken: tuple[Around, Surroundings] | None,
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
@@ -171,13 +180,15 @@ class Urn:
         for row, at in enumerate(first):
             span = slice(found.offsets[row], found.offsets[row + 1])
             logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
-        tokens = _tokens(found, _weights(logs, found.offsets), rows.ravel(), places[chosen])
+        tokens = _tokens(found, logs, rows.ravel(), places[chosen])
+        surroundings = self._surroundings(spoken, chosen, tokens, found)
+        tokens = tokens._replace(weights=_weights(tokens.weights + surroundings, tokens.offsets))
         related = relatedness(self.knowledge.graph, found.topics, near, s.links, s.shared)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, nil = _sharp(drawn.shares, tokens.offsets, s.sharpen), self._nil(found.topics, tokens, drawn)
         return Part(
-            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs, near, related, words,
-            counts,
+            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs,
+            surroundings, near, related, words, counts,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -215,6 +226,30 @@ class Urn:
         rows, scratch = self.model.words, self._local.scratch
         return word_evidence(words, counts, rows, self.lengths, found.topics, near, self.settings.overlap, scratch)
 
+    def _spoken(self, document: UrnDocument) -> tuple[Around, Surroundings] | None:
+        """What stands around the mentions, and what others than this document have taught about it."""
+        around, known = document.around, self.surroundings
+        if around is None or known is None:
+            return None
+        if not document.learned:
+            return around, known
+        alone = self.draw(replace(document, around=None))
+        own = spread(around, alone.offsets, alone.topics, alone.posterior, known.kinds)
+        return around, without(known, around, own)
+
+    def _surroundings(
+        self,
+        spoken: tuple[Around, Surroundings] | None,
+        chosen: NDArray[np.int64],
+        tokens: Mentions,
+        found: Candidates,
+    ) -> NDArray[np.float64]:
+        if spoken is None:
+            return np.zeros(len(tokens.numbers), np.float64)
+        topics = found.topics[tokens.numbers]
+        evidence = surroundings_evidence(spoken[0], chosen, tokens.offsets, topics, spoken[1], self._counted)
+        return self.settings.surroundings * evidence
+
     def _names(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
         """What titles say for or against a string, as logarithms."""
         kinds = name_kinds(string, topics, self.knowledge.titles)
@@ -223,10 +258,9 @@ class Urn:
         return found
 
 
-def _weights(logs: Logs, offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights of candidates, the largest of each string 1."""
-    total = logs.prior + logs.words + logs.names
-    weights: NDArray[np.float64] = np.exp(total - np.repeat(np.maximum.reduceat(total, offsets[:-1]), np.diff(offsets)))
+def _weights(logs: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of candidates, the largest of each mention 1."""
+    weights: NDArray[np.float64] = np.exp(logs - np.repeat(np.maximum.reduceat(logs, offsets[:-1]), np.diff(offsets)))
     return weights
 
 
@@ -238,11 +272,9 @@ def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float
     return made
 
 
-def _tokens(
-    found: Candidates, weights: NDArray[np.float64], rows: NDArray[np.int64], places: NDArray[np.int64]
-) -> Mentions:
-    """The candidates of symbols, for each token that has the symbol."""
+def _tokens(found: Candidates, logs: Logs, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Mentions:
+    """The candidates of symbols, for each token that has the symbol; weights are logarithms yet."""
     lengths = np.diff(found.offsets)[rows]
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
-    return Mentions(offsets, found.numbers[source], weights[source], places)
+    return Mentions(offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], places)

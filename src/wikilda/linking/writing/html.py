@@ -63,10 +63,11 @@ def _article(row: dict[str, Any]) -> str:
 
 def _mention(mention: dict[str, Any]) -> str:
     shown = escape(mention["text"])
+    listed = [f"<span>{escape(each['title'])} {each['probability']:.0%}</span>" for each in mention["candidates"]]
     if mention["title"] is None:
-        return f'<span class="m nil" tabindex="0">{shown}<span class="card">not in the knowledge</span></span>'
-    best, *others = mention["candidates"]
-    rest = "".join(f"<span>{escape(each['title'])} {each['probability']:.0%}</span>" for each in others)
+        said = f"probably not in the knowledge ({mention['nil']:.0%}); else" if listed else "not in the knowledge"
+        return f'<span class="m nil" tabindex="0">{shown}<span class="card">{said}{"".join(listed)}</span></span>'
+    best, rest = mention["candidates"][0], "".join(listed[1:])
     item = f" · {escape(mention['wikidata'])}" if mention["wikidata"] else ""
     card = f'<span class="card"><b>{escape(best["title"])} {best["probability"]:.0%}{item}</b>{rest}</span>'
     style = f'class="m" style="--p:{best["probability"]:.2f}"'

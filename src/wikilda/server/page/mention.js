@@ -14,6 +14,7 @@ export function showMention(mention, chosen, choose) {
   const shown = mention.candidates[chosen];
   place.replaceChildren(
     make("p", { class: "said" }, `“${mention.text}”`),
+    ...(mention.nil > 0.5 ? [doubt(mention)] : []),
     make("p", { class: "quiet" }, "bar: with this text · tick: by the name alone"),
     make("ol", { class: "candidates" }, mention.candidates.map((each, at) => candidate(each, at === chosen, () => choose(at)))),
     make("div", { class: "article" },
@@ -22,6 +23,11 @@ export function showMention(mention, chosen, choose) {
       shown.wikidata ? make("p", { class: "quiet" }, article(`https://www.wikidata.org/wiki/${shown.wikidata}`, shown.wikidata)) : null),
     why(mention, shown, chosen),
   );
+}
+
+function doubt(mention) {
+  return make("p", { class: "nil" },
+    make("b", {}, `Probably nothing that this wiki has (${percent(mention.nil)}). `), "If it means something after all, then:");
 }
 
 function candidate(each, pressed, choose) {
@@ -42,6 +48,7 @@ const PARTS = {
   prior: ["prior", "how often the name means it in the wiki"],
   words: ["words", "how well the text’s words go with the article and those it is linked with"],
   names: ["title", "whether the title looks like the name, or like what it abbreviates"],
+  surroundings: ["around", "how well what stands next to the name goes with its kind"],
   company: ["company", "how it is related to what the other names mean"],
 };
 
@@ -94,7 +101,7 @@ function because(mention, shown, chosen) {
   const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
   const parts = Object.keys(PARTS).filter((part) => Math.abs(shown.odds[part]) >= 0.005);
   const sorted = parts.sort((one, other) => shown.odds[other] - shown.odds[one]);
-  const named = { prior: "the prior", words: "the words of the text", names: "its title", company: "the other names" };
+  const named = { prior: "the prior", words: "the words of the text", names: "its title", surroundings: "what stands next to it", company: "the other names" };
   if (chosen > 0) {
     const against = sorted.reverse().filter((part) => shown.odds[part] < 0).slice(0, 2).map((part) => named[part]);
     return `${shown.title} is less probable than ${shown.rival}${against.length ? `, because of ${against.join(" and ")}` : ""}.`;

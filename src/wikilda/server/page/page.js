@@ -78,8 +78,9 @@ function show(time) {
   showText();
   editing(false);
   const known = explained.mentions.filter((each) => each.candidates.length).length;
+  const linked = explained.mentions.filter(isLinked).length;
   get("status").textContent = explained.mentions.length
-    ? `${known} ${known === 1 ? "name" : "names"} linked in ${Math.round(time)} ms`
+    ? `${linked} of ${explained.mentions.length} ${explained.mentions.length === 1 ? "name" : "names"} linked in ${Math.round(time)} ms`
     : "No names found. Put [[double brackets]] around one.";
   get("figure-card").hidden = !known;
   get("topics-card").hidden = !explained.topics.length;
@@ -94,6 +95,15 @@ function show(time) {
   if (known) choose(Math.max(0, ambiguous), 0, { open: false });
 }
 
+/** Whether a mention is answered: it may mean something, and that is more probable than not. */
+const isLinked = (mention) => mention.candidates.length > 0 && mention.nil <= 0.5;
+
+function titleOf(mention) {
+  const best = mention.candidates[0];
+  if (!best) return "not known to the wiki";
+  return isLinked(mention) ? `${best.title} (${percent(best.probability)})` : `probably not in this wiki (${percent(mention.nil)})`;
+}
+
 function showText() {
   const points = [...state.text];
   const parts = [];
@@ -104,8 +114,8 @@ function showText() {
     parts.push(points.slice(last, each.start).join(""));
     const best = each.candidates[0];
     const mark = make("mark", {
-      "--sure": best ? best.probability : 0, class: best ? "" : "unknown", tabindex: 0, role: "button", "aria-pressed": "false",
-      title: best ? `${best.title} (${percent(best.probability)})` : "not known to the wiki",
+      "--sure": best ? best.probability : 0, class: isLinked(each) ? "" : "unknown", tabindex: 0, role: "button", "aria-pressed": "false",
+      title: titleOf(each),
       onclick: () => choose(number, 0), onkeydown: (event) => keyOnMark(event, number),
     }, points.slice(each.start, each.end).join(""));
     mark.dataset.number = number;

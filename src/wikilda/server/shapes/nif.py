@@ -6,13 +6,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from wikilda.linking import LinkedMention, Text
-from wikilda.server.identifiers import identifier
+from wikilda.server.identifiers import has_identifiers, identifier
 from wikilda.server.problems import Problem, too_large
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of
 from wikilda.server.shapes.turtle import Context, Phrase, read, write
 
-router = APIRouter(tags=["GERBIL NIF"], responses=errors(400, 401, 408, 413, 415, 422, 503, 504))
+router = APIRouter(tags=["GERBIL NIF"], responses=errors(400, 401, 404, 408, 413, 415, 422, 503, 504))
 _KINDS = ("application/x-turtle", "text/turtle")
 _TURTLE: dict[str, Any] = {"schema": {"type": "string"}}
 _BODY = {"requestBody": {"required": True, "content": dict.fromkeys(_KINDS, _TURTLE)}}
@@ -30,7 +30,8 @@ async def nif(
     if kind not in _KINDS:
         raise Problem(415, "no_turtle", f"The body is {kind}; send {' or '.join(_KINDS)}.")
     body = await request.body()
-    service.linker  # noqa: B018 - says so at once when it is not there
+    if not has_identifiers(service.linker.knowledge, kb):
+        raise Problem(404, "no_identifiers", f"This knowledge has no identifiers of the kind {kb}. Give another ?kb=.")
     answer = await service.work.run(lambda: write([_linked(each, service, kb) for each in _read(body, service)]))
     return Response(answer, media_type=kind, headers={"content-type": f"{kind}; charset=utf-8"})
 
@@ -53,8 +54,7 @@ def _linked(context: Context, service: Service, kb: str) -> Context:
 
 
 def _phrase(mention: LinkedMention, uri: str, kb: str, language: str) -> Phrase:
-    if not mention.candidates:
+    if not mention.entity:
         return Phrase(mention.start, mention.end, mention.text, uri=uri)
-    best = mention.candidates[0]
-    means = identifier(best.entity, kb, language)
-    return Phrase(mention.start, mention.end, mention.text, means, best.probability, uri)
+    means = identifier(mention.entity, kb, language)
+    return Phrase(mention.start, mention.end, mention.text, means, mention.confidence, uri)

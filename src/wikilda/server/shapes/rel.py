@@ -37,10 +37,10 @@ async def rel(asked: RelRequest, service: Annotated[Service, Depends(service_of)
     def work() -> list[list[Any]]:
         linked = service.link(document, candidates=1, topics=0)
         return [
-            [each.start, each.end - each.start, each.text, underscored(each.candidates[0].entity.title),
-             round(each.candidates[0].probability, 6), 0.0 if given else _found(service, each.text), _UNKNOWN_TAG]
+            [each.start, each.end - each.start, each.text, underscored(each.entity.title),
+             round(each.confidence, 6), 0.0 if given else _found(service, each.text), _UNKNOWN_TAG]
             for each in linked.mentions
-            if each.candidates
+            if each.entity
         ]  # fmt: skip
 
     return await service.answer(work)

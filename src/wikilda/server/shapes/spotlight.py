@@ -125,7 +125,7 @@ async def _annotated(request: Request, service: Service, document: Text, wanted:
 
 
 def _passes(mention: LinkedMention, wanted: Filter, linker: Linker) -> bool:
-    if not mention.candidates or mention.candidates[0].probability < wanted.confidence:
+    if not mention.entity or mention.confidence < wanted.confidence:
         return False
     return not wanted.support or _support(mention.candidates[0], linker) >= wanted.support
 
@@ -155,7 +155,7 @@ def _json(text: str, mentions: list[LinkedMention], wanted: Filter, linker: Link
             "@types": "",
             "@surfaceForm": each.text,
             "@offset": str(each.start),
-            "@similarityScore": str(each.candidates[0].probability),
+            "@similarityScore": str(each.confidence),
             "@percentageOfSecondRank": _second(each.candidates),
         }
         for each in mentions
@@ -190,8 +190,7 @@ def _bare(items: list[Any]) -> Any:
 
 def _turtle(text: str, mentions: list[LinkedMention], language: str) -> bytes:
     phrases = [
-        Phrase(each.start, each.end, each.text, dbpedia(each.candidates[0].entity.title, language),
-               each.candidates[0].probability)
+        Phrase(each.start, each.end, each.text, dbpedia(each.candidates[0].entity.title, language), each.confidence)
         for each in mentions
     ]  # fmt: skip
     return write([Context(f"{_BASE}#char=0,{len(text)}", text, phrases)])

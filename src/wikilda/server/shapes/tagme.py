@@ -28,13 +28,13 @@ _REL = {"tt": "two titles with underscores, a space between", "id": "two page nu
 
 @parameters(router, "/tag", _TAG, "Link, as TagMe does", required="text", also=("/tagme/tag",))
 async def tag(request: Request, service: _Service) -> Response:
-    """Annotations with `rho`, the probability of what they mean."""
+    """Annotations with `rho`, how probable it is that they mean their entity."""
     fields, started = await fields_of(request), perf_counter()
     document = service.text(fields.text())
 
     def work() -> dict[str, Any]:
         linked = service.link(document, candidates=1, topics=0)
-        wanted = [each for each in linked.mentions if each.candidates or fields.flag("include_all_spots")]
+        wanted = [each for each in linked.mentions if each.entity or fields.flag("include_all_spots")]
         return _answer("tag", fields, started, annotations=[_annotation(each, service, fields) for each in wanted])
 
     return await service.answer(work)
@@ -94,11 +94,10 @@ def _annotation(mention: LinkedMention, service: Service, fields: Fields) -> dic
         "spot": mention.text, "start": mention.start, "end": mention.end,
         "link_probability": _link_probability(mention.text, known),
     }  # fmt: skip
-    if mention.candidates:
-        best = mention.candidates[0]
-        found |= {"rho": round(best.probability, 6), "id": best.entity.page_id, "title": best.entity.title}
+    if mention.entity:
+        found |= {"rho": round(mention.confidence, 6), "id": mention.entity.page_id, "title": mention.entity.title}
         if fields.flag("include_abstract"):
-            found["abstract"] = known.sentences[known.find_topic(best.entity.title)]
+            found["abstract"] = known.sentences[known.find_topic(mention.entity.title)]
         if fields.flag("include_categories"):
             found["dbpedia_categories"] = []
     return found

@@ -53,6 +53,7 @@ class Changes:
     redirects: dict[str, str] = field(default_factory=dict)
     mentions: Counter[tuple[str, str]] = field(default_factory=Counter)  # (string, title)
     linked: Counter[str] = field(default_factory=Counter)  # how often a string is a link in the changed pages
+    own: set[str] = field(default_factory=set)  # strings that lists of entities name: names wherever they occur
     words: Counter[tuple[int, str]] = field(default_factory=Counter)
     links: set[tuple[str, str]] = field(default_factory=set)
     rewritten: set[str] = field(default_factory=set)  # pages whose words and links replace the old ones
@@ -232,6 +233,7 @@ def _take_entity(row: dict[str, Any], title: str, knowledge: Knowledge, changes:
         _name_by_title(changes, title, title)
     aliases = row.get("aliases", {})
     counts = aliases if isinstance(aliases, dict) else dict.fromkeys(aliases, 1)
+    changes.own |= {mention_key(each)[0] for each in (title, *counts)}
     for alias, count in counts.items():
         name(changes, alias, title, count, linked=count)
     if text:

@@ -140,6 +140,10 @@ def _write_mentions(writer: Writer, old: Knowledge, changes: Changes, mentions: 
         place = number_of(string, old.mention_strings, mentions)
         linked[place] += count
         occurs[place] += count
+    for string in changes.own:
+        place = number_of(string, old.mention_strings, mentions)
+        if place >= 0:
+            linked[place] = occurs[place]
     strings = StringTable(
         *(np.load(writer.path / f"mentions/strings.{part}.npy", mmap_mode="c") for part in ("bytes", "offsets"))
     )

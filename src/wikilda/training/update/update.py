@@ -47,13 +47,14 @@ def update(
     knowledge: str | Path | None = None,
     steps: int = 2,
     workers: int = 1,
+    overwrite: bool = False,
 ) -> Updated:
     """Write MODEL2 and its knowledge, MODEL2.kb."""
     old, target = Model.open(model), Path(target)
     known, place = old.knowledge(knowledge), target.with_name(f"{target.name}.kb")
     for each in (target, place):
-        check_target(each, overwrite=False)
-    with workplace(target, "updating", {}, restart=True) as work:
+        check_target(each, overwrite=overwrite)
+    with workplace(target, "updating", {}, restart=True, keep=False) as work:
         changes = read_changes(files, known)
         if not changes.entities and not changes.mentions:
             raise InputError(f"{', '.join(map(str, files))}: nothing in there is new.")

@@ -1,0 +1,79 @@
+"""The words that tell what kind of thing a topic is: those of its title and of the beginning of its article.
+
+All of them: *was*, *of* and *1998* are no content words, but tell of kinds. A word is a number of 22 bits from its
+hash; that two have the same is rare, and does no harm.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.inference.types import Whole
+from wikilda.jit import inner, njit
+from wikilda.knowledge import Knowledge
+from wikilda.model.surroundings import Kinds
+from wikilda.text.characters import Characters, characters
+from wikilda.text.tokens import WORD, Bytes, Offsets, tokenize
+
+WORDS = 1 << 22  # how many numbers there are
+_BEGINNING = 15  # words of the first sentence
+_LEAST = 20  # topics that a word must tell of, or it tells of no kind
+_LARGEST = 0.2  # share of the topics that a word may tell of
+_SHIFT = np.uint64(64 - 22)
+
+Words = NDArray[np.uint32]
+
+
+def kind_words(knowledge: Knowledge) -> Kinds:
+    """The words of every topic that tell of some others, too, but not of too many."""
+    titles, sentences = knowledge.titles, knowledge.sentences
+    offsets, words = _read(titles.data, titles.offsets, sentences.data, sentences.offsets, characters())
+    spread = np.bincount(words, minlength=WORDS)
+    common = (spread >= _LEAST) & (spread <= max(_LARGEST * len(titles), _LEAST))
+    kept = common[words]
+    ends = np.concatenate(([0], np.cumsum(kept)))
+    return Kinds(ends[offsets], words[kept])
+
+
+@njit
+def _read(
+    titles: Bytes, title_offsets: Offsets, sentences: Bytes, sentence_offsets: Offsets, letters: Characters
+) -> tuple[Offsets, Words]:  # fmt: skip
+    """The distinct words of each topic, sorted."""
+    count = len(title_offsets) - 1
+    offsets = np.zeros(count + 1, np.int64)
+    longest = np.int64(0)
+    for topic in range(count):
+        longest = max(longest, title_offsets[topic + 1] - title_offsets[topic])
+        longest = max(longest, sentence_offsets[topic + 1] - sentence_offsets[topic])
+    hashes, starts, ends = np.empty(longest, np.uint64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    own = np.empty(longest + _BEGINNING, np.uint32)
+    words = np.empty(16 * max(count, 1), np.uint32)
+    for topic in range(count):
+        tokens = tokenize(titles, title_offsets[topic], title_offsets[topic + 1], letters, hashes, starts, ends)
+        found = _add(own, np.int64(0), hashes[:tokens], np.int64(longest))
+        tokens = tokenize(
+            sentences, sentence_offsets[topic], sentence_offsets[topic + 1], letters, hashes, starts, ends
+        )  # fmt: skip
+        found = _add(own, found, hashes[:tokens], np.int64(_BEGINNING))
+        distinct = np.unique(own[:found])
+        end = offsets[topic] + len(distinct)
+        if end > len(words):
+            words = np.concatenate((words, np.empty(len(words) + len(distinct), np.uint32)))
+        words[offsets[topic] : end] = distinct
+        offsets[topic + 1] = end
+    return offsets, words[: offsets[-1]].copy()
+
+
+@inner
+def _add(own: Words, found: Whole, hashes: NDArray[np.uint64], most: Whole) -> Whole:
+    """Add the words among the first so many of some tokens."""
+    seen = np.int64(0)
+    for token in hashes:
+        if not token & WORD:
+            continue
+        seen += 1
+        if seen > most:
+            break
+        own[found] = token >> _SHIFT
+        found += 1
+    return found

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,13 +45,22 @@ def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> 
 
 
 @contextmanager
-def worded() -> Iterator[None]:
+def running(master: str | None, more: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A session for as long as the block runs."""
+    with tempfile.TemporaryDirectory(prefix="wikilda-spark-", ignore_cleanup_errors=True) as scratch:
+        session = open_session(master, more, Path(scratch))
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+@contextmanager
+def worded(advice: str = "What is finished is kept: run the same command again.") -> Iterator[None]:
     """Failures of Spark in a few words; its own are pages long, and go to its logs."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         why = next((line for line in reversed(lines) if "Error:" in line and not line.startswith("at ")), lines[0])
-        raise WikildaError(
-            f"Spark has failed: {why[:500]}. What is finished is kept: run the same command again."
-        ) from error
+        raise WikildaError(f"Spark has failed: {why[:500]}. {advice}") from error

@@ -26,7 +26,7 @@ from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
 from wikilda.training.engines.spark.sampling import sample_partition
 from wikilda.training.engines.spark.session import open_session, worded
 from wikilda.training.engines.spark.spread import Spread, spread
-from wikilda.training.engines.spark.tables import Tables, documents_table, model_table
+from wikilda.training.engines.spark.tables import Tables, documents_table, model_table, symbols_table
 from wikilda.training.interpolate import Blend, next_model
 from wikilda.training.shard import Globals
 from wikilda.training.shared import open_shared, write_shared
@@ -73,7 +73,8 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        documents = documents_table(tables, job.corpus, job.checkpoint.count, job.task.settings.held_out)
+        which = job.corpus, job.checkpoint.count, job.task.settings.held_out
+        documents, symbols = documents_table(tables, *which), symbols_table(tables, *which)
         model = model_table(tables, job.model)
         shared = self._spread_globals(job)
         links = self._spread_links(job.knowledge) if job.task.settings.coherence else None
@@ -82,7 +83,7 @@ class SparkEngine(Engine):
             shards = missing[start : start + size]
             before = self._before(tables, job, shards)
             self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
-            formed = form_shards(documents, model, before, shards)
+            formed = form_shards(documents, symbols, model, before, shards)
             sample = partial(sample_partition, task=job.task, shared=shared, links=links)
             name = _round_name(job, shards[0])
             formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))

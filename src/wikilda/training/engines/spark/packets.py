@@ -3,14 +3,16 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from wikilda.training.engines.spark.rows import BEFORE, DOCUMENT_MENTIONS, DOCUMENT_WORDS, MENTIONS, WORDS
+from wikilda.training.engines.spark.rows import BEFORE, DOCUMENT_MENTIONS, DOCUMENT_WORDS
 
 
-def form_shards(documents: DataFrame, model: DataFrame, before: DataFrame, shards: list[int]) -> DataFrame:
+def form_shards(
+    documents: DataFrame, symbols: DataFrame, model: DataFrame, before: DataFrame, shards: list[int]
+) -> DataFrame:
     """Everything that the sampler needs, one shard a partition, sorted: `before`, documents, parameters."""
     listed = ", ".join(map(str, shards))
-    some = documents.where(f"shard in ({listed})")
-    rows = _documents(some).unionByName(_before(before)).unionByName(_parameters(some, model))
+    some, needed = (table.where(f"shard in ({listed})") for table in (documents, symbols))
+    rows = _documents(some).unionByName(_before(before)).unionByName(_parameters(needed, model))
     partition = F.expr(f"array_position(array({listed}), shard) - 1")
     return rows.repartitionById(len(shards), partition.cast("int")).sortWithinPartitions("kind", "number", "place")
 
@@ -37,14 +39,15 @@ def _rows(table: DataFrame, kind: int, ints: str) -> DataFrame:
     )
 
 
-def _parameters(documents: DataFrame, model: DataFrame) -> DataFrame:
+def _parameters(symbols: DataFrame, model: DataFrame) -> DataFrame:
     """The rows of the model's table that shards need, a copy for each shard.
 
-    A symbol is joined once, however many shards have it. Its row may be long, if it is a word that every article
-    has: it is then in segments, which are joined and copied by different tasks.
+    A symbol is asked for once a shard, however many documents have it, and joined once, however many shards do. Its
+    row may be long, if it is a word that every article has: it is then in segments, which are joined and copied by
+    different tasks.
     """
-    needed = _needed(documents, "words", WORDS).unionByName(_needed(documents, "mentions", MENTIONS))
-    needed = needed.groupBy("kind", "symbol").agg(F.collect_set("shard").alias("shards"))
+    pairs = symbols.select("shard", "kind", F.explode("symbols").cast("bigint").alias("symbol"))
+    needed = pairs.groupBy("kind", "symbol").agg(F.collect_list("shard").alias("shards"))
     long = model.where("segment > 0").groupBy("kind", "symbol").agg(F.max("segment").alias("last"))
     needed = needed.join(F.broadcast(long), ["kind", "symbol"], "left")
     needed = needed.select("kind", "symbol", "shards", F.explode(F.sequence(F.lit(0), _or_0("last"))).alias("segment"))
@@ -57,11 +60,6 @@ def _parameters(documents: DataFrame, model: DataFrame) -> DataFrame:
         F.col("topics").alias("ints"),
         F.col("values").alias("floats"),
     )
-
-
-def _needed(documents: DataFrame, column: str, kind: int) -> DataFrame:
-    symbols = F.explode(F.array_distinct(column).cast("array<bigint>")).alias("symbol")
-    return documents.select("shard", F.lit(kind).cast("tinyint").alias("kind"), symbols)
 
 
 def _or_0(column: str) -> Column:

@@ -18,6 +18,7 @@ MODEL = (
     "kind tinyint, symbol bigint, segment int, topics array<int>, values array<float>, gained bigint, dropped bigint"
 )
 DOCUMENTS = "shard int, number bigint, place int, words array<int>, mentions array<int>"
+SYMBOLS = "shard int, kind tinyint, symbols array<int>"
 COUNTS = "shard int, kind tinyint, symbol bigint, topics array<int>, sweeps array<bigint>, report string"
 
 

@@ -64,4 +64,4 @@ def test_the_same_model_of_a_part_of_the_real_knowledge(data: Path, tmp_path: Pa
     assert same(made["spark"], made["local"])
     assert made["local"].identity != model.identity
     summary = knowledge.artifact.manifest["summary"]
-    assert min(summary[name] for name in ("topics", "words", "links between topics")) > 500
+    assert min(summary[name] for name in ("topics", "words", "links between topics")) > 200

@@ -46,7 +46,7 @@ def _parameters(symbols: DataFrame, model: DataFrame) -> DataFrame:
     row may be long, if it is a word that every article has: it is then in segments, which are joined and copied by
     different tasks.
     """
-    pairs = symbols.select("shard", "kind", F.explode("symbols").cast("bigint").alias("symbol"))
+    pairs = symbols.select("shard", "kind", F.explode(F.col("symbols").cast("array<bigint>")).alias("symbol"))
     needed = pairs.groupBy("kind", "symbol").agg(F.collect_list("shard").alias("shards"))
     long = model.where("segment > 0").groupBy("kind", "symbol").agg(F.max("segment").alias("last"))
     needed = needed.join(F.broadcast(long), ["kind", "symbol"], "left")

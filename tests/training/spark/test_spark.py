@@ -43,7 +43,7 @@ def test_the_same_model_on_one_machine(
     assert same(made, whole)
     [own] = tables.iterdir()
     assert own.name.startswith("model-")
-    assert {each.name.split("-")[0] for each in own.iterdir()} == {"documents", "model", "symbols"}
+    assert {each.name.split("-")[0] for each in own.iterdir()} == {"documents", "links", "model", "symbols"}
     assert [each.name for each in own.glob("model-*")] == [f"model-{made.identity}"]
 
 

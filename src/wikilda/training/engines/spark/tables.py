@@ -9,10 +9,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, Parameters
 from wikilda.model.writer import chunks
 from wikilda.training.corpus import Corpus, Documents
-from wikilda.training.engines.spark.rows import DOCUMENTS, MENTIONS, MODEL, SYMBOLS, WORDS, list_array, model_batch
+from wikilda.training.engines.spark.rows import (
+    DOCUMENTS,
+    IN_LINKS,
+    LINKS,
+    MENTIONS,
+    MODEL,
+    SYMBOLS,
+    WORDS,
+    list_array,
+    model_batch,
+    segments,
+)
 from wikilda.training.sampled import of_shard
 
 _DONE = "_SUCCESS"  # as Spark itself marks what is whole
@@ -125,6 +138,27 @@ def _model_part(kind: int, table: Parameters, first: int, last: int) -> pa.Recor
     lengths = np.diff(table.offsets[first : last + 1])
     topics, values = np.asarray(table.topics[span]), np.asarray(table.values[span])
     return model_batch(kind, np.arange(first, last), lengths, topics, values)
+
+
+def links_table(tables: Tables, knowledge: Knowledge) -> DataFrame:
+    """Who links to a topic, as a table of lists by topic; written if it is not there yet."""
+    name = f"links-{knowledge.identity}"
+    if not tables.is_whole(name):
+        tables.write(name, _link_files(knowledge.graph))
+    return tables.read(name, IN_LINKS)
+
+
+def _link_files(graph: Graph) -> Iterator[list[pa.RecordBatch]]:
+    for first, last in chunks(graph.in_offsets, _FILE_PARAMETERS):
+        bounds = np.asarray(graph.in_offsets[first : last + 1])
+        rows, numbers, offsets = segments(np.diff(bounds))
+        columns = [
+            pa.array(np.full(len(rows), LINKS, np.int8)),
+            pa.array(first + rows),
+            pa.array(numbers),
+            list_array(offsets, np.asarray(graph.in_topics[bounds[0] : bounds[-1]]), np.int32),
+        ]
+        yield [pa.record_batch(columns, names=["kind", "symbol", "segment", "topics"])]
 
 
 def documents_table(tables: Tables, corpus: Corpus, shards: int, held_out: float) -> DataFrame:

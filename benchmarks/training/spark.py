@@ -70,12 +70,13 @@ class Watch:
             self.peak = max(self.peak, *map(anonymous, workers), 0.0)
 
 
-def run(engine: Engine, given: argparse.Namespace, target: Path, *, part: float = 1.0) -> tuple[str, Metrics]:
-    """One iteration; of a small part of the documents, if it is just to have Java compile."""
+def run(engine: Engine, given: argparse.Namespace, target: Path, *, small: bool = False) -> tuple[str, Metrics]:
+    """One iteration; on two small shards, if it is just to have Java compile."""
     for old in (target, target.with_name(f"{target.name}.training")):
         shutil.rmtree(old, ignore_errors=True)
-    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part * part)
-    made = train(given.model, given.corpus, target, settings, Plan(1, given.shards), engine=engine)
+    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part * (0.02 if small else 1.0))
+    plan = Plan(1, 2 if small else given.shards)
+    made = train(given.model, given.corpus, target, settings, plan, engine=engine)
     return made.identity, read_metrics(target)[-1]
 
 
@@ -104,7 +105,7 @@ def compare(given: argparse.Namespace, name: str) -> None:
     show("local, 2 workers", row, row.joining_seconds, row.merging_seconds)
     spark = SparkEngine(given.master, conf=conf(place / "events", given.partitions), together=given.round)
     started = time.perf_counter()
-    run(spark, given, place / "small", part=0.02)
+    run(spark, given, place / "small", small=True)
     began = time.time()
     print(f"Spark has started and done 2 % of it in {time.perf_counter() - started:.1f} s", flush=True)
     with Watch() as watch:

@@ -22,7 +22,7 @@ from tests.training.spark.cluster import Cluster, exposed
 from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
 from wikilda.training.engines.base import Job
-from wikilda.training.engines.spark import SparkEngine, rows
+from wikilda.training.engines.spark import SparkEngine, merging, rows
 from wikilda.training.pipeline import train
 
 CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]
@@ -36,6 +36,7 @@ def test_the_same_model_on_one_machine(
     tables = tmp_path / "tables"
     engine = SparkEngine("local[2]", tables.as_uri(), SMALL, together=4)
     monkeypatch.setattr(rows, "SEGMENT", 5)
+    monkeypatch.setattr(merging, "_STRETCH", 50)
     try:
         made = train(model, corpus, tmp_path / "model", QUICK, PLAN, engine=engine)
     finally:

@@ -136,18 +136,20 @@ def alike_by(graph: Graph | None, known: NDArray[np.uint32]) -> Alike:
     A topic that a mention gains in its shard is like no other until the next iteration: packets are self-contained, and
     engines that join links do not have those of just any topic.
     """
-    ended = np.append(known, NO_TOPIC)  # whatever is looked for, there is one that is no less
+    if graph is None:
+        return no_likeness
+    links, ended = graph, np.append(known, NO_TOPIC)  # whatever is looked for, there is one that is no less
 
     def alike(topics: NDArray[np.uint32]) -> Likeness:
         places = np.flatnonzero(ended[np.searchsorted(ended, topics)] == topics)
-        found = likeness(graph, topics[places])
+        found = likeness(links, topics[places])
         if len(places) == len(topics):
             return found
         lengths = np.zeros(len(topics) + 1, np.int64)
         lengths[places + 1] = np.diff(found.offsets)
         return Likeness(topics, np.cumsum(lengths), places[found.neighbours].astype(np.int32), found.values)
 
-    return no_likeness if graph is None else alike
+    return alike
 
 
 def _rows(symbols: NDArray[np.uint32], parameters: Parameters) -> Table:

@@ -53,10 +53,10 @@ def _sums(counts: DataFrame) -> DataFrame:
         F.sum("pair.sweeps").alias("sweeps")
     )
     stretch = F.expr(f"cast(topic div {_STRETCH} as int)").alias("segment")
-    pairs = F.sort_array(F.collect_list(F.struct("topic", "sweeps"))).alias("pairs")
+    listed = F.sort_array(F.collect_list(F.struct("topic", "sweeps"))).alias("pairs")
     return (
         sums.groupBy("kind", "symbol", stretch)
-        .agg(pairs)
+        .agg(listed)
         .select(
             "kind",
             "symbol",

@@ -20,7 +20,7 @@ from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark.fetch import fetch_tables
 from wikilda.training.engines.spark.merging import next_table
-from wikilda.training.engines.spark.packets import form_shards
+from wikilda.training.engines.spark.packets import Sources, form_shards
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
 from wikilda.training.engines.spark.sampling import sample_partition
 from wikilda.training.engines.spark.session import open_session, worded
@@ -77,18 +77,13 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        which = job.corpus, job.checkpoint.count, job.task.settings.held_out
-        documents, symbols = documents_table(tables, *which), symbols_table(tables, *which)
-        model = model_table(tables, job.model)
-        shared = self._spread_globals(job)
-        coherent = job.knowledge if job.task.settings.coherence else None
-        links = links_table(tables, Knowledge.open(coherent)) if coherent else None
+        sources, shared = _sources(tables, job), self._spread_globals(job)
         size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
         for start in range(0, len(missing), size):
             shards = missing[start : start + size]
             before = self._before(tables, job, shards)
             self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
-            formed = form_shards(documents, symbols, model, links, before, shards)
+            formed = form_shards(sources, before, shards)
             sample = partial(sample_partition, task=job.task, shared=shared)
             name = _round_name(job, shards[0])
             formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))
@@ -168,6 +163,17 @@ class SparkEngine(Engine):
         beside.write_text(json.dumps(shards), "utf-8")
         beside.rename(place / f"{shards[0]:06d}.json")
         tables.remove(f"{_iteration_name(job)}/before-{shards[0]:06d}")
+
+
+def _sources(tables: Tables, job: Job) -> Sources:
+    which = job.corpus, job.checkpoint.count, job.task.settings.held_out
+    graph = job.knowledge if job.task.settings.coherence else None
+    return Sources(
+        documents_table(tables, *which),
+        symbols_table(tables, *which),
+        model_table(tables, job.model),
+        links_table(tables, Knowledge.open(graph)) if graph else None,
+    )
 
 
 def _rounds(job: Job) -> list[Path]:

@@ -1,19 +1,28 @@
 """The joins of Figure 3: documents re-keyed by symbol, joined with the model and the links, and regrouped by shard."""
 
+from typing import NamedTuple
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda.training.engines.spark.rows import BEFORE, DOCUMENT_MENTIONS, DOCUMENT_WORDS, LINKS, MENTIONS
 
 
-def form_shards(
-    documents: DataFrame, symbols: DataFrame, model: DataFrame, links: DataFrame | None, before: DataFrame,
-    shards: list[int],
-) -> DataFrame:  # fmt: skip
+class Sources(NamedTuple):
+    """The tables that shards are formed of: see `tables.py`. Without coherence, there is none of links."""
+
+    documents: DataFrame
+    symbols: DataFrame
+    model: DataFrame
+    links: DataFrame | None
+
+
+def form_shards(sources: Sources, before: DataFrame, shards: list[int]) -> DataFrame:
     """Everything that the sampler needs, one shard a partition, sorted: `before`, documents, parameters, links."""
     listed = ", ".join(map(str, shards))
-    some, needed = (table.where(f"shard in ({listed})") for table in (documents, symbols))
-    rows = _documents(some).unionByName(_before(before)).unionByName(_joined(needed, model, links))
+    documents, symbols = (table.where(f"shard in ({listed})") for table in (sources.documents, sources.symbols))
+    joined = _joined(symbols, sources.model, sources.links)
+    rows = _documents(documents).unionByName(_before(before)).unionByName(joined)
     partition = F.expr(f"array_position(array({listed}), shard) - 1")
     return rows.repartitionById(len(shards), partition.cast("int")).sortWithinPartitions("kind", "number", "place")
 

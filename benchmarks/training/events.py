@@ -95,5 +95,6 @@ def show_tasks(tasks: list[Task]) -> None:
                 middle = statistics.median(clock), statistics.median(java)
                 print(
                     f"    {name}: {len(some)} tasks, slowest {max(clock):.2f} s, median {middle[0]:.2f} s; "
-                    f"of Java {max(java):.2f} and {middle[1]:.2f}, {sum(java):.1f} in all"
+                    f"of Java {max(java):.2f} and {middle[1]:.2f}, {sum(java):.1f} in all; "
+                    f"{sum(task.shuffled for task in some) / 2**20:.1f} MB written"
                 )

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
+from wikilda.linking import Linker
+from wikilda.model import create_model
 from wikilda.sample import SETTINGS, WIKI
 
 # Any text may be tried, and the first try compiles: no deadlines, and fewer tries with the compiler off.
@@ -30,3 +32,14 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     """Knowledge of the sample wiki."""
     target = tmp_path_factory.mktemp("sample") / "kb"
     return Knowledge(build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1)))
+
+
+@pytest.fixture(scope="session")
+def model(sample: Knowledge) -> Path:
+    """A model of the sample wiki, beside its knowledge."""
+    return create_model(sample, sample.artifact.path.with_name("model")).path
+
+
+@pytest.fixture(scope="session")
+def linker(model: Path) -> Linker:
+    return Linker.open(model)

@@ -65,6 +65,23 @@ class Artifact:
                 raise ArtifactError(f"{self.path / name}: is damaged (its digest is another). Make {self.path} anew.")
 
 
+class Stored:
+    """What an artifact holds, opened."""
+
+    def __init__(self, artifact: Artifact) -> None:
+        self.artifact = artifact
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self.artifact.path
+
+    @property
+    def identity(self) -> str:
+        """What it is, as a digest of all that it holds; what is made from it refers to it by this."""
+        return self.artifact.identity
+
+
 class Writer:
     """Writes an artifact; used as a context, it leaves nothing behind when something goes wrong."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.jit import inner, njit
 
 
@@ -18,9 +19,8 @@ class StringTable(Sequence[str]):
     def of(cls, strings: Iterable[str]) -> "StringTable":
         """Make a table of strings in the given order."""
         encoded = [string.encode() for string in strings]
-        offsets = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum([len(each) for each in encoded], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8).copy(), offsets)
+        data = np.frombuffer(b"".join(encoded), np.uint8).copy()
+        return cls(data, offsets_of([len(each) for each in encoded]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -11,13 +11,13 @@ from wikilda.evaluation.gold import GoldDocument, Resolver
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
-from wikilda.model import Model, create_model
+from wikilda.model import Model
 from wikilda.sample import texts
 
 
-@pytest.fixture(scope="session")
-def model(sample: Knowledge, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    return create_model(sample, tmp_path_factory.mktemp("evaluation") / "model")
+@pytest.fixture(scope="session", name="model")
+def opened_model(model: Path) -> Model:
+    return Model.open(model)
 
 
 @pytest.fixture(scope="session")

@@ -85,15 +85,12 @@ class Pretended:
 def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
     pretended = Pretended()
     monkeypatch.setattr(searching, "measure", pretended)
-    monkeypatch.setattr(searching, "ProcessPoolExecutor", lambda workers, mp_context: ThreadPoolExecutor(workers))
     space = [Axis("model", "alpha", [0.1, 0.2]), Axis("urn", "words", [0.5, 2.0, -1.0])]
     file, task = tmp_path / "record.jsonl", Task(tmp_path, tmp_path, [], tmp_path / "scratch")
     task.scratch.mkdir()
-    search = Search(task, space, start(), Record(file, {}), 2)  # type: ignore[arg-type]
+    search = Search(task, space, start(), Record(file, {}), 1)  # type: ignore[arg-type]
     steps = list(search.steps(5))
     assert search.point["urn"]["words"] == 0.5
     assert search.point["model"]["alpha"] == 0.1
@@ -101,7 +98,7 @@ def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
     assert dict(steps[1].tried)[-1.0] is None  # refused by the settings themselves
     made = pretended.made
     assert made == len(file.read_text().splitlines()) - 1
-    again = Search(task, space, start(), Record(file, {}), 2)  # type: ignore[arg-type]
+    again = Search(task, space, start(), Record(file, {}), 1)  # type: ignore[arg-type]
     assert list(again.steps(5)) == steps
     assert pretended.made == made
 

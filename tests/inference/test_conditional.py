@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.inference.conditional import conditionals
 from tests.inference.conftest import World, judge, make_world, random_document, tokens_of
 from wikilda.inference import Document, SamplerSettings
-from wikilda.inference.conditional import conditionals
 from wikilda.model import ModelSettings
 
 

@@ -1,5 +1,6 @@
 """What comes before sampling: similarities, TagMe*, weights."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,23 @@ def test_weights_are_kept(tmp_path: Path) -> None:
     assert len(list((tmp_path / "model").glob("weights-*"))) == 2
     prepare(world.model.with_settings(ModelSettings(alpha=0.5)))
     assert len(list((tmp_path / "model").glob("weights-*"))) == 2
+
+
+def test_weights_that_no_one_will_read_are_removed(tmp_path: Path) -> None:
+    world = make_world(tmp_path / "model", ModelSettings(), seed=1)
+    old, killed, running = (
+        tmp_path / "model" / f"weights-{name}" for name in ("0a", "0b.17.ab.writing", "0c.18.cd.writing")
+    )
+    for each in (old, killed, running):
+        each.mkdir()
+    (old / "manifest.json").write_text('{"format": 1}')
+    os.utime(killed, (0, 0))
+    prepare(world.model)
+    prepare(world.model.with_settings(ModelSettings(beta_words=0.5)))
+    assert not old.exists()
+    assert not killed.exists()
+    assert running.exists(), "someone may be writing it"
+    assert len(list((tmp_path / "model").glob("weights-*"))) == 3
 
 
 def test_words_start_from_topics_of_mentions(tmp_path: Path) -> None:

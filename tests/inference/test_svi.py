@@ -9,11 +9,17 @@ from scipy.special import digamma
 
 from tests.inference.conftest import make_world
 from wikilda.inference.counts import Counts
-from wikilda.inference.svi import Copy, Prior, Step, Table, exp_digammas
+from wikilda.inference.svi import Copy, Prior, Step, Table, exp_digamma
 from wikilda.inference.weights import prepare
+from wikilda.jit import njit
 from wikilda.model import Model, ModelSettings
 from wikilda.training.corpus import Documents
 from wikilda.training.engines.local import form_shard
+
+
+@njit
+def exp_digammas(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([exp_digamma(value) for value in values])
 
 
 def test_exp_digamma_is_what_it_says() -> None:

@@ -7,8 +7,11 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -165,37 +168,56 @@ def test_a_closed_pipe_is_no_error_message(model: Path, tmp_path: Path) -> None:
         assert process.wait(60) == 141
 
 
-def _started(command: list[object], note: Path) -> "subprocess.Popen[bytes]":
-    process = subprocess.Popen([str(each) for each in command], stderr=subprocess.PIPE)
-    for _ in range(1200):
-        if note.exists() and json.loads(note.read_text())["read"] > 0:
-            return process
-        assert process.poll() is None
-        time.sleep(0.05)
-    process.kill()
-    raise AssertionError("the run did not begin")
+@contextmanager
+def _started(command: list[object], source: Path, note: Path) -> "Iterator[subprocess.Popen[bytes]]":
+    """A run that has counted some documents, and cannot end: its source is a pipe, and all of a file afterwards."""
+    data = source.read_bytes()
+    source.unlink()
+    os.mkfifo(source)
+    pipe = os.open(source, os.O_RDWR | os.O_NONBLOCK)
+    with subprocess.Popen([str(each) for each in command], stderr=subprocess.PIPE) as process:
+        feeder = threading.Thread(target=_feed, args=(pipe, data.splitlines(keepends=True), process))
+        feeder.start()
+        try:
+            for _ in range(1200):
+                if note.exists() and json.loads(note.read_text())["read"] > 0:
+                    break
+                assert process.poll() is None
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.kill()
+            feeder.join()
+            os.close(pipe)
+            source.unlink()
+            source.write_bytes(data)
+
+
+def _feed(pipe: int, lines: list[bytes], process: "subprocess.Popen[bytes]") -> None:
+    """Write lines one by one, without an end; a signal is noticed between two of them."""
+    for line in lines:
+        while process.poll() is None:
+            with suppress(BlockingIOError):
+                os.write(pipe, line)
+                break
+            time.sleep(0.005)
+        if process.poll() is not None:
+            return
+        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: signal.Signals) -> None:
-    whole_source = corpus(tmp_path / "whole-in.jsonl", 5000)
-    with whole_source.open("a") as file:
+    source = corpus(tmp_path / "in.jsonl", 500)
+    with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
-    source, output, note = tmp_path / "in.jsonl", tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
-    os.mkfifo(source)  # it cannot come to the end before it is stopped: there is none yet
-    command = [*COMMAND, model, source, "-o", output, "--sweeps", 4, "--burn-in", 1]
-    held = os.open(source, os.O_RDWR)
-    with (
-        subprocess.Popen(["head", "-n", "4000", whole_source], stdout=held) as feeder,
-        _started(command, note) as process,
-    ):
+    output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
+    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--sweeps", 4, "--burn-in", 1]
+    with _started(command, source, note) as process:
         os.kill(process.pid, stop)
         process.wait(60)
         assert process.stderr is not None
         words = process.stderr.read().decode()
-        feeder.kill()
-    os.close(held)
-    whole_source.replace(source)
     assert not output.exists()
     if stop == signal.SIGINT:
         assert process.returncode == 130
@@ -205,11 +227,11 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     code, _, err = run(*command[3:])
     assert code == 3
     done = json.loads(err.split("after ")[1].split(" ")[0].replace(",", ""))
-    assert 0 < done < 5000
+    assert 0 < done < 500
     whole = tmp_path / "whole.jsonl"
     assert run("link", model, source, "-o", whole, "--sweeps", 4, "--burn-in", 1)[0] == 3
     assert output.read_bytes() == whole.read_bytes()
-    assert len(rows_of(output)) == 5001
+    assert len(rows_of(output)) == 501
     assert not list(tmp_path.glob("*.partial*"))
 
 
@@ -247,10 +269,10 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
 
 
 def test_a_journal_refuses_other_documents_and_other_settings(model: Path, tmp_path: Path) -> None:
-    source, output = corpus(tmp_path / "in.jsonl", 3000), tmp_path / "out.tsv"
+    source, output = corpus(tmp_path / "in.jsonl", 500), tmp_path / "out.tsv"
     note = tmp_path / "out.tsv.partial.note"
-    command = [*COMMAND, model, source, "-o", output]
-    with _started(command, note) as process:
+    command = [*COMMAND, model, source, "-o", output, "-j", 2]
+    with _started(command, source, note) as process:
         process.kill()
     code, _, err = run(*command[3:], "-n", 2)
     assert (code, "of a run with another candidates" in err) == (1, True)

@@ -6,20 +6,11 @@ from pathlib import Path
 import pytest
 
 from wikilda.knowledge import Knowledge
-from wikilda.model import ModelSettings, create_model
 from wikilda.sample import WIKI
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.settings import TrainingSettings
 
 QUICK = TrainingSettings(sweeps=8, burn_in=2, held_out=0.1, evaluated=4, particles=2, rho_local=1e-3, minibatch=4)
-
-
-@pytest.fixture(scope="session")
-def model(sample: Knowledge) -> Path:
-    """A model of the sample wiki, beside its knowledge."""
-    target = sample.artifact.path.with_name("training-model")
-    create_model(sample, target, ModelSettings())
-    return target
 
 
 @pytest.fixture(scope="session")

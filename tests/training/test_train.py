@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,13 @@ import numba
 import numpy as np
 import pytest
 
+from tests.processes import is_gone, run_while_filling, small_disk
 from tests.training.conftest import QUICK
 from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
-from wikilda.training import pipeline
+from wikilda.model.model import MENTIONS, WORDS
+from wikilda.training import checkpoints, pipeline
 from wikilda.training.engines import local
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.metrics import FILE, read_metrics
@@ -75,9 +76,10 @@ def test_other_shards_or_seeds_give_other_models(whole: Model, model: Path, corp
 def test_sums_of_groups_change_nothing(
     whole: Model, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wikilda.training.checkpoints._LEAST_GROUP", 2)
-    monkeypatch.setattr("wikilda.training.checkpoints.math.isqrt", lambda _: 1)
+    monkeypatch.setattr(checkpoints, "_LEAST_GROUP", 2)  # with 7 shards, groups of 3, 3 and 1
+    sums = Stopping(monkeypatch, checkpoints, "write_sum", -1)
     assert train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+    assert sums.count == PLAN.iterations * 2 * len((WORDS, MENTIONS))
 
 
 def test_one_iteration_twice_is_two(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
@@ -202,14 +204,18 @@ def test_steps_follow_their_schedules() -> None:
 compiled = not numba.config.DISABLE_JIT
 
 
-def start(model: Path, corpus: Path, target: Path, workers: int) -> "subprocess.Popen[str]":
+def command(model: Path, corpus: Path, target: Path, workers: int) -> list[object]:
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in (
         ("sweeps", 8), ("burn_in", 2), ("held_out", 0.1), ("evaluated", 4), ("particles", 2), ("rho_local", 1e-3), ("minibatch", 4),
     )]  # fmt: skip
-    command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
-    command += ["--iterations", "2", "--shards", "7", "--workers", str(workers), *settings]
+    plan = ["--iterations", 2, "--shards", 7, "--workers", workers]
+    return ["train", model, corpus, "-o", target, *plan, *settings]
+
+
+def start(model: Path, corpus: Path, target: Path, workers: int) -> "subprocess.Popen[str]":
+    arguments = [sys.executable, "-m", "wikilda", *map(str, command(model, corpus, target, workers))]
     return subprocess.Popen(
-        command, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        arguments, start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
 
 
@@ -217,22 +223,10 @@ def written(work: Path) -> int:
     return sum(len(files) for _, _, files in os.walk(work))
 
 
-def is_gone(group: int) -> bool:
-    """Whether all processes of a group have ended, soon enough."""
-    until = time.monotonic() + 20
-    while time.monotonic() < until:
-        try:
-            os.killpg(group, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.01)
-    return False
-
-
 @pytest.mark.skipif(not compiled, reason="uncompiled processes are too slow")
 def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
     target, work, chance, kills = tmp_path / "m", tmp_path / "m.training", random.Random(1), 0
-    for _ in range(4):
+    for _ in range(3):
         running = start(model, corpus, target, 2)
         until, before = time.monotonic() + 60, written(work)
         while running.poll() is None and time.monotonic() < until and written(work) < before + 12:
@@ -253,37 +247,17 @@ def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, c
     assert [row.iteration for row in read_metrics(target)] == [0, 1, 2]
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of a few megabytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=8000k", "tmpfs", str(disk)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a small file system is not allowed here")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-@pytest.mark.skipif(not compiled, reason="starts processes")
+@pytest.mark.skipif(not compiled, reason="starts a process")
 def test_a_full_disk_is_said_in_words_and_loses_nothing(
-    whole: Model, model: Path, corpus: Path, small_disk: Path
+    whole: Model, model: Path, corpus: Path, tmp_path: Path
 ) -> None:
-    codes, ballast = [], small_disk / "ballast"
-    for free in (20, 150, 400, 800, 1500, 7500):  # kilobytes: it fills up in ever later steps
-        used = sum(each.stat().st_size for each in small_disk.rglob("*") if each.is_file() and each != ballast)
-        ballast.write_bytes(bytes(max(8_000_000 - used - free * 1000, 0)))
-        running = start(model, corpus, small_disk / "m", 1)
-        _, complaint = running.communicate(timeout=120)
-        codes.append(running.returncode)
-        ballast.unlink()
-        if running.returncode == 0:
-            break
-        assert "disk is full" in complaint
-        assert "Traceback" not in complaint
-        assert not (small_disk / "m").exists()
-    assert codes.count(1) >= 2
-    assert codes[-1] == 0
-    assert Model.open(small_disk / "m").identity == whole.identity
+    with small_disk(tmp_path / "disk", 8000) as disk:
+        steps = [20, 150, 400, 800, 1500, 7500]  # it fills up in ever later steps
+        tries = run_while_filling(disk, 8_000_000, steps, command(model, corpus, disk / "m", 1))
+        for code, complaint, there in tries[:-1]:
+            assert code == 1
+            assert "disk is full" in complaint
+            assert "m" not in there
+        assert len(tries) > 2
+        assert tries[-1][0] == 0
+        assert Model.open(disk / "m").identity == whole.identity

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,10 @@ def single_bz2(directory: Path, xml: bytes = XML) -> Path:
 
 def gz(directory: Path, xml: bytes = XML) -> Path:
     return _written(directory / "wiki.xml.gz", gzip.compress(xml))
+
+
+def xz(directory: Path, xml: bytes = XML) -> Path:
+    return _written(directory / "wiki.xml.xz", lzma.compress(xml))
 
 
 def multistream(directory: Path, xml: bytes = XML, pages_a_stream: int = 2) -> Path:

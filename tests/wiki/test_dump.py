@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wiki.dumps import PAGES, XML, gz, multistream, plain, read_all, single_bz2, streams_cut_anywhere, titles
+from tests.wiki.dumps import PAGES, XML, gz, multistream, plain, read_all, single_bz2, streams_cut_anywhere, titles, xz
 from tests.wikis import dump, page
 from wikilda.errors import InputError
 from wikilda.wiki import dump as module
@@ -18,7 +18,7 @@ from wikilda.wiki.pages import BadPage, RawPage, pages_in
 
 TITLES = [f"Page {number}" for number in range(1, len(PAGES) + 1)]
 WHOLE = list(pages_in(XML))
-FORMS: list[Callable[[Path, bytes], Path]] = [plain, single_bz2, gz, multistream, streams_cut_anywhere]
+FORMS: list[Callable[[Path, bytes], Path]] = [plain, single_bz2, gz, xz, multistream, streams_cut_anywhere]
 
 
 def test_the_dump_is_what_it_seems() -> None:
@@ -68,10 +68,10 @@ def test_streams_that_cut_pages(tmp_path: Path, stream: int, size: int) -> None:
 
 
 def test_streams_cut_at_every_position(tmp_path: Path) -> None:
-    path = tmp_path / "wiki.xml.bz2"
-    for at in range(1, len(XML)):
-        path.write_bytes(bz2.compress(XML[:at]) + bz2.compress(XML[at:]))
-        assert titles(path, 1) == TITLES, at
+    path, xml = tmp_path / "wiki.xml.bz2", dump(PAGES[:3]).encode()
+    for at in range(1, len(xml)):
+        path.write_bytes(bz2.compress(xml[:at], 1) + bz2.compress(xml[at:], 1))
+        assert titles(path, 1) == TITLES[:3], at
 
 
 def test_a_page_over_large_blocks(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_page_over_large_blocks(tmp_path: Path) -> None:
     assert read_all(plain(tmp_path, xml), 300_000) == pages
 
 
-@pytest.mark.parametrize("form", [single_bz2, gz])
+@pytest.mark.parametrize("form", [single_bz2, gz, xz])
 @pytest.mark.parametrize("size", [1, 300, 1 << 26])
 def test_one_stream(
     tmp_path: Path, form: Callable[[Path, bytes], Path], size: int, monkeypatch: pytest.MonkeyPatch
@@ -160,7 +160,7 @@ def test_a_file_that_is_cut_short_anywhere(tmp_path: Path, form: Callable[[Path,
         assert "Download it again" in said or "MediaWiki" in said, (length, said)
 
 
-@pytest.mark.parametrize("form", [single_bz2, gz, multistream, streams_cut_anywhere])
+@pytest.mark.parametrize("form", [single_bz2, gz, xz, multistream, streams_cut_anywhere])
 def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, form: Callable[[Path, bytes], Path]) -> None:
     path = form(tmp_path, XML)
     data = path.read_bytes()

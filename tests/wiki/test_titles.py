@@ -9,10 +9,21 @@ from tests.wiki.scanning import ENGLISH
 from wikilda.text.tokens import as_bytes
 from wikilda.wiki.languages import language
 from wikilda.wiki.site import Site
-from wikilda.wiki.titles import LONGEST_TITLE, clean_title, hash_title, normalize_title, title_key
-from wikilda.wiki.wikitext import dialect_of
+from wikilda.wiki.titles import LONGEST_TITLE, hash_title, normalize_title
+from wikilda.wiki.wikitext import Dialect, dialect_of
 
 SENSITIVE = dialect_of(Site(language="en", first_letter_case=False), language("en"))
+
+
+def clean_title(title: str, dialect: Dialect) -> str:
+    source = as_bytes(title)
+    out = np.empty(2 * len(source) + 8, np.uint8)
+    return out[: normalize_title(source, 0, len(source), dialect, out, 0)].tobytes().decode()
+
+
+def title_key(title: str) -> int:
+    source = as_bytes(title)
+    return int(hash_title(source, 0, len(source)))
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,22 @@
 """Runs from end to end: mentions are found in the text first, by one detector for all methods."""
 
-import importlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from wikilda.errors import SettingsError
 from wikilda.evaluation.gold import NIL
 from wikilda.evaluation.methods.base import Method, Spans, spans_of
 from wikilda.evaluation.run import NIL_FROM, Gold, on_threads
 from wikilda.evaluation.spans import Linked, Scores, micro_and_macro
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
+from wikilda.linking.detection import DictionaryDetector
 
 Detect = Callable[[str], Spans]
 
 
 def detector(knowledge: Knowledge) -> Detect:
     """What finds mentions: the dictionary of the knowledge."""
-    try:
-        module = importlib.import_module("wikilda.linking.detection")
-    except ModuleNotFoundError:
-        raise SettingsError("this wikilda has nothing that finds mentions; leave --detect out.") from None
-    detect: Detect = module.DictionaryDetector(knowledge).detect
-    return detect
+    return DictionaryDetector(knowledge).detect
 
 
 def end_to_end(method: Method, gold: Gold, detect: Detect, threads: int | None = None) -> tuple[Scores, Scores]:

@@ -11,6 +11,7 @@ from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.gold import ABSENT
 from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.run import Gold, Run, Verdict
+from wikilda.files import write_text as write_text
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.settings import to_mapping
@@ -34,16 +35,6 @@ def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, An
 def write_json(path: Path, values: Any) -> None:
     """Write beside, then rename."""
     write_text(path, json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write beside, then rename."""
-    beside = path.with_name(path.name + ".writing")
-    try:
-        beside.write_text(text, "utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def gold_summary(gold: Gold) -> dict[str, Any]:

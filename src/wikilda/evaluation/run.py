@@ -1,9 +1,7 @@
 """Running methods over gold: what each says of every mention, and whether that is right."""
 
-import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -16,7 +14,9 @@ from wikilda.evaluation.gold import ABSENT, NIL, Resolver
 from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Text
+from wikilda.linking.batch import map_ordered
 from wikilda.progress import bar
+from wikilda.workers import processors
 
 NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
 KEPT = 10  # candidates that are remembered, a mention
@@ -129,14 +129,10 @@ def on_threads(
     link: Callable[[Text], Result], documents: list[Text], label: str, threads: int | None
 ) -> Iterator[Result]:
     """What a function makes of documents, in their order; when it fails or is interrupted, the rest is not begun."""
-    pool = ThreadPoolExecutor(threads or os.cpu_count() or 1)
-    try:
-        with bar(label, len(documents), unit="documents") as progress:
-            for result in pool.map(link, documents):
-                yield result
-                progress.advance()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with bar(label, len(documents), unit="documents") as progress:
+        for result in map_ordered(link, documents, threads or processors()):
+            yield result
+            progress.advance()
 
 
 def _judge(answer: Answer, gold: int) -> Verdict:

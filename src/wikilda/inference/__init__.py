@@ -23,7 +23,7 @@ guesses (`choices` of the packet and `scores` of the guess are aligned), `sample
 `likelihood.HeldOut(model).log_likelihood(document)` is the held-out likelihood.
 
 The folder reads in this order: special, random, weights, marks, similarity, packet, tagme, sums, ahead, layout, state,
-coherence, draw, plan, topics, start, gibbs, counts, memory, sampler, conditional, likelihood.
+coherence, draw, plan, topics, start, gibbs, counts, memory, sampler, likelihood, svi; then urn.
 """
 
 from wikilda.inference.packet import Document, Packet, form_packet

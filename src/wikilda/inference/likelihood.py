@@ -21,7 +21,7 @@ from wikilda.inference.special import alias_table, draw_alias
 from wikilda.inference.types import Real, Whole
 from wikilda.jit import inner, njit
 from wikilda.model import Model
-from wikilda.model.model import Parameters
+from wikilda.model.model import MENTIONS, WORDS, Parameters
 
 
 class _Kind(NamedTuple):
@@ -66,10 +66,7 @@ class HeldOut:
         settings = model.settings
         prior = model.popularity.astype(np.float64) if settings.asymmetric else np.ones(model.topics)
         self._alphas = settings.alpha * prior
-        self._norms = (
-            settings.beta_words * max(model.words.symbols, 1) + model.word_sums,
-            settings.beta_mentions * max(model.mentions.symbols, 1) + model.mention_sums,
-        )
+        self._norms = tuple(model.beta_sum(kind) + model.sums(kind) for kind in (WORDS, MENTIONS))
         self._words = _kind(settings.beta_words / self._norms[0], self._alphas)
         self._mentions = _kind(settings.beta_mentions / self._norms[1], self._alphas)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wikilda.arrays import find
 from wikilda.inference.similarity import Likeness, likeness, no_likeness
 from wikilda.inference.types import Whole
 from wikilda.inference.weights import Rows, Weights
@@ -193,11 +194,4 @@ def entries_of(bag: Bag, symbol: Whole) -> Entries:
 @bare
 def number_of(ordered: NDArray[np.uint32], topic: Whole) -> Whole:
     """Where a topic is in a sorted list, or −1."""
-    low, high = np.int64(0), np.int64(len(ordered))
-    while low < high:
-        middle = (low + high) // 2
-        if ordered[middle] < topic:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(ordered) and ordered[low] == topic else np.int64(-1)
+    return find(ordered, np.int64(0), np.int64(len(ordered)), topic)

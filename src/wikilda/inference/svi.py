@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import find
 from wikilda.inference.counts import Counts
 from wikilda.inference.special import digamma
 from wikilda.inference.types import Real, Whole
@@ -181,15 +182,6 @@ def exp_digamma(x: Real) -> Real:
 
 
 @njit
-def exp_digammas(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of many numbers."""
-    out = np.empty(len(values), np.float64)
-    for at in range(len(values)):
-        out[at] = exp_digamma(values[at])
-    return out
-
-
-@njit
 def _norms(state: NDArray[np.float32], sums: NDArray[np.float64], scale: Real, mass: Real) -> None:
     """Compute 1/κ'_k of all topics."""
     for topic in range(len(sums)):
@@ -331,7 +323,7 @@ def _add(
             if sums_too:
                 sums[topic] += gain * sweeps
                 state[topic, 0] = _inverse(mass + scale * sums[topic])
-            place = place_of(table.topics, table.offsets[row], table.offsets[row + 1], topic)
+            place = find(table.topics, table.offsets[row], table.offsets[row + 1], topic)
             if place < 0:
                 new[beside, 0], new[beside, 1] = row << 32 | topic, sweeps
                 beside += 1
@@ -340,16 +332,3 @@ def _add(
                 found[here, 0], found[here, 1] = row << 32 | topic, sweeps
                 here += 1
     return found[:here].copy(), new[:beside].copy()
-
-
-@inner
-def place_of(topics: NDArray[np.uint32], low: Whole, high: Whole, topic: Whole) -> Whole:
-    """Where a topic is in a sorted stretch, or −1."""
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if topics[middle] < topic:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and topics[low] == topic else np.int64(-1)

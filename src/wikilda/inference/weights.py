@@ -13,10 +13,13 @@ so that Eq. 4 is (α_k + N_k) · (weight_kv + smoothing_v · factor_k). All are 
 
 import errno
 import hashlib
+import json
 import os
 import shutil
 import tempfile
+import time
 import weakref
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,10 +32,11 @@ from wikilda.inference.types import Real
 from wikilda.jit import bare, njit
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.writer import chunks
-from wikilda.store import Artifact, Writer
+from wikilda.store import MANIFEST, Artifact, Writer
 
 KIND = "weights"
 FORMAT = 2
+_DAY = 86400
 TINY = 1e-30
 _PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
 
@@ -60,6 +64,17 @@ class Dense(NamedTuple):
     mention_total: float
 
 
+class Smoothing(NamedTuple):
+    """The same while it is made, for one kind, with all log κ'_k and the least of them."""
+
+    norms: NDArray[np.float64]
+    least: float
+    factors: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    others: NDArray[np.uint32]
+    total: float
+
+
 class Weights(NamedTuple):
     """All that is precomputed of a model."""
 
@@ -71,7 +86,7 @@ class Weights(NamedTuple):
 
 def prepare(model: Model) -> Weights:
     """Open the weights that belong to a model and its priors; make them when they are not there yet."""
-    name = f"weights-{_digest(model)}"
+    name = f"{KIND}-{_digest(model)}"
     target = model.path / name
     if not target.exists():
         try:
@@ -99,6 +114,7 @@ def _write(model: Model, target: Path) -> None:
         totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
         writer.array("words/lengths", topic_lengths(model.words, model.topics))
         writer.finish({"model": model.identity, "totals": totals})
+    _clean(model.path)
     try:
         own.rename(target)
     except OSError:
@@ -107,45 +123,50 @@ def _write(model: Model, target: Path) -> None:
             raise
 
 
+def _clean(place: Path) -> None:
+    """Remove weights in a format that is no longer read, and what was left by those who were killed making some."""
+    for old in place.glob(f"{KIND}-*"):
+        with suppress(OSError, ValueError, KeyError):  # someone else may rename it now, or it is not ours to judge
+            unfinished = "." in old.name and time.time() - old.stat().st_mtime > _DAY
+            if unfinished or json.loads((old / MANIFEST).read_text("utf-8"))["format"] < FORMAT:
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def smoothing_of(model: Model, kind: str) -> Smoothing:
+    """Compute the smoothing over all topics of a model."""
+    norms = digammas(model.sums(kind), model.beta_sum(kind))
+    least = float(norms.min(initial=np.inf))
+    factors = np.exp(least - norms)
+    dense = factors * model.popularity.astype(np.float64) if model.settings.asymmetric else factors
+    return Smoothing(norms, least, factors.astype(np.float32), *alias_table(dense), float(dense.sum()))
+
+
 def _write_kind(writer: Writer, model: Model, kind: str) -> float:
-    words = kind == WORDS
-    table = model.words if words else model.mentions
-    sums = model.word_sums if words else model.mention_sums
-    beta = model.settings.beta_words if words else model.settings.beta_mentions
-    popularity = model.popularity if model.settings.asymmetric else np.ones(model.topics, np.float32)
-    norms = digammas(sums, beta * max(table.symbols, 1))  # log κ'_k
-    factors = np.exp(norms.min(initial=np.inf) - norms)
-    writer.array(f"{kind}/factors", factors.astype(np.float32))
-    dense = factors * popularity
-    shares, others = alias_table(dense)
-    writer.array(f"{kind}/alias_shares", shares)
-    writer.array(f"{kind}/alias_others", others)
-    _write_rows(writer, kind, table, norms, beta, popularity if model.settings.asymmetric else None)
-    return float(dense.sum())
+    smooth = smoothing_of(model, kind)
+    writer.array(f"{kind}/factors", smooth.factors)
+    writer.array(f"{kind}/alias_shares", smooth.shares)
+    writer.array(f"{kind}/alias_others", smooth.others)
+    popularity = model.popularity if model.settings.asymmetric else None
+    _write_rows(writer, kind, model.table(kind), smooth, model.beta(kind), popularity)
+    return smooth.total
 
 
 def _write_rows(
     writer: Writer,
     kind: str,
     table: Parameters,
-    norms: NDArray[np.float64],
+    smooth: Smoothing,
     beta: float,
     popularity: NDArray[np.float32] | None,
 ) -> None:
     weights = writer.create(f"{kind}/weights", np.float32, len(table.topics))
     smoothing = writer.create(f"{kind}/smoothing", np.float32, table.symbols)
     priors = None if popularity is None else writer.create(f"{kind}/priors", np.float32, len(table.topics))
-    least = float(norms.min(initial=np.inf))
     for first, last in chunks(table.offsets):
         span = slice(int(table.offsets[first]), int(table.offsets[last]))
-        rows = Parameters(
-            np.asarray(table.offsets[first : last + 1]) - span.start,
-            np.asarray(table.topics[span]),
-            np.asarray(table.values[span]),
-        )
-        made, smooth = row_weights(rows, norms, least, beta)
+        rows = table.between(first, last)
+        made, smoothing[first:last] = row_weights(rows, smooth.norms, smooth.least, beta)
         weights[span] = made
-        smoothing[first:last] = smooth
         if priors is not None and popularity is not None:
             priors[span] = made * popularity[rows.topics]
 
@@ -154,16 +175,13 @@ def topic_lengths(words: Parameters, topics: int) -> NDArray[np.float32]:
     """The length of each topic's vector before it is made 1: √Σ_w P(k|w). A pass over all of λ̂."""
     squares = np.zeros(topics, np.float64)
     for first, last in chunks(words.offsets):
-        span = slice(int(words.offsets[first]), int(words.offsets[last]))
-        offsets = np.asarray(words.offsets[first : last + 1]) - span.start
-        _add_shares(offsets, np.asarray(words.topics[span]), np.asarray(words.values[span]), squares)
+        _add_shares(words.between(first, last), squares)
     return np.sqrt(squares).astype(np.float32)
 
 
 @njit
-def _add_shares(
-    offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32], squares: NDArray[np.float64]
-) -> None:
+def _add_shares(rows: Parameters, squares: NDArray[np.float64]) -> None:
+    offsets, topics, values = rows
     for row in range(len(offsets) - 1):
         total = 0.0
         for at in range(offsets[row], offsets[row + 1]):

@@ -1,12 +1,9 @@
 """Tables read a batch of rows at a time, however large their files are: TSV, compressed or not, and Parquet."""
 
-import bz2
-import gzip
 import lzma
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +12,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from wikilda.errors import InputError
+from wikilda.files import open_any
 
 BATCH_ROWS = 1 << 17
 _BLOCK_BYTES = 1 << 22
-_OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 Kinds = dict[str, pa.DataType]
 
 
@@ -44,12 +41,6 @@ def read_batches(path: Path, needed: Kinds, more: Kinds) -> Iterator[pa.RecordBa
 def empty_batch(schema: pa.Schema) -> pa.RecordBatch:
     """A batch without rows."""
     return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in schema.types], schema=schema)
-
-
-def open_any(path: Path) -> IO[bytes]:
-    """Open a file that may be compressed."""
-    opened: IO[bytes] = _OPENERS.get(path.suffix, open)(path, "rb")
-    return opened
 
 
 def check_columns(path: Path, found: list[str], needed: Kinds, more: Kinds) -> None:

@@ -5,11 +5,9 @@ are spelled), `words`, `vocabulary` as Parquet, and its tokens as an array. Page
 titles and mentions are 64-bit hashes.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from wikilda.arrays import offsets_of
 from wikilda.knowledge.sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.symbols import (
@@ -26,6 +25,7 @@ from wikilda.knowledge.symbols import (
     target_hashes,
     text_lengths,
 )
+from wikilda.report import Report
 from wikilda.store import save_array
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 from wikilda.wiki.dump import Piece, read_piece
@@ -38,32 +38,7 @@ from wikilda.wiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TAR
 
 PAGES_A_PIECE = 1 << 24
 _SENTENCE_BYTES = 1500
-_EXAMPLES = 20
 PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
-
-
-@dataclass
-class Report:
-    """What was met in a piece: counts, and examples of what was wrong."""
-
-    counts: dict[str, int] = field(default_factory=dict)
-    examples: list[str] = field(default_factory=list)
-
-    def count(self, what: str, amount: int = 1) -> None:
-        """Count something."""
-        self.counts[what] = self.counts.get(what, 0) + amount
-
-    def complain(self, what: str, example: str) -> None:
-        """Count something wrong and keep an example of it."""
-        self.count(what)
-        if len(self.examples) < _EXAMPLES:
-            self.examples.append(example)
-
-    def add(self, other: "Report") -> None:
-        """Take another report into this one."""
-        for what, amount in other.counts.items():
-            self.count(what, amount)
-        self.examples = (self.examples + other.examples)[:_EXAMPLES]
 
 
 class Folder:
@@ -123,7 +98,7 @@ class Folder:
 
     def write_report(self, report: Report) -> None:
         """Write what was met."""
-        (self._beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}))
+        report.save(self._beside)
 
 
 class Extractor:
@@ -266,9 +241,7 @@ def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
 
 def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
     """Parts one after the other, and their bounds."""
-    bounds = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=bounds[1:])
-    return b"".join(parts), bounds
+    return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
 def _after_colon(title: str) -> str:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import lower_bound
 from wikilda.jit import inner, njit
 
 Topics = NDArray[np.uint32]
@@ -73,13 +74,7 @@ def _gallop(short: Topics, long: Topics) -> int:
             low = high + 1
             high += step
             step *= 2
-        high = min(high, len(long))
-        while low < high:
-            middle = (low + high) // 2
-            if long[middle] < wanted:
-                low = middle + 1
-            else:
-                high = middle
+        low = lower_bound(long, low, min(high, len(long)), wanted)
         if low == len(long):
             break
         common += long[low] == wanted

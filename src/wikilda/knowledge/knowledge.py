@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wikilda.hashtable import HashTable
 from wikilda.knowledge.graph import Graph
-from wikilda.store import Artifact
+from wikilda.store import Artifact, Stored
 from wikilda.strings import StringTable
 from wikilda.text import mention_key
 from wikilda.wiki.site import Site
@@ -30,21 +30,13 @@ class Table(NamedTuple):
         return self.topics[span], self.counts[span]
 
 
-class Knowledge:
+class Knowledge(Stored):
     """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
-
-    def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
 
     @classmethod
     def open(cls, path: str | Path) -> "Knowledge":
         """Open a directory that `wikilda build` has written."""
         return cls(Artifact.open(Path(path), KIND, FORMAT))
-
-    @property
-    def identity(self) -> str:
-        """What this knowledge is; a model made from it refers to it by this."""
-        return self.artifact.identity
 
     @cached_property
     def site(self) -> Site:

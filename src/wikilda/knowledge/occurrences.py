@@ -16,19 +16,14 @@ PREFIX = -1  # a sequence that begins a mention and is none itself
 _LONGEST = 4096
 
 
-def count_tokens(strings: StringTable) -> int:
-    """How many tokens the mention strings have together, which bounds the size of their trie."""
-    return int(_count_tokens(strings.data, strings.offsets, characters(), *_scratch()))
-
-
 def fill_trie(strings: StringTable, trie: HashTable) -> None:
     """Enter every mention string, and every beginning of one, into an empty table."""
     _fill_trie(strings.data, strings.offsets, characters(), *_scratch(), trie)
 
 
 def trie_capacity(strings: StringTable) -> int:
-    """How large a table `fill_trie` needs."""
-    return capacity_for(count_tokens(strings))
+    """How large a table `fill_trie` needs: the tokens of all strings bound the size of their trie."""
+    return capacity_for(int(_count_tokens(strings.data, strings.offsets, characters(), *_scratch())))
 
 
 def count_occurrences(chunks: list[Path], trie: HashTable, mentions: int, workers: int) -> NDArray[np.uint32]:

@@ -1,6 +1,5 @@
 """Wikidata ids and disambiguation marks from the official `page_props.sql.gz`."""
 
-import gzip
 import re
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from wikilda.errors import InputError
+from wikilda.files import open_any
 
 _ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation)',)")
 
@@ -18,7 +18,7 @@ def read_page_props(path: Path) -> pa.Table:
         raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
     items: dict[str, list[np.ndarray]] = {"item": [], "mark": []}
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as lines:
+        with open_any(path) as lines:
             for line in lines:
                 if line.startswith(b"INSERT INTO"):
                     _read_line(line, items)

@@ -17,16 +17,17 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from wikilda.errors import InputError
+from wikilda.files import open_any
 from wikilda.knowledge.columns import (
     BATCH_ROWS,
     check_columns,
     empty_batch,
-    open_any,
     read_batches,
     worded,
 )
-from wikilda.knowledge.extract import Folder, Report, joined
+from wikilda.knowledge.extract import Folder, joined
 from wikilda.knowledge.symbols import Numbers, column_buffer, normalized, title_hashes, word_hashes
+from wikilda.report import Report
 from wikilda.text.tokens import Hashes, Offsets, byte_array
 from wikilda.wiki.site import Site
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.errors import ArtifactError
+from wikilda.files import write_text
 from wikilda.model.settings import ModelSettings
 from wikilda.model.surroundings import PARTS, Surroundings
 from wikilda.settings import from_mapping
-from wikilda.store import MANIFEST, Artifact
+from wikilda.store import MANIFEST, Artifact, Stored
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
@@ -40,28 +41,24 @@ class Parameters(NamedTuple):
         span = slice(self.offsets[symbol], self.offsets[symbol + 1])
         return self.topics[span], self.values[span]
 
+    def between(self, first: int, last: int) -> "Parameters":
+        """The rows of symbols from `first` to below `last`."""
+        span = slice(int(self.offsets[first]), int(self.offsets[last]))
+        offsets = np.asarray(self.offsets[first : last + 1]) - span.start
+        return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
 
-class Model:
+
+class Model(Stored):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
     def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
+        super().__init__(artifact)
         self.settings = from_mapping(ModelSettings, artifact.manifest["settings"])
 
     @classmethod
     def open(cls, path: str | Path) -> "Model":
         """Open a directory that holds a model; nothing is read before it is used."""
         return cls(Artifact.open(Path(path), KIND, FORMAT))
-
-    @property
-    def path(self) -> Path:
-        """Where the model is."""
-        return self.artifact.path
-
-    @property
-    def identity(self) -> str:
-        """What this model is, as a digest of all that it holds."""
-        return self.artifact.identity
 
     @property
     def iteration(self) -> int:
@@ -92,6 +89,22 @@ class Model:
     def mention_sums(self) -> NDArray[np.float64]:
         """λ̂_k· of mentions, by topic."""
         return self.artifact.array("topics/mentions_sums")
+
+    def table(self, kind: str) -> Parameters:
+        """λ̂ of WORDS or MENTIONS."""
+        return self.words if kind == WORDS else self.mentions
+
+    def sums(self, kind: str) -> NDArray[np.float64]:
+        """λ̂_k· of WORDS or MENTIONS, by topic."""
+        return self.word_sums if kind == WORDS else self.mention_sums
+
+    def beta(self, kind: str) -> float:
+        """β of WORDS or MENTIONS."""
+        return self.settings.beta_words if kind == WORDS else self.settings.beta_mentions
+
+    def beta_sum(self, kind: str) -> float:
+        """Vβ of WORDS or MENTIONS."""
+        return self.beta(kind) * max(self.table(kind).symbols, 1)
 
     @cached_property
     def popularity(self) -> NDArray[np.float32]:
@@ -133,9 +146,7 @@ class Model:
     def redirect(self, knowledge_path: str) -> None:
         """Say where the knowledge is, seen from the model: the one thing that may change in a finished model."""
         self.artifact.manifest["knowledge"]["path"] = knowledge_path
-        beside = self.path / f"{MANIFEST}.writing"
-        beside.write_text(json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False), "utf-8")
-        beside.replace(self.path / MANIFEST)
+        write_text(self.path / MANIFEST, json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False))
 
     def _knowledge_path(self) -> Path:
         hint = str(self.artifact.manifest["knowledge"]["path"])

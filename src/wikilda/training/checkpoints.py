@@ -9,16 +9,14 @@ ITERATION/model/             the model that came out
 
 import json
 import math
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.files import directory
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.store import Growing, save_array
 from wikilda.training.shard import Found
@@ -101,21 +99,6 @@ class Checkpoint:
 
     def _sum(self, group: int) -> Path:
         return self.path / "sums" / f"{group:04d}"
-
-
-@contextmanager
-def directory(target: Path) -> Iterator[Path]:
-    """A directory that gets its name when it is whole."""
-    beside = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    try:
-        yield beside
-        shutil.rmtree(target, ignore_errors=True)
-        beside.rename(target)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
 
 
 def write_sum(runs: list[Run], symbols: int, place: Path, kind: str) -> None:

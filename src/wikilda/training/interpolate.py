@@ -85,12 +85,7 @@ def _join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Jo
     lengths = np.zeros(table.symbols + 1, np.int64)
     gained = dropped = 0
     for first, last in chunks(table.offsets):
-        span = slice(int(table.offsets[first]), int(table.offsets[last]))
-        old = Parameters(
-            np.asarray(table.offsets[first : last + 1]) - span.start,
-            np.asarray(table.topics[span]),
-            np.asarray(table.values[span]),
-        )
+        old = table.between(first, last)
         update = add_up([run.between(first, last) for run in runs])
         made, new_topics, new_values, more, less = blend_rows(old, update, first, blend)
         lengths[first + 1 : last + 1] = made

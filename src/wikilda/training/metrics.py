@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wikilda.errors import InputError
+from wikilda.files import write_text
 
 FILE = "metrics.jsonl"
 
@@ -38,9 +39,7 @@ def per_token(log_likelihood: float, tokens: int) -> float | None:
 
 def write_metrics(path: Path, rows: list[Metrics]) -> None:
     """Write all rows; the file is always whole."""
-    beside = path.with_name(f"{path.name}.writing")
-    beside.write_text("".join(json.dumps(asdict(row)) + "\n" for row in rows), "utf-8")
-    beside.replace(path)
+    write_text(path, "".join(json.dumps(asdict(row)) + "\n" for row in rows))
 
 
 def read_metrics(path: Path) -> list[Metrics]:

@@ -20,7 +20,7 @@ from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, wri
 from wikilda.training.sampled import trained_on
 from wikilda.training.settings import PRESETS, TrainingSettings
 from wikilda.training.shard import Task
-from wikilda.training.workplace import workplace
+from wikilda.workplace import workplace
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
@@ -61,7 +61,7 @@ def train(
         raise InputError(f"{corpus}: no document is left to train on. Hold out fewer (--held-out).")
     shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": to_mapping(settings)}
-    with workplace(target, "training", inputs, restart=restart) as work:
+    with workplace(target, "training", inputs, restart=restart, dear=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
             own = engine or LocalEngine()

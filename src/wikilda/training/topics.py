@@ -38,10 +38,7 @@ class Side:
     def rows(self, kind: str, first: int, last: int) -> Parameters:
         """The rows of a range of symbols."""
         if self.model is not None:
-            table = self.model.words if kind == WORDS else self.model.mentions
-            span = slice(int(table.offsets[first]), int(table.offsets[last]))
-            offsets = np.asarray(table.offsets[first : last + 1]) - span.start
-            return Parameters(offsets, np.asarray(table.topics[span]), np.asarray(table.values[span]))
+            return self.model.table(kind).between(first, last)
         return self._initial(kind, first, last)
 
     def _initial(self, kind: str, first: int, last: int) -> Parameters:
@@ -57,7 +54,7 @@ class Side:
     def sums(self, kind: str) -> NDArray[np.float64]:
         """λ̂_k· by topic."""
         if self.model is not None:
-            return self.model.word_sums if kind == WORDS else self.model.mention_sums
+            return self.model.sums(kind)
         sums = np.zeros(self.trained.topics, np.float64)
         for first, last in _ranges(self.trained, kind):
             rows = self.rows(kind, first, last)
@@ -120,7 +117,7 @@ def changed(before: Side, after: Side, most: int) -> list[tuple[int, float, floa
 
 
 def _ranges(model: Model, kind: str) -> Iterator[tuple[int, int]]:
-    return chunks((model.words if kind == WORDS else model.mentions).offsets)
+    return chunks(model.table(kind).offsets)
 
 
 def _row(string: str, before: float, after: float) -> dict[str, Any]:

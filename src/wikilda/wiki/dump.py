@@ -5,19 +5,23 @@ dump in one single stream is decompressed by one process, which hands the XML on
 """
 
 import bz2
-import gzip
+import lzma
 import mmap
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from wikilda.errors import InputError
+from wikilda.files import open_any
 from wikilda.wiki.site import Site, read_site
 
-_STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")  # the head of a bz2 stream, full or empty
+_HEAD = b"BZh"
+_STREAM = re.compile(_HEAD + rb"[1-9](?:1AY&SY|\x17rE8P\x90)")  # the head of a bz2 stream, full or empty
+_ONE_STREAM = (".gz", ".xz")  # never cut between streams
 _READ = 1 << 20
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _BROKEN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
@@ -45,7 +49,7 @@ def cut(path: Path, size: int) -> Iterator[Piece]:
             yield from _groups(path, starts, max(1, size // 4))
             return
         yield from _one_stream(path, size)
-    elif path.suffix == ".gz":
+    elif path.suffix in _ONE_STREAM:
         yield from _one_stream(path, size)
     else:
         length = path.stat().st_size
@@ -74,7 +78,7 @@ def site_of(path: Path) -> Site:
         raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
     head = b""
     if path.stat().st_size:
-        with _open(path) as stream:
+        with open_any(path) as stream:
             head = _read(stream, path, _READ)
     if not head.strip():
         raise InputError(f"{path}: is empty. Download it again.")
@@ -86,11 +90,17 @@ def site_of(path: Path) -> Site:
 def _stream_starts(path: Path) -> list[int]:
     if not path.stat().st_size:
         raise InputError(f"{path}: is empty. Download it again.")
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with _mapped(path) as data:
         starts = [found.start() for found in _STREAM.finditer(data)]
     if not starts or starts[0] != 0:
         raise InputError(f"{path}: is not bzip2 data, though its name says so. Download it again.")
     return starts
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
 
 
 def _groups(path: Path, starts: list[int], size: int) -> Iterator[Piece]:
@@ -166,7 +176,7 @@ def _complete(piece: Piece, own: bytes, limit: int, blocks: Iterator[bytes]) -> 
 def _one_stream(path: Path, size: int) -> Iterator[Piece]:
     """Decompress here, and hand on pieces that end with a page."""
     rest, at = b"", 0
-    with _open(path) as stream:
+    with open_any(path) as stream:
         while block := _read(stream, path, _READ):
             rest += block
             if len(rest) >= size and (end := rest.rfind(_PAGE_END)) >= 0:
@@ -180,29 +190,22 @@ def _one_stream(path: Path, size: int) -> Iterator[Piece]:
     yield Piece(path, at, at + len(rest), xml=rest)
 
 
-def _open(path: Path) -> IO[bytes]:
-    if path.suffix == ".bz2":
-        return bz2.open(path, "rb")
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
 def _read(stream: IO[bytes], path: Path, size: int) -> bytes:
     try:
         return stream.read(size)
     except EOFError:
         raise _cut_short(path, path.stat().st_size) from None
-    except (OSError, ValueError, zlib.error):
+    except (OSError, ValueError, lzma.LZMAError, zlib.error):
         raise _damaged(path, 0) from None
 
 
 def _check_end(path: Path) -> None:
     """A whole dump ends with `</mediawiki>`; where that can be seen at once, look."""
     if path.suffix == ".bz2":
-        starts = _stream_starts(path)
-        if len(starts) == 1:
+        tail = _last_streams(path)
+        if not tail:
             return
-        tail = _last_streams(path, starts)
-    elif path.suffix == ".gz":
+    elif path.suffix in _ONE_STREAM:
         return
     else:
         tail = _bytes_of(path, max(0, path.stat().st_size - _TAIL), path.stat().st_size)
@@ -210,14 +213,16 @@ def _check_end(path: Path) -> None:
         raise _cut_short(path, path.stat().st_size)
 
 
-def _last_streams(path: Path, starts: list[int]) -> bytes:
-    """The end of the XML, from as many streams as it takes: it may be cut anywhere."""
+def _last_streams(path: Path) -> bytes:
+    """The end of the XML, from as many streams as it takes: it may be cut anywhere. Nothing of a single stream."""
     tail, end = b"", path.stat().st_size
-    for start in reversed(starts):
-        tail = _decompress(_bytes_of(path, start, end), Piece(path, start, end, compressed=True)) + tail
-        end = start
-        if len(tail) >= _TAIL:
-            break
+    with _mapped(path) as data:
+        at = data.rfind(_HEAD)
+        while at >= 0 and len(tail) < _TAIL and (at, end) != (0, len(data)):
+            if _STREAM.match(data, at):
+                tail = _decompress(data[at:end], Piece(path, at, end, compressed=True)) + tail
+                end = at
+            at = data.rfind(_HEAD, 0, at)
     return tail
 
 

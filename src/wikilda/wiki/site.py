@@ -1,6 +1,7 @@
-"""What a dump says about its wiki (`<siteinfo>`), and what each language calls things."""
+"""What a dump says about its wiki (`<siteinfo>`)."""
 
 from dataclasses import dataclass, field
+from urllib.parse import quote
 from xml.parsers import expat
 
 from wikilda.errors import InputError
@@ -12,7 +13,7 @@ _CANONICAL = {
     "template talk": 11, "help": 12, "help talk": 13, "category": 14, "category talk": 15,
 }  # fmt: skip
 
-MAIN, FILE, TEMPLATE, CATEGORY, MEDIA = 0, 6, 10, 14, -2
+MAIN, FILE, TEMPLATE, CATEGORY = 0, 6, 10, 14
 
 
 @dataclass
@@ -28,8 +29,6 @@ class Site:
 
     def url(self, title: str) -> str:
         """The address of an article, after the pattern of the main page's."""
-        from urllib.parse import quote
-
         if "/" not in self.base:
             return ""
         return self.base.rsplit("/", 1)[0] + "/" + quote(title.replace(" ", "_"), safe="/:@!$*(),;~'")
@@ -39,7 +38,7 @@ class _Header:
     """Collects `<siteinfo>` while expat reads; refuses a document type, the home of entity bombs."""
 
     def __init__(self, place: str) -> None:
-        self.site, self.place, self.done = Site(), place, False
+        self.site, self.place = Site(), place
         self._text, self._key, self.root_seen = "", "", False
         self.parser = expat.ParserCreate("UTF-8")  # as every export is, whatever it declares
         self.parser.buffer_text = True
@@ -60,7 +59,6 @@ class _Header:
                 )
             self.site.language = attributes.get("xml:lang", "en")
         self._text, self._key = "", attributes.get("key", "")
-        self.done = self.done or name == "page"
 
     def characters(self, text: str) -> None:
         self._text += text
@@ -77,7 +75,6 @@ class _Header:
             self.site.first_letter_case = text != "case-sensitive"
         elif name == "namespace" and text:
             self.site.namespaces[text.lower().replace("_", " ")] = int(self._key or 0)
-        self.done = self.done or name == "siteinfo"
         self._text = ""
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import TABLE_SIZE
-from wikilda.text.tokens import BREAK, Bytes, add_point, as_bytes, decode, encode, mix
+from wikilda.text.tokens import BREAK, Bytes, add_point, decode, encode, mix
 from wikilda.wiki.wikitext.dialect import Dialect
 from wikilda.wiki.wikitext.entities import entity_at, hex_digit
 
@@ -113,16 +113,3 @@ def hash_title(title: Bytes, start: int, end: int) -> np.uint64:
     for at in range(start, end):
         value = add_point(value, int64(title[at]))
     return mix(value)
-
-
-def clean_title(title: str, dialect: Dialect) -> str:
-    """One title, normalised."""
-    source = as_bytes(title)
-    out = np.empty(2 * len(source) + 8, np.uint8)
-    return out[: normalize_title(source, 0, len(source), dialect, out, 0)].tobytes().decode()
-
-
-def title_key(title: str) -> int:
-    """The hash of one normalised title."""
-    source = as_bytes(title)
-    return int(hash_title(source, 0, len(source)))

@@ -38,7 +38,6 @@ class Triple(NamedTuple):
     subject: str
     predicate: str
     object: str
-    literal: bool
 
 
 class _Tokens:
@@ -110,7 +109,7 @@ class _Reader:
             token = self.tokens.next()
             predicate = TYPE if token == ("word", "a") else self._resource(token)
             while True:
-                yield Triple(subject, predicate, *self._object())
+                yield Triple(subject, predicate, self._object())
                 kind, mark = self.tokens.next()
                 if (kind, mark) != ("mark", ","):
                     break
@@ -123,19 +122,19 @@ class _Reader:
             if (kind, mark) != ("mark", ";"):
                 raise self.tokens.error(f"{end!r}, ';' or ',' was expected, not {mark!r}")
 
-    def _object(self) -> tuple[str, bool]:
+    def _object(self) -> str:
         token = kind, text = self.tokens.next()
         if kind in ("number", "word"):
-            return text, True
+            return text
         if kind not in ("long", "short"):
-            return self._resource(token), False
+            return self._resource(token)
         quotes = 3 if kind == "long" else 1
         if self.tokens.peek()[0] == "language":
             self.tokens.next()
         elif self.tokens.peek()[0] == "typed":
             self.tokens.next()
             self._resource(self.tokens.next())
-        return _unescape(text[quotes:-quotes]), True
+        return _unescape(text[quotes:-quotes])
 
     def _resource(self, token: tuple[str, str]) -> str:
         kind, text = token

@@ -1,17 +1,15 @@
 """Greedy search: of one setting after the other the best value, all others fixed; again until nothing moves."""
 
-import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from wikilda.errors import SettingsError, WikildaError
+from wikilda.errors import SettingsError
 from wikilda.evaluation.tuning.record import Record
 from wikilda.evaluation.tuning.space import Axis, Space
 from wikilda.evaluation.tuning.trial import Point, Task, check, forget, measure
 from wikilda.progress import bar
+from wikilda.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,7 @@ class Search:
 
     def steps(self, rounds: int) -> Iterator[Step]:
         """Search, a step a setting, until a round changes nothing."""
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(self.workers, mp_context=context) as pool:
+        with Workers(self.workers) as pool:
             self.objective = self._measure(pool, [self.point], "start")[0]
             for _ in range(rounds):
                 before = self.point
@@ -44,7 +41,7 @@ class Search:
                 if self.point == before:
                     return
 
-    def _step(self, pool: Executor, axis: Axis) -> Step:
+    def _step(self, pool: Workers, axis: Axis) -> Step:
         now = self.point[axis.kind][axis.name]
         values = list(dict.fromkeys([now, *axis.values]))
         points = [self._with(axis, value) for value in values]
@@ -66,17 +63,15 @@ class Search:
             return None
         return point
 
-    def _measure(self, pool: Executor, points: list[Point], label: str) -> list[float]:
+    def _measure(self, pool: Workers, points: list[Point], label: str) -> list[float]:
         """Objectives of points, from the record or measured now; each is recorded as soon as it is known."""
-        waiting = {pool.submit(measure, self.task, each): each for each in points if self.record.find(each) is None}
-        try:
-            with bar(label, len(waiting), unit="trials") as progress:
-                for done in as_completed(waiting):
-                    self.record.add(waiting[done], done.result())
-                    progress.advance()
-        except BrokenProcessPool:
-            raise WikildaError("a trial's process was ended, maybe for lack of memory. Use fewer --workers.") from None
-        finally:
-            for each in waiting:
-                each.cancel()
+        tasks = [(self.task, each) for each in points if self.record.find(each) is None]
+        with bar(label, len(tasks), unit="trials") as progress:
+            for point, scores in pool.run(_trial, tasks):
+                self.record.add(point, scores)
+                progress.advance()
         return [float((self.record.find(point) or {})["objective"]) for point in points]
+
+
+def _trial(task: Task, point: Point) -> tuple[Point, dict[str, Any]]:
+    return point, measure(task, point)

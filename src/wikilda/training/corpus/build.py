@@ -1,6 +1,5 @@
 """`wikilda corpus`: batches are encoded side by side, then brought together in the order of their keys."""
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.extract import Report
 from wikilda.linking.detection import Detector, DetectorSettings
 from wikilda.progress import bar
+from wikilda.report import Report
 from wikilda.settings import to_mapping
 from wikilda.store import Writer, check_target
 from wikilda.strings import StringTable
@@ -20,8 +20,9 @@ from wikilda.training.corpus.corpus import FORMAT, KIND, Corpus
 from wikilda.training.corpus.encode import Recipe, encode_part
 from wikilda.training.corpus.settings import CorpusSettings
 from wikilda.training.corpus.sources import batches
-from wikilda.training.pool import Pool, Workers, processors
-from wikilda.training.workplace import workplace
+from wikilda.training.pool import Pool
+from wikilda.workers import Workers, processors
+from wikilda.workplace import workplace
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
 _DEFAULT, _DETECTOR = CorpusSettings(), DetectorSettings()
@@ -71,8 +72,7 @@ def _report(parts: Path) -> Report:
     """What was met in all parts, and how much there is to keep."""
     whole = Report()
     for part in _parts(parts):
-        known = json.loads((part / "report.json").read_text("utf-8"))
-        whole.add(Report(known["counts"], known["examples"]))
+        whole.add(Report.read(part))
         whole.count("documents", len(_load(part, "keys")))
         whole.count("tokens", len(_load(part, "words")) + len(_load(part, "mentions")))
     return whole
@@ -125,6 +125,6 @@ def _ordered(
     every, size = np.concatenate(values), np.concatenate(lengths)
     starts = np.cumsum(size) - size
     kept = size[order]
-    bounds = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    bounds = offsets_of(kept)
     places = np.arange(bounds[-1]) + np.repeat(starts[order] - bounds[:-1], kept)
     return every[places], bounds

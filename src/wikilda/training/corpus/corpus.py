@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.errors import ArtifactError
 from wikilda.inference.packet import Document
-from wikilda.store import Artifact
+from wikilda.store import Artifact, Stored
 from wikilda.strings import StringTable
 
 KIND, FORMAT = "corpus", 1
@@ -46,11 +47,11 @@ class Documents(NamedTuple):
         return Documents(self.keys[which], *words, *_chosen(self.mention_offsets, self.mentions, which))
 
 
-class Corpus:
+class Corpus(Stored):
     """A corpus, opened; nothing is read before it is used."""
 
     def __init__(self, artifact: Artifact) -> None:
-        self.artifact = artifact
+        super().__init__(artifact)
         self.firsts = np.array(artifact.manifest["firsts"], np.uint64)  # the least key of every shard
 
     @classmethod
@@ -64,16 +65,6 @@ class Corpus:
                 "Make the corpus again with the model's knowledge."
             )
         return corpus
-
-    @property
-    def path(self) -> Path:
-        """Where it is."""
-        return self.artifact.path
-
-    @property
-    def identity(self) -> str:
-        """What it is, as a digest of all that it holds."""
-        return self.artifact.identity
 
     @property
     def knowledge_identity(self) -> str:
@@ -144,13 +135,11 @@ def _together(parts: list[Documents]) -> Documents:
 
 
 def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(each) for each in parts)])
-    return np.cumsum(lengths)
+    return offsets_of(np.concatenate([np.empty(0, np.int64), *(np.diff(each) for each in parts)]))
 
 
 def _chosen(
     offsets: NDArray[np.int64], symbols: NDArray[np.uint32], which: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     lengths = np.diff(offsets)
-    kept = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[which])))
-    return kept, symbols[np.repeat(which, lengths)]
+    return offsets_of(lengths[which]), symbols[np.repeat(which, lengths)]

@@ -1,8 +1,6 @@
 """Documents → symbols. A batch becomes a part: its documents as arrays, sorted by their keys."""
 
 import hashlib
-import json
-import shutil
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
+from wikilda.files import directory
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.extract import Report
 from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.report import Report
 from wikilda.store import save_array
 from wikilda.strings import StringTable
 from wikilda.training.corpus.reading import Draft, Spans, drafts
@@ -61,14 +61,10 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     for draft in drafts(batch, recipe.settings, report):
         made += _encoded(draft, knowledge, detector, recipe.settings, report)
     made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
-    beside = parts / f"{number:06d}.partial"
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    for name, values in arrays_of(made).items():
-        save_array(beside / f"{name}.npy", values)
-    (beside / "report.json").write_text(json.dumps({"counts": report.counts, "examples": report.examples}), "utf-8")
-    shutil.rmtree(parts / f"{number:06d}", ignore_errors=True)  # of a task that was done, but lost before it said so
-    beside.rename(parts / f"{number:06d}")
+    with directory(parts / f"{number:06d}") as place:
+        for name, values in arrays_of(made).items():
+            save_array(place / f"{name}.npy", values)
+        report.save(place)
     return report.counts.get("documents read", 0)
 
 
@@ -107,9 +103,9 @@ def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
     return {
         "keys": np.array([key_of(each.id) for each in documents], np.uint64),
         "words": _joined([each.words for each in documents]),
-        "word_offsets": _offsets([len(each.words) for each in documents]),
+        "word_offsets": offsets_of([len(each.words) for each in documents]),
         "mentions": _joined([each.mentions for each in documents]),
-        "mention_offsets": _offsets([len(each.mentions) for each in documents]),
+        "mention_offsets": offsets_of([len(each.mentions) for each in documents]),
         "ids.bytes": ids.data,
         "ids.offsets": ids.offsets,
     }
@@ -117,9 +113,3 @@ def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
 
 def _joined(symbols: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     return np.concatenate(symbols) if symbols else np.empty(0, np.uint32)
-
-
-def _offsets(lengths: list[int]) -> NDArray[np.int64]:
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets

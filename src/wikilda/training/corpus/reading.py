@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from wikilda.errors import InputError
-from wikilda.knowledge.extract import Report, joined
+from wikilda.knowledge.extract import joined
+from wikilda.report import Report
 from wikilda.training.corpus.settings import CorpusSettings
 from wikilda.training.corpus.sources import Articles, Batch, Lines, RowGroup, TextFiles
 from wikilda.wiki.dump import read_piece

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from wikilda.errors import InputError
-from wikilda.knowledge.columns import open_any
+from wikilda.files import open_any
 from wikilda.wiki.dump import Piece, cut, site_of
 from wikilda.wiki.site import Site
 

@@ -15,15 +15,17 @@ from wikilda.jit import njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, Parameters
+from wikilda.model.model import MENTIONS, WORDS
+from wikilda.store import MANIFEST
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, interpolate
-from wikilda.training.pool import Workers, processors
 from wikilda.training.sampled import of_shard, to_evaluate
 from wikilda.training.settings import TrainingSettings
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
 from wikilda.training.shared import open_shared, write_shared
+from wikilda.workers import Workers, processors
 
 
 class LocalEngine(Engine):
@@ -41,7 +43,7 @@ class LocalEngine(Engine):
         self.merging_seconds = time.process_time() - started
         previous = job.previous.path if job.previous else None
         paths = (job.model.path, job.knowledge, job.corpus.path, place.path, previous)
-        symbols = {"words": job.model.words.symbols, "mentions": job.model.mentions.symbols}
+        symbols = {WORDS: job.model.words.symbols, MENTIONS: job.model.mentions.symbols}
         for shard, documents in self.pool.run(_sample, ((paths, place.count, shard, job.task) for shard in missing)):
             started = time.process_time()
             place.add_up_group(shard, symbols)
@@ -105,7 +107,7 @@ def _graph(path: Path | None) -> Graph | None:
 
 def _stamp(path: Path) -> int:
     """Paths may be used again for other models; manifests are not."""
-    return (path / "manifest.json").stat().st_mtime_ns
+    return (path / MANIFEST).stat().st_mtime_ns
 
 
 def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:

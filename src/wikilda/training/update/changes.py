@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 
 from wikilda.errors import InputError
+from wikilda.files import open_any
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.columns import open_any
-from wikilda.knowledge.extract import PARENTHESIS, Report
+from wikilda.knowledge.extract import PARENTHESIS
 from wikilda.knowledge.sentence import first_sentence
 from wikilda.linking.encode import encode_words
+from wikilda.report import Report
 from wikilda.text import mention_key
 from wikilda.training.corpus.sources import kind_of
 from wikilda.wiki.dump import cut, read_piece, site_of
@@ -60,7 +61,7 @@ class Changes:
 
 
 def read_changes(files: list[Path], knowledge: Knowledge) -> Changes:
-    """Read dumps of changed pages (.xml, .xml.bz2, .xml.gz) and lists of entities (.jsonl)."""
+    """Read dumps of changed pages (.xml, .xml.bz2, .xml.gz, .xml.xz) and lists of entities (.jsonl)."""
     changes = Changes()
     for path in files:
         if not path.is_file():

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.inference.types import Whole
 from wikilda.jit import njit
 from wikilda.store import Writer
@@ -65,7 +66,7 @@ def write_strings(
     is_new[places] = True
     lengths[~is_new] = np.diff(table.offsets)
     lengths[is_new] = [len(each) for each in encoded]
-    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     data, done = writer.create(f"{name}.bytes", np.uint8, int(offsets[-1])), 0
     for number, (place, each) in enumerate(zip(places.tolist(), encoded, strict=True)):
         old = int(place) - number  # so many old strings come before it
@@ -114,7 +115,7 @@ def merge_rows(
     """The offsets of the new rows, and what fills their arrays."""
     fill = Filler(old, rows, topics, delta, np.dtype(kind))
     lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), fill=False)
-    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))), fill
+    return offsets_of(lengths), fill
 
 
 class Filler(NamedTuple):

@@ -26,7 +26,7 @@ from wikilda.training.shard import Task
 from wikilda.training.update.changes import Changes, read_changes
 from wikilda.training.update.knowledge import Change, Mapping, update_knowledge
 from wikilda.training.update.merge import Rows, delta_of, merge_rows
-from wikilda.training.workplace import workplace
+from wikilda.workplace import workplace
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import find
 from wikilda.jit import inner, int64, njit
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
@@ -83,14 +84,7 @@ def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
 @inner
 def find_name(lookup: Lookup, key: np.uint64) -> int:
     """Where a name stands in the table, or -1."""
-    low, high = 0, len(lookup.keys)
-    while low < high:
-        middle = (low + high) // 2
-        if lookup.keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(lookup.keys) and lookup.keys[low] == key else -1
+    return int64(find(lookup.keys, 0, len(lookup.keys), key))
 
 
 def mark_key(name: str) -> int:

@@ -10,13 +10,17 @@ from typing import Any
 
 from wikilda import __version__
 from wikilda.errors import WikildaError, disk_worded
+from wikilda.files import write_text
 
 
 @contextmanager
-def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: bool, keep: bool = True) -> Iterator[Path]:
+def workplace(
+    target: Path, ending: str, inputs: dict[str, Any], *, restart: bool = False, dear: bool = False, keep: bool = True
+) -> Iterator[Path]:
     """`TARGET.ending`: kept when something goes wrong (unless nobody could use it), gone when all is done.
 
-    What an earlier run left is used if it came from the same inputs, else refused; to restart is to remove it.
+    What an earlier run left is used if it came from the same inputs, else removed or, if it is dear, refused; to
+    restart is to remove it in any case.
     """
     work = target.with_name(f"{target.name}.{ending}")
     work.mkdir(parents=True, exist_ok=True)
@@ -29,7 +33,8 @@ def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: boo
             ) from None
         try:
             with disk_worded(work):
-                _prepare(work, json.dumps({"wikilda": __version__} | inputs, sort_keys=True), restart=restart)
+                stamp = json.dumps({"wikilda": __version__} | inputs, sort_keys=True)
+                _prepare(work, stamp, restart=restart, dear=dear)
                 yield work
         except BaseException:
             if not keep:
@@ -38,12 +43,12 @@ def workplace(target: Path, ending: str, inputs: dict[str, Any], *, restart: boo
         shutil.rmtree(work)
 
 
-def _prepare(work: Path, stamp: str, *, restart: bool) -> None:
+def _prepare(work: Path, stamp: str, *, restart: bool, dear: bool) -> None:
     known = work / "inputs.json"
     earlier = known.read_text("utf-8") if known.is_file() else None
     if earlier == stamp and not restart:
         return
-    if earlier is not None and not restart:
+    if earlier is not None and dear and not restart:
         raise WikildaError(
             f"{work}: holds unfinished work with other inputs or settings ({_difference(earlier, stamp)}). "
             "Run it with those to go on, or say --restart to begin anew."
@@ -53,9 +58,7 @@ def _prepare(work: Path, stamp: str, *, restart: bool) -> None:
             shutil.rmtree(old)
         elif old.name != "lock":
             old.unlink()
-    beside = work / "inputs.writing"
-    beside.write_text(stamp, "utf-8")
-    beside.rename(known)
+    write_text(known, stamp)
 
 
 def _difference(earlier: str, now: str) -> str:

@@ -1,4 +1,4 @@
-"""The distribution from which the sampler draws, written out over all topics: for tests and for explanations.
+"""The distribution from which the sampler draws, written out over all topics.
 
 It comes from the same plan, state and masses as a draw.
 """

@@ -1,24 +1,26 @@
-"""One iteration of the same training by the local engine and by Spark, side by side.
+"""One iteration of the same training by the local engine and by Spark, side by side, and again with a skewed symbol.
 
-python -m benchmarks.training.spark MODEL CORPUS DIRECTORY [--shards 16] [--part 1.0] [--round 0] [--master 'local[2]']
+python -m benchmarks.training.spark MODEL CORPUS DIRECTORY [--shards 16] [--part 1.0] [--round 0] [--planted 100000]
 
 Models must come out the same. Processor times: of Spark's joins they are those of its Java threads (to re-key, join,
 sort, write and read), of sampling those of the Python workers, as they are in the local engine. Memory is the
-anonymous memory of a Python worker: what it maps from files is not in it.
+anonymous memory of a Python worker: what it maps from files is not in it. Then the same documents again, with a word
+planted in every one that may mean so many topics (--planted): the slowest task is shown beside the median.
 """
 
 import argparse
-import json
 import os
 import shutil
-import statistics
 import threading
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from benchmarks.training.events import PHASES, read_tasks, show_tasks
+from benchmarks.training.planted import plant_in_corpus, plant_in_model, spare_word
 from benchmarks.training.scale import anonymous
+from wikilda.model import Model
+from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
@@ -47,10 +49,10 @@ def is_python_worker(process: int) -> bool:
 
 
 class Watch:
-    """Peak memory of processes, by what they are, while it is on."""
+    """Peak memory of Python workers while it is on."""
 
     def __init__(self) -> None:
-        self.peaks: dict[int, float] = {}
+        self.peak = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -64,54 +66,17 @@ class Watch:
 
     def _look(self) -> None:
         while not self._over.wait(0.25):
-            for process in children(os.getpid()):
-                if is_python_worker(process):
-                    self.peaks[process] = max(self.peaks.get(process, 0.0), anonymous(process))
+            workers = filter(is_python_worker, children(os.getpid()))
+            self.peak = max(self.peak, *map(anonymous, workers), 0.0)
 
 
-@dataclass
-class Stage:
-    """The tasks of a stage: seconds on the clock, processor seconds of Java, bytes written for others."""
-
-    samples: bool
-    phase: str
-    clock: list[float] = field(default_factory=list)
-    processor: float = 0.0
-    shuffled: int = 0
-
-
-def read_events(directory: Path) -> list[Stage]:
-    """What Spark has noted of its stages."""
-    phases: dict[int, str] = {}
-    stages: dict[int, Stage] = {}
-    [file] = [each for each in directory.iterdir() if each.is_file()]
-    for line in file.read_text("utf-8").splitlines():
-        event = json.loads(line)
-        if event["Event"] == "SparkListenerJobStart":
-            what = event.get("Properties", {}).get("spark.job.description", "")
-            phase = next((each for each in (SAMPLING, MERGING) if each in what), "")
-            phases.update(dict.fromkeys(event["Stage IDs"], phase))
-        elif event["Event"] == "SparkListenerStageSubmitted":
-            about = event["Stage Info"]
-            scopes = "".join(str(each.get("Scope", "")) for each in about["RDD Info"])
-            stages[about["Stage ID"]] = Stage("MapInArrow" in scopes, phases.get(about["Stage ID"], ""))
-        elif event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
-            _add(stages[event["Stage ID"]], event["Task Metrics"])
-    return [stage for stage in stages.values() if stage.clock]
-
-
-def _add(stage: Stage, task: dict[str, Any]) -> None:
-    stage.clock.append(task["Executor Run Time"] / 1e3)
-    stage.processor += task["Executor CPU Time"] / 1e9
-    stage.shuffled += task["Shuffle Write Metrics"]["Shuffle Bytes Written"]
-
-
-def run(engine: Engine, given: argparse.Namespace, name: str) -> tuple[str, Metrics]:
-    target = given.directory / name
+def run(engine: Engine, given: argparse.Namespace, target: Path, *, small: bool = False) -> tuple[str, Metrics]:
+    """One iteration; on two small shards, if it is just to have Java compile."""
     for old in (target, target.with_name(f"{target.name}.training")):
         shutil.rmtree(old, ignore_errors=True)
-    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part)
-    made = train(given.model, given.corpus, target, settings, Plan(1, given.shards), engine=engine)
+    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part * (0.02 if small else 1.0))
+    plan = Plan(1, 2 if small else given.shards)
+    made = train(given.model, given.corpus, target, settings, plan, engine=engine)
     return made.identity, read_metrics(target)[-1]
 
 
@@ -120,17 +85,38 @@ def show(name: str, row: Metrics, joining: float, merging: float) -> None:
     print(f"{name}: {row.seconds:.1f} s, {row.documents / row.seconds:.0f} documents/s; processor seconds: {rest}")
 
 
-def show_stages(stages: list[Stage]) -> None:
-    for phase in (SAMPLING, MERGING):
-        some = [stage for stage in stages if stage.phase == phase]
-        print(f"  {phase}: {sum(stage.shuffled for stage in some) / 2**20:.1f} MB shuffled")
-        for stage in some:
-            median = statistics.median(stage.clock)
-            what = "Python on joined rows" if stage.samples else "joins"
-            print(
-                f"    {what}: {len(stage.clock)} tasks, slowest {max(stage.clock):.2f} s, median {median:.2f} s, "
-                f"{stage.processor:.1f} s of Java, {stage.shuffled / 2**20:.1f} MB written to shuffle"
-            )
+def conf(events: Path, partitions: int) -> dict[str, str]:
+    """As many join tasks as there are partitions, so that there is a median."""
+    log = {"enabled": "true", "dir": events.resolve().as_uri(), "compress": "false", "rolling.enabled": "false"}
+    tasks = {"shuffle.partitions": str(partitions), "adaptive.coalescePartitions.enabled": "false"}
+    named = {"eventLog": log, "sql": tasks, "driver": {"memory": "2g"}, "local": {"dir": str(events.resolve().parent)}}
+    return {f"spark.{kind}.{name}": value for kind, pairs in named.items() for name, value in pairs.items()}
+
+
+def compare(given: argparse.Namespace, name: str) -> None:
+    """Run both engines on the same shards."""
+    place = given.directory / name
+    shutil.rmtree(place, ignore_errors=True)
+    (place / "events").mkdir(parents=True)
+    print(f"\n{name}; load {os.getloadavg()[0]:.1f}", flush=True)
+    local = LocalEngine(2)
+    mine, row = run(local, given, place / "local")
+    local.close()
+    show("local, 2 workers", row, row.joining_seconds, row.merging_seconds)
+    spark = SparkEngine(given.master, conf=conf(place / "events", given.partitions), together=given.round)
+    started = time.perf_counter()
+    run(spark, given, place / "small", small=True)
+    began = time.time()
+    print(f"Spark has started and done 2 % of it in {time.perf_counter() - started:.1f} s", flush=True)
+    with Watch() as watch:
+        theirs, row = run(spark, given, place / "spark")
+    spark.close()
+    tasks = [task for task in read_tasks(place / "events") if task.launched >= began]
+    java = {phase: sum(task.processor for task in tasks if task.phase == phase) for phase in PHASES}
+    show(f"Spark at {given.master}", row, java[SAMPLING] + row.joining_seconds, java[MERGING] + row.merging_seconds)
+    show_tasks(tasks)
+    print(f"  peak memory of a Python worker: {watch.peak:.0f} MB; load {os.getloadavg()[0]:.1f}")
+    print("models are the same" if mine == theirs else f"MODELS DIFFER: {mine}, {theirs}", flush=True)
 
 
 def main() -> None:
@@ -140,32 +126,18 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--part", type=float, default=1.0, help="share of the documents that is trained on")
     parser.add_argument("--round", type=int, default=0)
+    parser.add_argument("--partitions", type=int, default=16, help="tasks of a join")
+    parser.add_argument("--planted", type=int, default=100_000, help="topics of the planted word (0: plant nothing)")
     parser.add_argument("--master", default="local[2]")
     given = parser.parse_args()
     given.directory.mkdir(parents=True, exist_ok=True)
-    local = LocalEngine(2)
-    mine, row = run(local, given, "local")
-    local.close()
-    show("local, 2 workers", row, row.joining_seconds, row.merging_seconds)
-
-    events = given.directory / "events"
-    shutil.rmtree(events, ignore_errors=True)
-    events.mkdir()
-    log = {"enabled": "true", "dir": events.resolve().as_uri(), "compress": "false", "rolling.enabled": "false"}
-    conf = {f"spark.eventLog.{name}": value for name, value in log.items()} | {"spark.driver.memory": "2g"}
-    spark = SparkEngine(given.master, conf=conf, together=given.round)
-    started = time.perf_counter()
-    assert spark.spark
-    print(f"Spark's session has started in {time.perf_counter() - started:.1f} s")
-    with Watch() as watch:
-        theirs, row = run(spark, given, "spark")
-    spark.close()
-    stages = read_events(events)
-    java = {phase: sum(stage.processor for stage in stages if stage.phase == phase) for phase in (SAMPLING, MERGING)}
-    show(f"Spark at {given.master}", row, java[SAMPLING] + row.joining_seconds, java[MERGING] + row.merging_seconds)
-    show_stages(stages)
-    print(f"  peak memory of a Python worker: {max(watch.peaks.values(), default=0):.0f} MB")
-    print("models are the same" if mine == theirs else f"MODELS DIFFER: {mine}, {theirs}")
+    compare(given, "as it is")
+    if given.planted:
+        model, corpus = Model.open(given.model), Corpus.open(given.corpus)
+        word = spare_word(model, corpus)
+        given.corpus = plant_in_corpus(corpus, word, given.directory / "corpus")
+        given.model = plant_in_model(model, word, given.planted, given.directory / "model")
+        compare(given, "planted")
 
 
 if __name__ == "__main__":

@@ -14,18 +14,19 @@ from wikilda.evaluation.metrics import accuracy
 from wikilda.evaluation.run import Gold, run
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.similarity import Likeness
+from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
 
-SETTINGS = SamplerSettings()
+SETTINGS = UrnSettings()
 CRICKET = marked("[[Croft]] bowled for [[England]] at [[The Oval]] against [[Pakistan]]; [[Croft]] and [[zzyzx]].", "x")
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_links_the_sample(name: str, model: Model, sample: Knowledge, gold: Gold) -> None:
-    method = make_method(name, model, sample, SETTINGS)
+    method = make_method(name, model, sample, SETTINGS, gold.documents)
     assert method.name == name
     one, two = run(method, gold, threads=1), run(method, gold, threads=3)
     assert one.verdicts == two.verdicts
@@ -33,11 +34,12 @@ def test_every_method_links_the_sample(name: str, model: Model, sample: Knowledg
     assert found.recall == 100
     assert found.micro > 60
     answers = method.link(CRICKET)
-    assert answers[0] == answers[4]
+    urn = name in ("wikilda", "adapted")
+    assert urn or answers[0] == answers[4]  # in the urn a string may mean two things
     assert answers[5] == UNKNOWN
     for answer in answers[:5]:
         assert len(set(answer.topics)) == len(answer.topics) == len(answer.scores) > 0
-        assert answer.nil == 0
+        assert 0 < answer.nil < 0.5 if urn else answer.nil == 0
 
 
 def test_context_beats_the_prior(model: Model, sample: Knowledge, gold: Gold) -> None:
@@ -58,7 +60,7 @@ def test_tagme_chooses_what_the_sampler_starts_from(model: Model, sample: Knowle
     from wikilda.inference.sampler import Sampler
 
     symbols = [sample.find_mention(text) for text in ("Croft", "England", "The Oval", "Pakistan")]
-    sampled = Sampler(model, SETTINGS, sample.graph).sample(Document([], symbols, "x"))
+    sampled = Sampler(model, SamplerSettings(), sample.graph).sample(Document([], symbols, "x"))
     text = marked("[[Croft]] [[England]] [[The Oval]] [[Pakistan]]")
     answers = make_method("tagme", model, sample, SETTINGS).link(text)
     assert [answer.topics[0] for answer in answers] == [sampled.guessed(number) for number in range(4)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli.build import report
+from wikilda.cli.engine import Cluster, engine_options, refuse
 from wikilda.cli.options import Sectioned, settings_options
 from wikilda.linking.detection import choose_detector
 from wikilda.training.corpus import CorpusSettings, make_corpus
@@ -21,15 +22,12 @@ _ANY = click.Path(path_type=Path)
 @click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
               help="Who finds mentions that are not given: dictionary, spacy, spacy:MODEL.")  # fmt: skip
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes to encode with.  [default: one a core]")
-@click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs it."
-)
-@click.option("--master", help="Spark's master.  [default: what spark-submit says]")
+@engine_options
 @click.option("--overwrite", is_flag=True, help="Replace a corpus that is already there.")
 @settings_options(CorpusSettings)
 def command(
-    knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int | None, engine: str,
-    master: str | None, overwrite: bool, settings: CorpusSettings,
+    knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int | None,
+    cluster: Cluster | None, overwrite: bool, settings: CorpusSettings,
 ) -> None:  # fmt: skip
     """Encode documents to train on with the symbols of knowledge.
 
@@ -37,7 +35,7 @@ def command(
     .bz2, .xz), Parquet with such columns, a MediaWiki dump (articles, with their links as mentions), or a directory
     of these. What cannot be read is counted, and does not stop the rest.
     """
-    pool = _pool(engine, master)
+    pool = _pool(cluster) if cluster else None
     given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes have other working directories
     made = make_corpus(
         given, knowledge, target.absolute(), settings, detector=partial(choose_detector, detector), workers=workers,
@@ -46,9 +44,8 @@ def command(
     report(made.artifact)
 
 
-def _pool(engine: str, master: str | None) -> Pool | None:
-    if engine == "local":
-        return None
+def _pool(cluster: Cluster) -> Pool:
+    refuse(("workers",), "is for --engine local; Spark's master says how many there are.")
     from wikilda.training.engines.spark.pool import SparkWorkers
 
-    return SparkWorkers(master)
+    return SparkWorkers(*cluster)

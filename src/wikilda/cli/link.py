@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from wikilda.cli.engine import Cluster, engine_options, refuse
 from wikilda.cli.linked import Tally, show_linked
 from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console
@@ -21,7 +22,9 @@ from wikilda.linking.detection import choose_detector
 from wikilda.linking.journal import Journal
 from wikilda.linking.offsets import CODE_POINTS, UNITS
 from wikilda.linking.reading import FORMATS as INPUT_FORMATS
-from wikilda.linking.writing import FORMATS, HTML, format_of, write_rows
+from wikilda.linking.reading.settings import AUTO
+from wikilda.linking.writing import FORMATS, HTML, PARQUET, format_of, write_rows
+from wikilda.linking.writing.write import SUFFIXES
 from wikilda.settings import from_mapping
 
 _ANY = click.Path(path_type=Path)
@@ -51,16 +54,13 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @click.option("--most-topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
 @click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
 @click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
-@click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs it."
-)
-@click.option("--master", help="Spark's master.  [default: what spark-submit says]")
+@engine_options
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn.")
 @settings_options(UrnSettings)
 def command(
     model: Path, places: tuple[str, ...], knowledge: Path | None, settings: UrnSettings, lda: bool,
-    detector: str, detections: tuple[str, ...], engine: str, master: str | None, **options: Any,
+    detector: str, detections: tuple[str, ...], cluster: Cluster | None, **options: Any,
 ) -> int:  # fmt: skip
     """Say what the mentions of documents mean.
 
@@ -73,19 +73,21 @@ def command(
     With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
     """
     chosen = SamplerSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
-    if engine == "spark":
-        if detector != "dictionary" or detections:
-            raise click.UsageError("--detector and --detect are for --engine local.")
-        return _on_spark(model, places, knowledge, chosen, master, options)
-    files = tuple(Path(place) for place in places)
-    options["output"] = Path(options["output"]) if options["output"] else None
-    if options["output"] and not options["output"].parent.is_dir():
-        raise InputError(f"{options['output']}: there is no directory {options['output'].parent}.")
+    found = _detector_settings(detections)
     reading = ReadSettings(
         options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
         options["largest"],
     )  # fmt: skip
-    found = _detector_settings(detections)
+    if cluster:
+        how = {
+            "model": model.resolve(), "knowledge": knowledge and knowledge.resolve(), "settings": chosen,
+            "detector": detector, "detection": found, "reading": reading,
+        }  # fmt: skip
+        return _on_spark(cluster, places, how, options)
+    files = tuple(Path(place) for place in places)
+    options["output"] = Path(options["output"]) if options["output"] else None
+    if options["output"] and not options["output"].parent.is_dir():
+        raise InputError(f"{options['output']}: there is no directory {options['output'].parent}.")
     linker = Linker.open(model, knowledge=knowledge, settings=chosen)
     linker.detector = choose_detector(detector, linker.knowledge, found)
     documents = read_documents(files, sys.stdin.buffer, reading)
@@ -102,18 +104,23 @@ _IN_THE_NOTE = (
 )  # fmt: skip
 
 
-def _on_spark(
-    model: Path, places: tuple[str, ...], knowledge: Path | None, settings: UrnSettings | SamplerSettings,
-    master: str | None, options: dict[str, Any],
-) -> int:  # fmt: skip
-    if len(places) != 1 or not options["output"]:
-        raise click.UsageError("with --engine spark, give one FILE of Parquet (or a directory of them), and -o.")
-    from wikilda.training.engines.spark.linking import Linking, link_on
+def _on_spark(cluster: Cluster, places: tuple[str, ...], how: dict[str, Any], options: dict[str, Any]) -> int:
+    refuse(("as_table", "workers", "invalid"), "is for --engine local.")
+    output = options["output"]
+    if not places or not output:
+        raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
+    kind = options["to"] or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
+    if options["source"] not in (AUTO, PARQUET) or kind != PARQUET:
+        raise click.UsageError("with --engine spark, documents and answers are Parquet: see --from, --to and -o.")
+    from wikilda.training.engines.spark.linking import Linking, link_files
 
-    how = Linking(model.resolve(), knowledge and knowledge.resolve(), settings, options["most_topics"])
-    text, identity = options["text_column"], options["id_column"] or "id"
-    link_on(master, places[0], options["output"], how, text=text, identity=identity, overwrite=options["overwrite"])
-    return 0
+    linking = Linking(
+        **how, candidates=options["candidates"], topics=options["most_topics"], with_text=options["with_text"],
+        with_mentions=not options["only_topics"],
+    )  # fmt: skip
+    documents, bad = link_files(places, output, linking, **cluster._asdict(), overwrite=options["overwrite"])
+    click.echo(f"{documents - bad:,} documents linked, {bad:,} skipped (see their error) → {output}", err=True)
+    return _SOME_SKIPPED if bad else 0
 
 
 def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
@@ -190,9 +197,7 @@ class _Run:
     def _row(self, linked: Linked | Bad) -> dict[str, Any]:
         assert isinstance(linked, Linked)
         page = self.kind == HTML
-        row = linked.to_json(
-            CODE_POINTS if page else self.options["offsets"], with_text=page or self.options["with_text"]
-        )
-        if self.options["only_topics"] and not page:
-            del row["mentions"]
-        return row
+        return linked.to_json(
+            CODE_POINTS if page else self.options["offsets"], with_text=page or self.options["with_text"],
+            with_mentions=page or not self.options["only_topics"],
+        )  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wikilda.cli.engine import Cluster, engine_options, refuse
 from wikilda.cli.options import Sectioned, settings_options
 from wikilda.cli.output import console, table
 from wikilda.training.engines.base import Engine
@@ -24,15 +25,9 @@ _ANY = click.Path(path_type=Path)
 @click.option("--iterations", type=click.IntRange(1), default=1, show_default=True, help="T: passes over the corpus.")
 @click.option("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
 @click.option("--workers", type=click.IntRange(1, 256), help="Processes to sample with.  [default: one a core]")
-@click.option(
-    "--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True, help="What runs it."
-)
-@click.option(
-    "--master", help="Spark's master: local[2], spark://HOST:PORT, yarn, …  [default: what spark-submit says]"
-)
+@engine_options
 @click.option("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
 @click.option("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 a core]")
-@click.option("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; may be given several times.")
 @click.option("--keep", type=click.IntRange(0), default=0, help="Keep the models of so many earlier iterations, too.")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--restart", is_flag=True, help="Forget an unfinished training into the same directory.")
@@ -42,9 +37,9 @@ _ANY = click.Path(path_type=Path)
 )
 @settings_options(TrainingSettings, defaults=False)
 def command(
-    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int | None, engine: str,
-    master: str | None, tables: str | None, together: int, conf: tuple[str, ...], keep: int, knowledge: Path | None,
-    restart: bool, overwrite: bool, preset: str, settings: dict[str, Any],
+    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int | None,
+    cluster: Cluster | None, tables: str | None, together: int, keep: int, knowledge: Path | None, restart: bool,
+    overwrite: bool, preset: str, settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Train MODEL on CORPUS: the paper's Algorithm 2.
 
@@ -52,7 +47,7 @@ def command(
     workers. Interrupted, even killed, the same command goes on where it was. The preset `paper` follows the paper
     to the letter; docs/training.md says where `default` differs, and why.
     """
-    own = _engine(engine, workers, master, tables, together, conf)
+    own = _engine(cluster, workers, tables, together)
     try:
         made = train(
             model, corpus, target, replace(PRESETS[preset], **settings), Plan(iterations, shards, keep), engine=own,
@@ -63,20 +58,14 @@ def command(
     console().print(table(str(target), _COLUMNS, [_row(each) for each in read_metrics(made.path)]))
 
 
-def _engine(
-    name: str, workers: int | None, master: str | None, tables: str | None, together: int, conf: tuple[str, ...]
-) -> Engine:
-    if name == "local":
-        if master or tables or together or conf:
-            raise click.UsageError("--master, --tables, --round and --conf are for --engine spark.")
+def _engine(cluster: Cluster | None, workers: int | None, tables: str | None, together: int) -> Engine:
+    if cluster is None:
+        refuse(("tables", "together"), "is for --engine spark.")
         return LocalEngine(workers)
-    if workers:
-        raise click.UsageError("--workers is for --engine local; Spark's master says how many there are.")
-    if any("=" not in each for each in conf):
-        raise click.UsageError("--conf takes NAME=VALUE.")
+    refuse(("workers",), "is for --engine local; Spark's master says how many there are.")
     from wikilda.training.engines.spark import SparkEngine
 
-    return SparkEngine(master, tables, dict(each.split("=", 1) for each in conf), together)
+    return SparkEngine(cluster.master, tables, cluster.conf, together)
 
 
 _COLUMNS = ["iteration", "train", "held out", "parameters", "gained", "dropped", "changed", "documents/s"]

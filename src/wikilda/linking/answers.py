@@ -119,13 +119,16 @@ class Linked:
     topics: list[TopicShare]
     source: Source
 
-    def to_json(self, unit: str = CODE_POINTS, *, with_text: bool = False) -> dict[str, Any]:
+    def to_json(
+        self, unit: str = CODE_POINTS, *, with_text: bool = False, with_mentions: bool = True
+    ) -> dict[str, Any]:
         """The document as plain values, for JSON; offsets in a unit of `wikilda.linking.offsets`."""
         spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], unit)
+        pairs = zip(self.mentions, spans, strict=True)
         return {
             "id": self.id,
             **({"text": self.text} if with_text else {}),
-            "mentions": [each.to_json(*span) for each, span in zip(self.mentions, spans, strict=True)],
+            **({"mentions": [each.to_json(*span) for each, span in pairs]} if with_mentions else {}),
             "topics": [each.to_json() for each in self.topics],
             "knowledge": self.source.to_json(),
         }

@@ -14,6 +14,7 @@ import pyspark
 from wikilda.training.engines.spark.java import write_home
 
 SPARK = Path(pyspark.__file__).parent
+LOOPBACK = ("0100007F", "00000000000000000000000001000000")  # as Linux writes 127.0.0.1 and ::1
 DEPLOY = "org.apache.spark.deploy"
 
 
@@ -30,6 +31,7 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_NO_DAEMONIZE": "1",
             "SPARK_DAEMON_MEMORY": "128m",
+            "SPARK_DAEMON_JAVA_OPTS": "-Dspark.master.rest.enabled=false",
             "PYSPARK_PYTHON": sys.executable,
         }
 
@@ -85,3 +87,32 @@ def free_port() -> int:
     with socket.socket() as some:
         some.bind(("127.0.0.1", 0))
         return int(some.getsockname()[1])
+
+
+def exposed() -> set[str]:
+    """Where what this process has started listens, apart from loopback."""
+    sockets = {link for process in descendants(os.getpid()) for link in links(Path(f"/proc/{process}/fd"))}
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text("utf-8").splitlines()[1:]:
+            _, local, _, state, *_, inode = line.split()[:10]
+            if state == "0A" and f"socket:[{inode}]" in sockets and not local.split(":")[0].endswith(LOOPBACK):
+                found.add(local)
+    return found
+
+
+def descendants(process: int) -> list[int]:
+    children: list[int] = []
+    for file in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            children += map(int, file.read_text("utf-8").split())
+    return [*children, *(each for child in children for each in descendants(child))]
+
+
+def links(directory: Path) -> set[str]:
+    found = set()
+    with contextlib.suppress(OSError):
+        for each in directory.iterdir():
+            with contextlib.suppress(OSError):
+                found.add(str(each.readlink()))
+    return found

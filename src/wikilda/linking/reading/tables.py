@@ -21,7 +21,7 @@ def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> It
         header = next(rows, None)
         if header is None:
             raise InputError("is empty.")
-        _check_columns(header, settings)
+        check_columns(header, settings)
         for row in rows:
             if row:
                 yield _row(header, row, settings)
@@ -49,7 +49,7 @@ def parquet_rows(stream: IO[bytes], settings: ReadSettings) -> Iterator[dict[str
     try:
         file = pq.ParquetFile(stream, pre_buffer=False)
         names = file.schema_arrow.names
-        _check_columns(names, settings)
+        check_columns(names, settings)
         wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
         for batch in file.iter_batches(_BATCH, columns=wanted):
             yield from batch.to_pylist()
@@ -59,7 +59,8 @@ def parquet_rows(stream: IO[bytes], settings: ReadSettings) -> Iterator[dict[str
         raise InputError(f"is not a Parquet file that can be read ({str(error).splitlines()[0]}).") from None
 
 
-def _check_columns(names: list[str], settings: ReadSettings) -> None:
+def check_columns(names: list[str], settings: ReadSettings) -> None:
+    """Refuse a table without the columns that settings name."""
     for name, option in ((settings.text_column, "--text-column"), (settings.id_column, "--id-column")):
         if name is not None and name not in names:
             shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")

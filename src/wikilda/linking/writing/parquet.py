@@ -1,7 +1,7 @@
 """Rows as a Parquet file: a row a document, with lists of its mentions and topics."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 _ROWS = 1000  # of a row group, which is what is held
 
 
-def _schema(first: dict[str, Any]) -> Any:
+def schema_of(names: Collection[str]) -> Any:
+    """The Arrow schema of rows that have some of the columns that `Linked.to_json` gives."""
     import pyarrow as pa
 
     entity = [("title", pa.string()), ("page_id", pa.int64()), ("wikidata", pa.string()), ("url", pa.string())]
@@ -24,8 +25,7 @@ def _schema(first: dict[str, Any]) -> Any:
         "id": pa.string(), "text": pa.string(), "mentions": pa.list_(mention), "topics": pa.list_(topic),
         "knowledge": pa.struct([*source, ("identity", pa.string())]),
     }  # fmt: skip
-    about = {"wikilda.knowledge": json.dumps(first.get("knowledge"), ensure_ascii=False)}
-    return pa.schema([(name, kind) for name, kind in columns.items() if name in first], metadata=about)
+    return pa.schema([(name, kind) for name, kind in columns.items() if name in names])
 
 
 def write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
@@ -35,14 +35,16 @@ def write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
 
     rest: Iterator[dict[str, Any]] = iter(rows)
     group = list(islice(rest, _ROWS))
-    schema = _schema(group[0] if group else {"id": "", "mentions": [], "topics": [], "knowledge": None})
+    first = group[0] if group else {"id": "", "mentions": [], "topics": [], "knowledge": None}
+    about = {"wikilda.knowledge": json.dumps(first.get("knowledge"), ensure_ascii=False)}
+    schema = schema_of(first).with_metadata(about)
     with pq.ParquetWriter(path, schema, compression="zstd") as out:
         while group:
-            out.write_table(pa.Table.from_pylist([_storable(row) for row in group], schema))
+            out.write_table(pa.Table.from_pylist([storable(row) for row in group], schema))
             group = list(islice(rest, _ROWS))
 
 
-def _storable(row: dict[str, Any]) -> dict[str, Any]:
+def storable(row: dict[str, Any]) -> dict[str, Any]:
     """A row without lone surrogates, which UTF-8 and so Parquet does not have."""
     try:
         json.dumps(row, ensure_ascii=False).encode()

@@ -11,7 +11,7 @@ from wikilda.linking.writing.parquet import write_parquet
 
 JSON_LINES, TSV, PARQUET, HTML = "jsonl", "tsv", "parquet", "html"
 FORMATS = (JSON_LINES, TSV, PARQUET, HTML)
-_SUFFIXES = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".tsv": TSV, ".parquet": PARQUET, ".html": HTML, ".htm": HTML}
+SUFFIXES = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".tsv": TSV, ".parquet": PARQUET, ".html": HTML, ".htm": HTML}
 
 Row = dict[str, Any]
 _STREAMS: dict[str, Callable[[Iterable[Row]], Iterator[bytes]]] = {
@@ -23,7 +23,7 @@ def format_of(path: Path | None, given: str | None) -> str:
     """The format of a file: as it was said, or by the end of its name."""
     if given:
         return given
-    return _SUFFIXES.get(path.suffix.lower(), JSON_LINES) if path else JSON_LINES
+    return SUFFIXES.get(path.suffix.lower(), JSON_LINES) if path else JSON_LINES
 
 
 def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:

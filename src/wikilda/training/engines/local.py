@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.inference.likelihood import HeldOut
-from wikilda.inference.similarity import likeness, no_likeness
+from wikilda.inference.similarity import Likeness, likeness, no_likeness
 from wikilda.inference.svi import Table
 from wikilda.jit import njit
 from wikilda.knowledge import Knowledge
@@ -23,7 +23,7 @@ from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, interpolate
 from wikilda.training.sampled import of_shard, to_evaluate
 from wikilda.training.settings import TrainingSettings
-from wikilda.training.shard import Alike, Shard, Task, sample_shard
+from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
 from wikilda.training.shared import open_shared, write_shared
 from wikilda.workers import Workers, processors
 
@@ -117,10 +117,11 @@ def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, in
     model, checkpoint = _model(model_path, _stamp(model_path)), Checkpoint(place, shards)
     documents = of_shard(_corpus(corpus_path), number, shards, task.settings.held_out)
     shard = form_shard(documents, model)
+    alike = alike_by(_graph(knowledge), np.unique(shard.mentions.topics))
     shared = open_shared(model, place / "shared")
     joining = time.process_time() - started
     before = Checkpoint(previous, shards).chosen(number) if previous else None
-    found = sample_shard(shard, shared, task, alike_by(_graph(knowledge)), before)
+    found = sample_shard(shard, shared, task, alike, before)
     found.report["joining seconds"] = joining
     checkpoint.save(number, found)
     return number, len(documents.keys)
@@ -131,9 +132,26 @@ def form_shard(documents: Documents, model: Model) -> Shard:
     return Shard(documents, _rows(documents.words, model.words), _rows(documents.mentions, model.mentions))
 
 
-def alike_by(graph: Graph | None) -> Alike:
-    """Similarities of topics by a link graph."""
-    return no_likeness if graph is None else lambda topics: likeness(graph, topics)
+def alike_by(graph: Graph | None, known: NDArray[np.uint32]) -> Alike:
+    """Similarities of topics by a link graph, as far as they are known (sorted) when a shard is formed.
+
+    A topic that a mention gains in its shard is like no other until the next iteration: packets are self-contained, and
+    engines that join links do not have those of just any topic.
+    """
+    if graph is None:
+        return no_likeness
+    links, ended = graph, np.append(known, NO_TOPIC)  # whatever is looked for, there is one that is no less
+
+    def alike(topics: NDArray[np.uint32]) -> Likeness:
+        places = np.flatnonzero(ended[np.searchsorted(ended, topics)] == topics)
+        found = likeness(links, topics[places])
+        if len(places) == len(topics):
+            return found
+        lengths = np.zeros(len(topics) + 1, np.int64)
+        lengths[places + 1] = np.diff(found.offsets)
+        return Likeness(topics, np.cumsum(lengths), places[found.neighbours].astype(np.int32), found.values)
+
+    return alike
 
 
 def _rows(symbols: NDArray[np.uint32], parameters: Parameters) -> Table:

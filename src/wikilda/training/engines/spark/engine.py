@@ -15,18 +15,23 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.graph import Graph
 from wikilda.model import Model
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark.fetch import fetch_tables
 from wikilda.training.engines.spark.merging import next_table
-from wikilda.training.engines.spark.packets import form_shards
+from wikilda.training.engines.spark.packets import Sources, form_shards
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
 from wikilda.training.engines.spark.sampling import sample_partition
 from wikilda.training.engines.spark.session import open_session, worded
 from wikilda.training.engines.spark.spread import Spread, spread
-from wikilda.training.engines.spark.tables import Tables, documents_table, model_table
+from wikilda.training.engines.spark.tables import (
+    Tables,
+    documents_table,
+    links_table,
+    model_table,
+    symbols_table,
+)
 from wikilda.training.interpolate import Blend, next_model
 from wikilda.training.shard import Globals
 from wikilda.training.shared import open_shared, write_shared
@@ -46,7 +51,6 @@ class SparkEngine(Engine):
         """`tables` is a directory that all nodes see, by default beside the result; `together` shards are a round."""
         self._master, self._tables, self._conf, self._together = master, tables, conf or {}, together
         self._scratch = Path(tempfile.mkdtemp(prefix="wikilda-spark-"))
-        self._links: Spread[Graph] | None = None
         self._local = LocalEngine(1)
 
     @cached_property
@@ -73,21 +77,18 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        documents = documents_table(tables, job.corpus, job.checkpoint.count, job.task.settings.held_out)
-        model = model_table(tables, job.model)
-        shared = self._spread_globals(job)
-        links = self._spread_links(job.knowledge) if job.task.settings.coherence else None
+        sources, shared = _sources(tables, job), self._spread_globals(job)
         size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
         for start in range(0, len(missing), size):
             shards = missing[start : start + size]
             before = self._before(tables, job, shards)
             self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
-            formed = form_shards(documents, model, before, shards)
-            sample = partial(sample_partition, task=job.task, shared=shared, links=links)
+            formed = form_shards(sources, before, shards)
+            sample = partial(sample_partition, task=job.task, shared=shared)
             name = _round_name(job, shards[0])
             formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))
             yield from self._finish_round(tables, job, shards, name)
-        shared.sent.unpersist()
+        shared.sent.destroy()
 
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         """Add the counts of all shards up, and write the next model to `target`."""
@@ -143,13 +144,6 @@ class SparkEngine(Engine):
             write_shared(job.model, place)
         return spread(self.spark.sparkContext, "globals", job.model.identity, open_shared(job.model, place))
 
-    def _spread_links(self, knowledge: Path | None) -> Spread[Graph] | None:
-        if self._links is None and knowledge is not None:
-            opened = Knowledge.open(knowledge)
-            graph = opened.graph._replace(out_offsets=np.empty(0, np.int64), out_topics=np.empty(0, np.uint32))
-            self._links = spread(self.spark.sparkContext, "links", opened.identity, graph)
-        return self._links
-
     def _before(self, tables: Tables, job: Job, shards: list[int]) -> DataFrame:
         """The topics that mentions had in the iteration before: a row for every shard."""
         name, size = f"{_iteration_name(job)}/before-{shards[0]:06d}", 256
@@ -169,6 +163,17 @@ class SparkEngine(Engine):
         beside.write_text(json.dumps(shards), "utf-8")
         beside.rename(place / f"{shards[0]:06d}.json")
         tables.remove(f"{_iteration_name(job)}/before-{shards[0]:06d}")
+
+
+def _sources(tables: Tables, job: Job) -> Sources:
+    which = job.corpus, job.checkpoint.count, job.task.settings.held_out
+    graph = job.knowledge if job.task.settings.coherence else None
+    return Sources(
+        documents_table(tables, *which),
+        symbols_table(tables, *which),
+        model_table(tables, job.model),
+        links_table(tables, Knowledge.open(graph)) if graph else None,
+    )
 
 
 def _rounds(job: Job) -> list[Path]:

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-# The packaged Java has no module for vectors, of which Spark asks for, and can do without.
+# The packaged Java has no module for vectors. Spark asks for it, and can do without.
 _WITHOUT_VECTORS = """#!/bin/sh
 for argument do
   shift
@@ -18,10 +18,9 @@ exec '{java}' "$@"
 """
 
 
-def use_java(directory: Path) -> None:
-    """Set JAVA_HOME for what this process starts, unless it is set; `directory` takes a small script."""
-    if not os.environ.get("JAVA_HOME") and packaged():
-        os.environ["JAVA_HOME"] = str(write_home(directory))
+def java_home(directory: Path) -> str | None:
+    """What JAVA_HOME should be, if anything; `directory` takes a small script."""
+    return os.environ.get("JAVA_HOME") or (str(write_home(directory)) if packaged() else None)
 
 
 def packaged() -> Path | None:

@@ -1,117 +1,120 @@
-"""Bulk linking: Parquet in, Parquet out. Every node maps the model's files, which must be there under the same path."""
+"""Bulk linking: Parquet in, Parquet out, with the answers of `wikilda link`.
 
-import tempfile
-from collections.abc import Iterator
+Every node maps the model's files, which must be there under the same path.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
 
-from wikilda.errors import InputError, SettingsError
+from wikilda.errors import InputError
 from wikilda.inference.settings import SamplerSettings
 from wikilda.inference.urn import UrnSettings
-from wikilda.linking import Linked, Linker, Text
-from wikilda.training.engines.spark.session import open_session, worded
+from wikilda.linking import DetectorSettings, Linker, ReadSettings
+from wikilda.linking.batch import guarded_link
+from wikilda.linking.detection import choose_detector
+from wikilda.linking.reading import Bad
+from wikilda.linking.reading.rows import from_row
+from wikilda.linking.reading.tables import check_columns
+from wikilda.linking.writing.parquet import schema_of, storable
+from wikilda.training.engines.spark.session import running, worded
+from wikilda.training.engines.spark.tables import entries
 
-_MENTION = (
-    "start int, end int, text string, title string, page_id bigint, wikidata string, url string, "
-    "probability double, prior double"
-)
-LINKED = (
-    f"id string, mentions array<struct<{_MENTION}>>, topics array<struct<title string, share double>>, error string"
-)
+_PLACE = "place of the row"  # a column that rows get: the id of documents that have none
+_CONF = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}  # documents that a worker holds
 
 
 class Linking(NamedTuple):
-    """How documents are linked."""
+    """How documents are read, linked and answered: the settings of `wikilda link`."""
 
     model: Path
     knowledge: Path | None = None
     settings: UrnSettings | SamplerSettings = UrnSettings()
+    detector: str = "dictionary"
+    detection: DetectorSettings = DetectorSettings()
+    reading: ReadSettings = ReadSettings()
+    candidates: int = 5
     topics: int = 10
+    with_text: bool = False
+    with_mentions: bool = True
+
+    def open(self) -> Linker:
+        """Open what links."""
+        linker = Linker.open(self.model, knowledge=self.knowledge, settings=self.settings)
+        linker.detector = choose_detector(self.detector, linker.knowledge, self.detection)
+        return linker
+
+    def schema(self) -> pa.Schema:
+        """The columns of answers: those of `wikilda link`, and what was wrong with a document."""
+        extra = {"text": self.with_text, "mentions": self.with_mentions}
+        names = ["id", *(name for name, wanted in extra.items() if wanted), "topics", "knowledge"]
+        return schema_of(names).append(pa.field("error", pa.string()))
 
 
-def link_on(
-    master: str | None, source: str, target: str, how: Linking, *, text: str = "text", identity: str = "id",
-    overwrite: bool = False,
-) -> None:  # fmt: skip
-    """Link the documents of Parquet files, and write a row for each: its mentions, its topics, or what is wrong."""
-    Linker.open(how.model, knowledge=how.knowledge, settings=how.settings)  # what is wrong with it is said at once
-    with tempfile.TemporaryDirectory(prefix="wikilda-spark-") as scratch:
-        spark = open_session(master, {}, Path(scratch))
-        try:
-            with worded():
-                documents = spark.read.parquet(source)
-                missing = [name for name in (text, identity) if name not in documents.columns]
-                if missing:
-                    raise SettingsError(f"{source}: has no column {missing[0]}; it has {', '.join(documents.columns)}.")
-                linked = link_documents(documents, how, text=text, identity=identity)
-                linked.write.mode("overwrite" if overwrite else "error").parquet(target)
-        finally:
-            spark.stop()
+def link_files(
+    sources: Sequence[str], target: str, how: Linking, *, master: str | None = None,
+    conf: Mapping[str, str] | None = None, overwrite: bool = False,
+) -> tuple[int, int]:  # fmt: skip
+    """Link the documents of Parquet files, and write a row for each; gives how many there are, and how many are bad."""
+    how.open()  # what is wrong with it is said at once
+    with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
+        if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
+            raise InputError(f"{target}: exists already. Say --overwrite to replace it.")
+        documents = _read(spark, sources, how)
+        link_documents(documents, how).write.mode("overwrite").parquet(target)
+        written = spark.read.parquet(target).select("error")
+        return written.count(), written.where("error is not null").count()
 
 
-def link_documents(documents: DataFrame, how: Linking, *, text: str = "text", identity: str = "id") -> DataFrame:
-    """A table of documents linked; a column `mentions` of start and end, in characters, is used where there is one."""
-    spans = F.col("mentions") if "mentions" in documents.columns else F.lit(None)
-    columns = documents.select(
-        F.col(identity).cast("string").alias("id"),
-        F.col(text).alias("text"),
-        spans.cast("array<struct<start int, end int>>").alias("mentions"),
-    )
-    return columns.mapInArrow(partial(link_batches, how=how), LINKED)
+def _read(spark: SparkSession, sources: Sequence[str], how: Linking) -> DataFrame:
+    found = spark.read.parquet(*sources)
+    try:
+        check_columns(found.columns, how.reading)
+    except InputError as error:
+        raise InputError(f"{', '.join(sources)}: {error}") from None
+    if found.isEmpty():
+        raise InputError("there are no documents in what was given.")
+    return found.withColumn(_PLACE, _place())
+
+
+def _place() -> Column:
+    """A document's file and the number of its row, as the local command has them where paths are absolute."""
+    file = F.regexp_replace("_metadata.file_path", "^file:/+", "/")
+    return F.concat(file, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
+
+
+def link_documents(documents: DataFrame, how: Linking) -> DataFrame:
+    """A table of documents linked. It has the columns that `how.reading` names, and perhaps `mentions`."""
+    wanted = (how.reading.text_column, how.reading.id_column or "id", "mentions", _PLACE)
+    some = documents.select(*(F.col(f"`{name}`") for name in dict.fromkeys(wanted) if name in documents.columns))
+    return some.mapInArrow(partial(link_batches, how=how), from_arrow_schema(how.schema()))
 
 
 def link_batches(batches: Iterator[pa.RecordBatch], how: Linking) -> Iterator[pa.RecordBatch]:
     """What a worker does."""
-    linker = _linker(how)
+    linker, schema = _linker(how), how.schema()
     for batch in batches:
-        rows = [_row(linker, document, how.topics) for document in batch.to_pylist()]
-        yield pa.RecordBatch.from_pylist(rows, _SCHEMA)
+        yield pa.RecordBatch.from_pylist([storable(_answer(linker, row, how)) for row in batch.to_pylist()], schema)
 
 
 @lru_cache(maxsize=1)
 def _linker(how: Linking) -> Linker:
-    return Linker.open(how.model, knowledge=how.knowledge, settings=how.settings)
+    return how.open()
 
 
-def _row(linker: Linker, document: dict[str, Any], topics: int) -> dict[str, Any]:
-    spans = document["mentions"]
+def _answer(linker: Linker, row: dict[str, Any], how: Linking) -> dict[str, Any]:
+    given, place = row.get(how.reading.id_column or "id"), row.get(_PLACE) or ""
+    name = place if given is None else str(given)
     try:
-        if document["text"] is None:
-            raise InputError("has no text.")
-        given = None if spans is None else [(each["start"], each["end"]) for each in spans]
-        linked = linker.link(Text(document["text"], given, document["id"] or ""), candidates=1, topics=topics)
+        linked = guarded_link(linker, from_row(row, place, how.reading), how.candidates, how.topics)
     except InputError as error:
-        return {"id": document["id"], "error": str(error)}
-    return {"id": document["id"], **_plain(linked)}
-
-
-def _plain(linked: Linked) -> dict[str, Any]:
-    mentions = []
-    for each in linked.mentions:
-        row: dict[str, Any] = {"start": each.start, "end": each.end, "text": each.text, "nil": each.nil}
-        if each.entity:
-            best, entity = each.candidates[0], each.entity
-            row |= {"title": entity.title, "page_id": entity.page_id, "wikidata": entity.wikidata, "url": entity.url}
-            row |= {"probability": best.probability, "prior": best.prior}
-        mentions.append(row)
-    return {"mentions": mentions, "topics": [{"title": t.entity.title, "share": t.share} for t in linked.topics]}
-
-
-_FIELDS = {
-    "start": pa.int32(), "end": pa.int32(), "text": pa.string(), "title": pa.string(), "page_id": pa.int64(),
-    "wikidata": pa.string(), "url": pa.string(), "probability": pa.float64(), "prior": pa.float64(),
-    "nil": pa.float64(),
-}  # fmt: skip
-_SCHEMA = pa.schema(
-    {
-        "id": pa.string(),
-        "mentions": pa.list_(pa.struct(_FIELDS)),
-        "topics": pa.list_(pa.struct({"title": pa.string(), "share": pa.float64()})),
-        "error": pa.string(),
-    }
-)
+        return {"id": name, "error": str(error)}
+    if isinstance(linked, Bad):
+        return {"id": name, "error": linked.why}
+    return linked.to_json(how.reading.unit, with_text=how.with_text, with_mentions=how.with_mentions)

@@ -14,7 +14,7 @@ from wikilda.training.engines.spark.rows import MENTIONS, MODEL, WORDS, Lists, l
 from wikilda.training.interpolate import Blend, blend_rows
 from wikilda.training.updates import Run
 
-_UPDATE = 2**31 - 1  # the segment of what is added: it comes after those of the model
+_STRETCH = 1 << 18  # topics: the counts of a word that every document has are in several lists, too
 _PARTITION = 1 << 22  # parameters that a task handles
 _BLOCKS = 2000  # stretches of symbols, at most, of which partitions are made
 _AT_ONCE = 1 << 20  # entries that a task has in memory
@@ -52,14 +52,19 @@ def _sums(counts: DataFrame) -> DataFrame:
     sums = pairs.groupBy("kind", "symbol", F.col("pair.topics").alias("topic")).agg(
         F.sum("pair.sweeps").alias("sweeps")
     )
-    rows = sums.groupBy("kind", "symbol").agg(F.sort_array(F.collect_list(F.struct("topic", "sweeps"))).alias("pairs"))
-    return rows.select(
-        "kind",
-        "symbol",
-        F.lit(_UPDATE).alias("segment"),
-        F.col("pairs.topic").alias("topics"),
-        F.lit(None).cast("array<float>").alias("values"),
-        F.col("pairs.sweeps").alias("sweeps"),
+    stretch = F.expr(f"cast(topic div {_STRETCH} as int)").alias("segment")
+    listed = F.sort_array(F.collect_list(F.struct("topic", "sweeps"))).alias("pairs")
+    return (
+        sums.groupBy("kind", "symbol", stretch)
+        .agg(listed)
+        .select(
+            "kind",
+            "symbol",
+            "segment",
+            F.col("pairs.topic").alias("topics"),
+            F.lit(None).cast("array<float>").alias("values"),
+            F.col("pairs.sweeps").alias("sweeps"),
+        )
     )
 
 
@@ -106,13 +111,14 @@ def _blended(rows: pa.Table, blend: Blend) -> Iterator[pa.RecordBatch]:
 
 def _blended_kind(kind: int, rows: pa.Table, blend: Blend) -> Iterator[pa.RecordBatch]:
     symbols, numbers = np.unique(rows.column("symbol").to_numpy(), return_inverse=True)
-    added = rows.column("segment").to_numpy() == _UPDATE
+    added = rows.column("sweeps").is_valid().to_numpy()
     old, new = rows.filter(pa.array(~added)), rows.filter(pa.array(added))
     topics, values = _column(old, "topics", np.uint32), _column(old, "values", np.float32)
     lengths = np.bincount(numbers[~added], topics.lengths, len(symbols)).astype(np.int64)
     table = Parameters(np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))), topics.values, values.values)
     more, sweeps = _column(new, "topics", np.uint32), _column(new, "sweeps", np.int64)
-    update = Run(numbers[added].astype(np.int64), more.offsets, more.values, sweeps.values)
+    changed, first = np.unique(numbers[added].astype(np.int64), return_index=True)
+    update = Run(changed, np.append(more.offsets[first], more.offsets[-1]), more.values, sweeps.values)
     made, new_topics, new_values, gained, dropped = blend_rows(table, update, 0, blend)
     batch = model_batch(kind, symbols, made, new_topics, new_values, int(gained), int(dropped))
     for start in range(0, len(batch), _ROWS):

@@ -3,16 +3,13 @@
 Nodes must see the files that tasks name, under the same paths.
 """
 
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from wikilda.training.engines.spark.session import open_session, worded
+from wikilda.training.engines.spark.session import running, worded
 
 _TOGETHER = 4  # tasks of a job by core
 
@@ -21,15 +18,14 @@ class SparkWorkers:
     """Runs tasks as `wikilda.training.pool.Workers` does."""
 
     def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
-        self._scratch = Path(tempfile.mkdtemp(prefix="wikilda-spark-"))
-        self._spark = open_session(master, conf or {}, self._scratch)
+        self._running = running(master, conf or {})
 
     def __enter__(self) -> "SparkWorkers":
+        self._spark = self._running.__enter__()
         return self
 
-    def __exit__(self, _k: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
-        self._spark.stop()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, t: TracebackType | None) -> None:
+        self._running.__exit__(kind, e, t)
 
     def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
         """Results in the order of tasks; a task may be run again where the first one to run it was lost."""

@@ -9,15 +9,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 # Kinds of rows of a shard, in the order in which a worker gets them: the topics that its mentions had before, words
-# and mentions of documents, parameters of words and of mentions.
-BEFORE, DOCUMENT_WORDS, DOCUMENT_MENTIONS, WORDS, MENTIONS = range(5)
+# and mentions of documents, parameters of words and of mentions, and the links to the topics that mentions may mean.
+KINDS = BEFORE, DOCUMENT_WORDS, DOCUMENT_MENTIONS, WORDS, MENTIONS, LINKS = tuple(range(6))
 
 SEGMENT = 1 << 14  # a row of the model's table has no more parameters: no symbol is too much for one task
 
 MODEL = (
     "kind tinyint, symbol bigint, segment int, topics array<int>, values array<float>, gained bigint, dropped bigint"
 )
+IN_LINKS = "kind tinyint, symbol bigint, segment int, topics array<int>"
 DOCUMENTS = "shard int, number bigint, place int, words array<int>, mentions array<int>"
+SYMBOLS = "shard int, kind tinyint, symbols array<int>"
 COUNTS = "shard int, kind tinyint, symbol bigint, topics array<int>, sweeps array<bigint>, report string"
 
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,8 @@ from wikilda.training.engines.spark.rows import (
     BEFORE,
     DOCUMENT_MENTIONS,
     DOCUMENT_WORDS,
+    KINDS,
+    LINKS,
     MENTIONS,
     WORDS,
     Lists,
@@ -32,34 +35,39 @@ _NAMES = ["shard", "kind", "symbol", "topics", "sweeps", "report"]
 
 
 def sample_partition(
-    batches: Iterator[pa.RecordBatch], task: Task, shared: Spread[Globals], links: Spread[Graph] | None
+    batches: Iterator[pa.RecordBatch], task: Task, shared: Spread[Globals]
 ) -> Iterator[pa.RecordBatch]:
     """Sample the one shard of a partition; gives its counts, and a row of notes."""
     started = time.process_time()
     by_kind = _by_kind(batches)
     number = by_kind[BEFORE][0].column("shard")[0].as_py()
     shard, previous = _shard(by_kind), _before(by_kind[BEFORE])
+    everywhere = shared.value()
+    alike = _alike(by_kind[LINKS], len(everywhere.word_sums)) if task.settings.coherence else no_likeness
     del by_kind
     joining = time.process_time() - started
-    alike = no_likeness if links is None else alike_by(links.value())
-    found = sample_shard(shard, shared.value(), task, alike, previous)
+    found = sample_shard(shard, everywhere, task, alike, previous)
     found.report["joining seconds"] = joining
     yield from _counts(number, WORDS, found.words)
     yield from _counts(number, MENTIONS, found.mentions)
     yield _notes(number, found)
 
 
-def alike_by(graph: Graph) -> Alike:
-    """Similarities of topics by a link graph."""
-    return lambda topics: likeness(graph, topics)
+def _alike(batches: list[pa.RecordBatch], topics: int) -> Alike:
+    """Similarities by the links that were joined; to topics that mentions gain in their shard, none were."""
+    joined = _lists(batches)
+    lengths = np.bincount(_numbers(batches), joined.lengths, topics).astype(np.int64)
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    graph = Graph(np.empty(0, np.int64), np.empty(0, np.uint32), offsets, joined.values)
+    return partial(likeness, graph)
 
 
 def _by_kind(batches: Iterator[pa.RecordBatch]) -> list[list[pa.RecordBatch]]:
     """Rows come sorted by kind."""
-    found: list[list[pa.RecordBatch]] = [[] for _ in range(MENTIONS + 1)]
+    found: list[list[pa.RecordBatch]] = [[] for _ in KINDS]
     for batch in batches:
-        bounds = np.searchsorted(batch.column("kind").to_numpy(), np.arange(MENTIONS + 2))
-        for kind in range(MENTIONS + 1):
+        bounds = np.searchsorted(batch.column("kind").to_numpy(), np.arange(len(KINDS) + 1))
+        for kind in KINDS:
             if bounds[kind] < bounds[kind + 1]:
                 found[kind].append(batch.slice(bounds[kind], bounds[kind + 1] - bounds[kind]))
     return found

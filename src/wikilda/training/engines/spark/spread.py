@@ -1,7 +1,8 @@
 """Things that every node needs whole, such as sums by topic: broadcast once, then memory-mapped by its processes.
 
 A Spark broadcast alone would be one copy in the memory of every Python process. So the first process of an executor
-that needs it writes its arrays to the executor's directory, and all map them.
+that needs it writes its arrays to the executor's directory, and all map them. What is pickled is on its way, as Spark
+pickles functions and broadcasts anyway; on disk there are plain arrays.
 """
 
 import fcntl
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pyspark import Broadcast, SparkContext, SparkFiles
 
 Value = TypeVar("Value")
@@ -23,7 +25,8 @@ class Spread(Generic[Value]):
     """Something that is on its way to every node."""
 
     name: str
-    sent: "Broadcast[Any]"
+    head: bytes  # all of it but the arrays
+    sent: "Broadcast[list[NDArray[np.uint8]]]"
 
     def value(self) -> Value:
         """What was sent, on a worker; its arrays are views of files."""
@@ -34,18 +37,16 @@ class Spread(Generic[Value]):
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if not place.is_dir():
                     self._write(place)
-        value: Value = _mapped(place)
+        value: Value = _mapped(place, self.head)
         return value
 
     def _write(self, place: Path) -> None:
         kind = self.name.split("-")[0]
         for old in place.parent.glob(f"{kind}-*"):  # of an iteration before, or left unfinished
             shutil.rmtree(old)
-        head, buffers = self.sent.value
         beside = place.with_name(f"{self.name}.partial")
         beside.mkdir()
-        (beside / "head").write_bytes(head)
-        for number, buffer in enumerate(buffers):
+        for number, buffer in enumerate(self.sent.value):
             np.save(beside / f"{number:03d}.npy", buffer, allow_pickle=False)
         beside.rename(place)
         del self.sent._value  # or this process would keep it in memory
@@ -56,11 +57,11 @@ def spread(context: SparkContext, kind: str, identity: str, value: Value) -> Spr
     found: list[pickle.PickleBuffer] = []
     head = pickle.dumps(value, protocol=5, buffer_callback=found.append)
     buffers = [np.frombuffer(each.raw(), np.uint8) for each in found]
-    return Spread(f"{kind}-{identity}", context.broadcast((head, buffers)))
+    return Spread(f"{kind}-{identity}", head, context.broadcast(buffers))
 
 
-@lru_cache(maxsize=2)
-def _mapped(place: Path) -> Any:
+@lru_cache(maxsize=1)
+def _mapped(place: Path, head: bytes) -> Any:
     # Copy-on-write rather than read-only: kernels are compiled once for each of the two types.
     buffers = [np.load(file, mmap_mode="c", allow_pickle=False) for file in sorted(place.glob("*.npy"))]
-    return pickle.loads((place / "head").read_bytes(), buffers=buffers)
+    return pickle.loads(head, buffers=buffers)

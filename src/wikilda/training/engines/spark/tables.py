@@ -1,6 +1,6 @@
 """Parquet tables on whatever file system Spark knows, written and read by the driver a piece at a time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, Parameters
 from wikilda.model.writer import chunks
-from wikilda.training.corpus import Corpus
-from wikilda.training.engines.spark.rows import DOCUMENTS, MENTIONS, MODEL, WORDS, list_array, model_batch
+from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.engines.spark.rows import (
+    DOCUMENTS,
+    IN_LINKS,
+    LINKS,
+    MENTIONS,
+    MODEL,
+    SYMBOLS,
+    WORDS,
+    list_array,
+    model_batch,
+    segments,
+)
 from wikilda.training.sampled import of_shard
 
 _DONE = "_SUCCESS"  # as Spark itself marks what is whole
@@ -26,7 +39,6 @@ class Tables:
 
     def __init__(self, spark: SparkSession, root: str, scratch: Path) -> None:
         self.spark, self.root, self.scratch = spark, root, scratch
-        self._jvm: Any = spark._jvm
         scratch.mkdir(parents=True, exist_ok=True)
 
     def uri(self, name: str) -> str:
@@ -39,19 +51,18 @@ class Tables:
 
     def is_whole(self, name: str) -> bool:
         """Whether a table is there, and all of it."""
-        path = self._path(f"{name}/{_DONE}")
-        return bool(self._system(path).exists(path))
+        return _DONE in entries(self.spark, self.uri(name))
 
     def remove(self, name: str) -> None:
         """Remove a table, if it is there."""
-        path = self._path(name)
-        self._system(path).delete(path, True)
+        system, path = self._at(name)
+        system.delete(path, True)
 
     def rename(self, name: str, to: str) -> None:
         """Give a table its name."""
         self.remove(to)
-        path = self._path(name)
-        self._system(path).rename(path, self._path(to))
+        system, path = self._at(name)
+        system.rename(path, self._at(to)[1])
 
     def write(self, name: str, files: Iterable[Iterable[pa.RecordBatch]]) -> None:
         """Write a table, file by file."""
@@ -66,32 +77,37 @@ class Tables:
 
     def batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """A table's rows in the order of its files, each of which is brought to the driver's disk in turn."""
-        path = self._path(name)
-        system = self._system(path)
-        files = sorted(str(each.getPath().getName()) for each in system.listStatus(path))
-        for file in files:
-            if not file.startswith("part-"):
-                continue
+        for file in sorted(each for each in entries(self.spark, self.uri(name)) if each.startswith("part-")):
             local = self.scratch / "fetched.parquet"
-            source = self._path(f"{name}/{file}")
-            system.copyToLocalFile(False, source, self._hadoop_path(local.as_uri()), True)
+            system, source = self._at(f"{name}/{file}")
+            system.copyToLocalFile(False, source, _hadoop_path(self.spark, local.as_uri()), True)
             with pq.ParquetFile(local) as opened:
                 yield from opened.iter_batches(batch_size=4096)
             local.unlink()
 
     def _put(self, local: Path, name: str) -> None:
-        path = self._path(name)
-        self._system(path).copyFromLocalFile(True, True, self._hadoop_path(local.resolve().as_uri()), path)
+        system, path = self._at(name)
+        system.copyFromLocalFile(True, True, _hadoop_path(self.spark, local.resolve().as_uri()), path)
 
-    def _path(self, name: str) -> Any:
-        return self._hadoop_path(self.uri(name))
+    def _at(self, name: str) -> tuple[Any, Any]:
+        return _file_system(self.spark, self.uri(name))
 
-    def _hadoop_path(self, uri: str) -> Any:
-        return self._jvm.org.apache.hadoop.fs.Path(uri)
 
-    def _system(self, path: Any) -> Any:
-        context: Any = self.spark.sparkContext
-        return path.getFileSystem(context._jsc.hadoopConfiguration())
+def entries(spark: SparkSession, uri: str) -> list[str]:
+    """The names of what is in a directory on any file system that Spark knows; nothing where there is no directory."""
+    system, path = _file_system(spark, uri)
+    return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
+
+
+def _file_system(spark: SparkSession, uri: str) -> tuple[Any, Any]:
+    context: Any = spark.sparkContext
+    path = _hadoop_path(spark, uri)
+    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
+
+
+def _hadoop_path(spark: SparkSession, uri: str) -> Any:
+    jvm: Any = spark._jvm
+    return jvm.org.apache.hadoop.fs.Path(uri)
 
 
 def _write_file(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
@@ -124,22 +140,65 @@ def _model_part(kind: int, table: Parameters, first: int, last: int) -> pa.Recor
     return model_batch(kind, np.arange(first, last), lengths, topics, values)
 
 
+def links_table(tables: Tables, knowledge: Knowledge) -> DataFrame:
+    """Who links to a topic, as a table of lists by topic; written if it is not there yet."""
+    name = f"links-{knowledge.identity}"
+    if not tables.is_whole(name):
+        tables.write(name, _link_files(knowledge.graph))
+    return tables.read(name, IN_LINKS)
+
+
+def _link_files(graph: Graph) -> Iterator[list[pa.RecordBatch]]:
+    for first, last in chunks(graph.in_offsets, _FILE_PARAMETERS):
+        bounds = np.asarray(graph.in_offsets[first : last + 1])
+        rows, numbers, offsets = segments(np.diff(bounds))
+        columns = [
+            pa.array(np.full(len(rows), LINKS, np.int8)),
+            pa.array(first + rows),
+            pa.array(numbers),
+            list_array(offsets, np.asarray(graph.in_topics[bounds[0] : bounds[-1]]), np.int32),
+        ]
+        yield [pa.record_batch(columns, names=["kind", "symbol", "segment", "topics"])]
+
+
 def documents_table(tables: Tables, corpus: Corpus, shards: int, held_out: float) -> DataFrame:
     """The documents to train on by shard; written if they are not there yet."""
     name = f"documents-{corpus.identity}-{shards}-{held_out}"
     if not tables.is_whole(name):
-        tables.write(name, _document_files(corpus, shards, held_out))
+        tables.write(name, _files(corpus, shards, held_out, _document_part))
     return tables.read(name, DOCUMENTS)
 
 
-def _document_files(corpus: Corpus, shards: int, held_out: float) -> Iterator[Iterator[pa.RecordBatch]]:
+def _files(
+    corpus: Corpus, shards: int, held_out: float, part: Callable[[Documents, int], pa.RecordBatch]
+) -> Iterator[Iterator[pa.RecordBatch]]:
     for first in range(0, shards, _FILE_SHARDS):
         numbers = range(first, min(first + _FILE_SHARDS, shards))
-        yield (_document_part(corpus, number, shards, held_out) for number in numbers)
+        yield (part(of_shard(corpus, number, shards, held_out), number) for number in numbers)
 
 
-def _document_part(corpus: Corpus, number: int, shards: int, held_out: float) -> pa.RecordBatch:
-    documents = of_shard(corpus, number, shards, held_out)
+def symbols_table(tables: Tables, corpus: Corpus, shards: int, held_out: float) -> DataFrame:
+    """The distinct words and mentions of each shard; written if they are not there yet."""
+    name = f"symbols-{corpus.identity}-{shards}-{held_out}"
+    if not tables.is_whole(name):
+        tables.write(name, _files(corpus, shards, held_out, _symbols_part))
+    return tables.read(name, SYMBOLS)
+
+
+def _symbols_part(documents: Documents, number: int) -> pa.RecordBatch:
+    found = [np.unique(symbols) for symbols in (documents.words, documents.mentions)]
+    offsets = np.cumsum([0, *map(len, found)])
+    return pa.record_batch(
+        [
+            pa.array(np.full(2, number, np.int32)),
+            pa.array([WORDS, MENTIONS], pa.int8()),
+            list_array(offsets, np.concatenate(found), np.int32),
+        ],
+        names=["shard", "kind", "symbols"],
+    )
+
+
+def _document_part(documents: Documents, number: int) -> pa.RecordBatch:
     count = len(documents.keys)
     return pa.record_batch(
         [

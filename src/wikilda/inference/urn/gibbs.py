@@ -28,7 +28,6 @@ class Rules(NamedTuple):
 
     sweeps: int
     burn_in: int
-    heat: float
     base: float
     repeats: float
     near: float
@@ -59,11 +58,10 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
     shares, support = np.zeros(len(numbers), np.float64), np.zeros(len(drawn), np.float64)
     weights = np.empty(_longest(offsets), np.float64)
     for sweep in range(rules.sweeps):
-        power = 1.0 if sweep >= rules.burn_in else rules.heat + (1.0 - rules.heat) * sweep / rules.burn_in
         for token in range(len(drawn)):
             start, end = offsets[token], offsets[token + 1]
             old = numbers[drawn[token]]
-            total = _weigh(mentions, related, rules, counts, pull, drawn, token, power, weights)
+            total = _weigh(mentions, related, rules, counts, pull, drawn, token, weights)
             if sweep >= rules.burn_in:
                 for at in range(start, end):
                     share = weights[at - start] / total
@@ -115,7 +113,6 @@ def _weigh(
     pull: NDArray[np.float64],
     drawn: NDArray[np.int64],
     token: int,
-    power: Real,
     weights: NDArray[np.float64],
 ) -> Real:
     """The conditional of a mention given all others, not normalised; returns its sum."""
@@ -140,7 +137,6 @@ def _weigh(
                 other += step
     total = 0.0
     for at in range(start, end):
-        weight = mentions.weights[at] * weights[at - start]
-        weights[at - start] = weight if power == 1.0 else weight**power
+        weights[at - start] *= mentions.weights[at]
         total += weights[at - start]
     return total

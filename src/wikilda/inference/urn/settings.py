@@ -11,9 +11,8 @@ from wikilda.settings import setting, to_mapping
 class UrnSettings:
     """Settings of the urn. What they brought is in docs/results.md."""
 
-    sweeps: int = setting(40, "S: Gibbs sweeps over the mentions of a document")
-    burn_in: int = setting(15, "B: sweeps at the beginning that do not count, while the sampler cools")
-    heat: float = setting(0.3, "the exponent of all weights at the beginning; it rises to 1 over the burn-in")
+    sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document")
+    burn_in: int = setting(20, "B: sweeps at the beginning that do not count")
     temper: float = setting(0.3, "the exponent of the prior P(k|v)")
     words: float = setting(30.0, "weight of the document's words")
     base: float = setting(0.03, "what a topic has in the urn before anything is drawn")
@@ -39,8 +38,6 @@ class UrnSettings:
             raise SettingsError(f"{', '.join(endless)} must be a finite number")
         if self.sweeps < 1 or not 0 <= self.burn_in < self.sweeps:
             raise SettingsError(f"burn_in ({self.burn_in}) must be less than sweeps ({self.sweeps}), and not negative")
-        if not 0 < self.heat <= 1:
-            raise SettingsError(f"heat must be above 0 and at most 1, not {self.heat}")
         if min(self.base, self.reach, self.overlap, self.sharpen) <= 0:
             raise SettingsError("base, reach, overlap and sharpen must be above 0")
         if min(self.temper, self.words, self.repeats, self.links, self.shared, self.near, self.surroundings) < 0:

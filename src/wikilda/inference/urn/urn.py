@@ -120,7 +120,7 @@ class Urn:
         s = settings
         self.surroundings = model.surroundings if s.surroundings > 0 else None
         self._counted = self.surroundings.total if self.surroundings else 0.0
-        self.rules = Rules(s.sweeps, s.burn_in, s.heat, s.base, s.repeats, s.near, s.reach)
+        self.rules = Rules(s.sweeps, s.burn_in, s.base, s.repeats, s.near, s.reach)
         self._local: Any = threading.local()
 
     def draw(self, document: UrnDocument) -> Drawn:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from wikilda.adaptation.kinds import WORDS
 from wikilda.hashtable import EMPTY, HashTable, capacity_for, insert_all
 from wikilda.inference.urn.surroundings import Around, Rows, spread
 from wikilda.inference.urn.urn import Drawn
@@ -53,7 +52,7 @@ class Counts:
         table = HashTable(np.full(size, EMPTY, np.uint64), np.full(size, -1, np.int32))
         insert_all(table, keys)
         lengths = np.diff(offsets)[kept]
-        totals = np.bincount(words, counts, minlength=WORDS).astype(np.float64)
+        totals = np.bincount(words, counts, minlength=int(self.kinds.words.max(initial=0)) + 1).astype(np.float64)
         ends = np.concatenate(([0], np.cumsum(lengths)))
         texts = np.sort(np.fromiter(self._texts, np.uint64, len(self._texts)))
         return Surroundings(self.kinds, table, ends, words, counts.astype(np.float32), sums[kept], totals, texts)

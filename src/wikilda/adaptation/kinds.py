@@ -1,7 +1,7 @@
 """The words that tell what kind of thing a topic is: those of its title and of the beginning of its article.
 
-All of them: *was*, *of* and *1998* are no content words, but tell of kinds. A word is a number of 22 bits from its
-hash; that two have the same is rare, and does no harm.
+All of them: *was*, *of* and *1998* are no content words, but tell of kinds. Words are told apart by 22 bits of
+their hashes; that two have the same is rare, and does no harm.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from wikilda.model.surroundings import Kinds
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import WORD, Bytes, Offsets, tokenize
 
-WORDS = 1 << 22  # how many numbers there are
+_HASHES = 1 << 22
 _BEGINNING = 15  # words of the first sentence
 _LEAST = 20  # topics that a word must tell of, or it tells of no kind
 _LARGEST = 0.2  # share of the topics that a word may tell of
@@ -24,14 +24,15 @@ Words = NDArray[np.uint32]
 
 
 def kind_words(knowledge: Knowledge) -> Kinds:
-    """The words of every topic that tell of some others, too, but not of too many."""
+    """The words of every topic that tell of some others, too, but not of too many; those are numbered."""
     titles, sentences = knowledge.titles, knowledge.sentences
     offsets, words = _read(titles.data, titles.offsets, sentences.data, sentences.offsets, characters())
-    spread = np.bincount(words, minlength=WORDS)
+    spread = np.bincount(words, minlength=_HASHES)
     common = (spread >= _LEAST) & (spread <= max(_LARGEST * len(titles), _LEAST))
     kept = common[words]
     ends = np.concatenate(([0], np.cumsum(kept)))
-    return Kinds(ends[offsets], words[kept])
+    numbers = np.cumsum(common) - 1
+    return Kinds(ends[offsets], numbers[words[kept]].astype(np.uint32))
 
 
 @njit

@@ -43,15 +43,21 @@ def surroundings_evidence(
 ) -> NDArray[np.float64]:
     """S of every candidate of chosen mentions; the candidates of the i-th of them from offsets[i] on."""
     evidence = np.zeros(len(topics), np.float64)
+    says = np.full(len(known.totals), np.nan)  # of words that were met at this mention
     for token in range(len(chosen)):
         rows = _rows(around, chosen[token], known.symbols)
         if len(rows) == 0:
             continue
         for at in range(offsets[token], offsets[token + 1]):
             start, end = known.kinds.offsets[topics[at]], known.kinds.offsets[topics[at] + 1]
-            for number in range(start, end):
-                evidence[at] += _information(rows, known.kinds.words[number], known, total)
+            for word in known.kinds.words[start:end]:
+                if np.isnan(says[word]):
+                    says[word] = _information(rows, word, known, total)
+                evidence[at] += says[word]
             evidence[at] /= max(end - start, 1)
+        for at in range(offsets[token], offsets[token + 1]):
+            for word in known.kinds.words[known.kinds.offsets[topics[at]] : known.kinds.offsets[topics[at] + 1]]:
+                says[word] = np.nan
     return evidence
 
 

@@ -2,11 +2,14 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import event  # type: ignore[import-untyped,unused-ignore]
+from numba.core.caching import FunctionCache  # type: ignore[import-untyped,unused-ignore]
+from numba.core.runtime import rtsys  # type: ignore[import-untyped,unused-ignore]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -20,10 +23,10 @@ def njit(function: Function) -> Function:
     """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
     if _numba.config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
-    try:
-        return cast(Function, _numba.njit(cache=True, **_KERNEL, **_OPTIONS)(function))
-    except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
-        return cast(Function, _numba.njit(**_KERNEL, **_OPTIONS)(function))
+    kernel = _numba.njit(**_KERNEL, **_OPTIONS)(function)
+    with suppress(RuntimeError):  # no place for a cache can be written to; then every process compiles for itself
+        kernel._cache = _Cache(function)
+    return cast(Function, kernel)
 
 
 def inner(function: Function) -> Function:
@@ -52,6 +55,19 @@ def bare(function: Function) -> Function:
 def int64(value: int) -> int:
     """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
     return np.int64(value)  # type: ignore[return-value]
+
+
+class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Loads what is compiled already without all that compiling needs.
+
+    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
+    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime alone.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]

@@ -51,7 +51,7 @@ class Steps:
         """Tables, documents to link and others to train on."""
         note = self.place / "generated.json"
         if not note.is_file():
-            tables, size = self.place / "tables", ["--topics", str(self.topics)]
+            tables, size = self.place / "tables", ["--paper", "--topics", str(self.topics)]
             generate = ["-m", "benchmarks.generate"]
             seen = self._watch("generate", *generate, "tables", *size, "-o", str(tables))
             self.row["generate: disk MB"] = disk_size(tables)

@@ -7,13 +7,13 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import event  # type: ignore[import-untyped,unused-ignore]
-from numba.core.caching import FunctionCache  # type: ignore[import-untyped,unused-ignore]
-from numba.core.runtime import rtsys  # type: ignore[import-untyped,unused-ignore]
+from numba.core import caching, event, runtime  # type: ignore[import-untyped,unused-ignore]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
+_FunctionCache: Any = caching.FunctionCache
+_runtime: Any = runtime
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _KERNEL = {"no_cfunc_wrapper": True}
 _INNER = {"no_cpython_wrapper": True, **_KERNEL}
@@ -57,7 +57,7 @@ def int64(value: int) -> int:
     return np.int64(value)  # type: ignore[return-value]
 
 
-class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
+class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
     """Loads what is compiled already without all that compiling needs.
 
     Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
@@ -65,7 +65,7 @@ class _Cache(FunctionCache):  # type: ignore[misc,unused-ignore]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)
+        _runtime.rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 

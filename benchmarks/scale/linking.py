@@ -1,6 +1,6 @@
 """Link generated documents in a process of its own, and say what that took, as one line of JSON.
 
-python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl
+python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl [accuracy]
 """
 
 import json
@@ -128,9 +128,12 @@ def best_prior(knowledge: Knowledge, symbol: int) -> int:
 
 
 def main() -> None:
-    """Run all."""
-    model, path = map(Path, sys.argv[1:])
+    """Run all, or measure the accuracy alone."""
+    model, path, *only = map(Path, sys.argv[1:])
     documents = read(path)
+    if only:
+        print(json.dumps(accuracy(Linker.open(model), documents)))
+        return
     linker, found = opened(model, documents[0][0])
     found |= speed(linker, [text for text, _ in documents])
     last = memory()

@@ -110,6 +110,9 @@ class Steps:
             "train: sampling CPU ms a document": 1000 * found.sampling_seconds / max(found.documents, 1),
             "train: joins beside sampling %": 100 * joins / found.sampling_seconds, **shards.figures(),
         }  # fmt: skip
+        seen = self._python("-m", "benchmarks.scale.linking", trained, str(self.place / "linked.jsonl"), "accuracy")
+        shares = json.loads(seen.output.splitlines()[-1]).items()
+        self.row |= {f"trained, {name}": share for name, share in shares if name.startswith("accuracy")}
         shutil.rmtree(trained)
 
     def _watch(self, name: str, *arguments: str, phase: Callable[[], str] = str) -> Watched:

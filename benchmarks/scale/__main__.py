@@ -1,6 +1,7 @@
 """`python -m benchmarks.scale 10000 100000 1000000 4000000 --directory DIR --json FILE --figure FILE.svg`."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -23,13 +24,15 @@ _PLAN = Plan()
 @click.option("--linked", default=_PLAN.linked, show_default=True, help="documents to link")
 @click.option("--trained", default=_PLAN.trained, show_default=True, help="documents to train on; 0: do not train")
 @click.option("--memory", default=_PLAN.memory, show_default=True, help="--memory of the build")
+@click.option("--cold", is_flag=True, help="start processes cold, too: drops the file cache of the whole machine")
 @click.option("--keep", is_flag=True, help="leave what was made where it is")
 def main(
     sizes: tuple[int, ...], directory: Path, results: Path | None, figure: Path | None, linked: int, trained: int,
-    memory: str, keep: bool,
+    memory: str, cold: bool, keep: bool,
 ) -> None:  # fmt: skip
     """Run every step with wikis of several SIZES (topics); without SIZES, show the results that are there."""
-    plan = Plan(linked, trained, memory)
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    plan = Plan(linked, trained, memory, cold=cold)
     rows: dict[int, Row] = {}
     if results and results.is_file():
         rows = {int(row["topics"]): row for row in json.loads(results.read_text())}

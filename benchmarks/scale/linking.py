@@ -1,6 +1,6 @@
 """Link generated documents in a process of its own, and say what that took, as one line of JSON.
 
-python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl
+python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl [accuracy]
 """
 
 import json
@@ -9,13 +9,13 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from wikilda.inference import Document, Sampler, SamplerSettings
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker, Text
+from wikilda.linking.encode import encode_mentions, encode_words
 
 _ROUNDS = 3
 
@@ -80,16 +80,31 @@ def speed(linker: Linker, texts: list[Text]) -> dict[str, float]:
     }  # fmt: skip
 
 
+def work(linker: Linker, texts: list[Text]) -> dict[str, float]:
+    """What there is to look at for a document: entries of words' rows, what mentions may mean, links to that."""
+    known, words, mentions, rows = linker.knowledge, linker.model.words, linker.model.mentions, []
+    linked = np.diff(known.graph.in_offsets)
+    for text in texts:
+        own = np.unique(encode_words(text.text, text.spans, known))
+        entries = sum(len(words.row(word)[0]) for word in own[own >= 0].tolist())
+        symbols = np.unique(encode_mentions(text.text, text.spans, known))
+        meant = [mentions.row(symbol)[0] for symbol in symbols[symbols >= 0].tolist()]
+        candidates = np.unique(np.concatenate(meant)) if meant else np.empty(0, np.uint32)
+        rows.append((entries, len(candidates), int(linked[candidates].sum())))
+    names = ("entries of words' rows", "candidates", "links to candidates")
+    means, highest = np.mean(rows, axis=0), np.percentile(rows, 99, axis=0)
+    return {f"work: {name}": float(mean) for name, mean in zip(names, means, strict=True)} | {
+        f"work: {name}, p99": float(high) for name, high in zip(names, highest, strict=True)
+    }
+
+
 def accuracy(linker: Linker, documents: list[tuple[Text, list[str]]]) -> dict[str, float]:
     """The share of mentions that each method gets right, of all mentions."""
-    from wikilda.linking.encode import encode_mentions, encode_words
-
     known, right, count, unknown = linker.knowledge, dict.fromkeys(("prior", "TagMe*", "sampler", "linker"), 0), 0, 0
     sampler = Sampler(linker.model, SamplerSettings(), known.graph)
     for text, titles in documents:
-        arguments: tuple[Any, ...] = (text,) if encode_words.__code__.co_argcount == 2 else (text.text, text.mentions)
-        symbols = encode_mentions(*arguments, known)
-        sampled = sampler.sample(Document(encode_words(*arguments, known), symbols, text.id))
+        symbols = encode_mentions(text.text, text.spans, known)
+        sampled = sampler.sample(Document(encode_words(text.text, text.spans, known), symbols, text.id))
         linked = linker.link(text, candidates=1, topics=0).mentions
         for at, (symbol, title) in enumerate(zip(symbols.tolist(), titles, strict=True)):
             count += 1
@@ -113,13 +128,17 @@ def best_prior(knowledge: Knowledge, symbol: int) -> int:
 
 
 def main() -> None:
-    """Run all."""
-    model, path = map(Path, sys.argv[1:])
+    """Run all, or measure the accuracy alone."""
+    model, path, *only = map(Path, sys.argv[1:])
     documents = read(path)
+    if only:
+        print(json.dumps(accuracy(Linker.open(model), documents)))
+        return
     linker, found = opened(model, documents[0][0])
     found |= speed(linker, [text for text, _ in documents])
     last = memory()
     found |= {"many: anonymous MB": last["anonymous"], "many: resident MB": last["resident"]}
+    found |= work(linker, [text for text, _ in documents])
     print(json.dumps(found | accuracy(linker, documents)))
 
 

@@ -3,19 +3,16 @@
 import json
 import shutil
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.build.watch import Memory, Watched, disk_size, watch
+from benchmarks.scale.shards import Shards
+from benchmarks.scale.start import first_answers
 from wikilda.training.metrics import read_metrics
 
 _PARAMETERS = ("mentions", "words", "mention parameters", "word parameters", "links between topics")
-_PREPARE = """
-import sys
-from wikilda.inference import prepare
-from wikilda.model import Model
-prepare(Model.open(sys.argv[1]))
-"""
 Row = dict[str, float]
 
 
@@ -27,6 +24,7 @@ class Plan:
     trained: int = 5000  # documents to train on, in as many shards of 1,000
     memory: str = "1GB"
     workers: int = 2
+    cold: bool = False
 
 
 class Steps:
@@ -41,6 +39,7 @@ class Steps:
         """All steps in order; what an earlier run has generated is taken as it is."""
         self.generate()
         self.build()
+        self.start()
         self.link()
         if train:
             self.train()
@@ -51,7 +50,7 @@ class Steps:
         """Tables, documents to link and others to train on."""
         note = self.place / "generated.json"
         if not note.is_file():
-            tables, size = self.place / "tables", ["--topics", str(self.topics)]
+            tables, size = self.place / "tables", ["--paper", "--topics", str(self.topics)]
             generate = ["-m", "benchmarks.generate"]
             seen = self._watch("generate", *generate, "tables", *size, "-o", str(tables))
             self.row["generate: disk MB"] = disk_size(tables)
@@ -79,6 +78,12 @@ class Steps:
         self._watch("weights", "-c", prepare)
         self.row["model with weights MB"] = disk_size(Path(model))
 
+    def start(self) -> None:
+        """Processes that link one document."""
+        one = self.place / "one.jsonl"
+        one.write_text((self.place / "linked.jsonl").read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+        self.row |= first_answers(self.place / "model", one, cold=self.plan.cold)
+
     def link(self) -> None:
         """Open the model, link documents, compare with the truth."""
         arguments = [str(self.place / "model"), str(self.place / "linked.jsonl")]
@@ -91,30 +96,41 @@ class Steps:
         workers = ["--workers", str(self.plan.workers)]
         documents = str(self.place / "trained.jsonl")
         self._watch("corpus", "-m", "wikilda", "corpus", kb, documents, "-o", corpus, "--overwrite", *workers)
-        shutil.rmtree(self.place / "trained.training", ignore_errors=True)
+        shards = Shards(self.place / "trained.training")
+        shutil.rmtree(shards.place, ignore_errors=True)
         more = ["--overwrite", "--evaluated", "0", "--held-out", "0", *workers]
-        self._watch("train", "-m", "wikilda", "train", model, corpus, "-o", trained, *more)
+        command = ["-m", "wikilda", "train", model, corpus, "-o", trained, *more]
+        self._watch("train", *command, phase=shards.look)
         found = read_metrics(Path(trained))[-1]
+        joins = found.joining_seconds + found.merging_seconds
         self.row |= {
             "train: documents": found.documents, "train: tokens": found.tokens, "train: iteration s": found.seconds,
             "train: sampling CPU s": found.sampling_seconds, "train: joining CPU s": found.joining_seconds,
             "train: merging CPU s": found.merging_seconds, "train: documents/s": found.documents / found.seconds,
             "train: sampling CPU ms a document": 1000 * found.sampling_seconds / max(found.documents, 1),
+            "train: joins beside sampling %": 100 * joins / found.sampling_seconds, **shards.figures(),
         }  # fmt: skip
+        seen = self._python("-m", "benchmarks.scale.linking", trained, str(self.place / "linked.jsonl"), "accuracy")
+        shares = json.loads(seen.output.splitlines()[-1]).items()
+        self.row |= {f"trained, {name}": share for name, share in shares if name.startswith("accuracy")}
         shutil.rmtree(trained)
 
-    def _watch(self, name: str, *arguments: str) -> Watched:
-        seen = self._python(*arguments)
+    def _watch(self, name: str, *arguments: str, phase: Callable[[], str] = str) -> Watched:
+        seen = self._python(*arguments, phase=phase)
         memory = asdict(seen.memory.get("", Memory()))
         self.row |= {
             f"{name} s": sum(seen.seconds.values()), f"{name} CPU s": seen.cpu[""],
             f"{name}: anonymous MB": memory["sum_anonymous"], f"{name}: resident MB": memory["sum_resident"],
         }  # fmt: skip
         if memory["child_anonymous"]:
-            self.row[f"{name}: largest worker, anonymous MB"] = memory["child_anonymous"]
+            self.row |= {
+                f"{name}: parent, anonymous MB": memory["parent_anonymous"],
+                f"{name}: largest worker, anonymous MB": memory["child_anonymous"],
+                f"{name}: largest worker, resident MB": memory["child_resident"],
+            }
         (self.place / "row.json").write_text(json.dumps(self.row, indent=1))  # so far
         print(f"{self.topics:,} topics, {name}: {self.row[f'{name} s']:.1f} s", file=sys.stderr, flush=True)
         return seen
 
-    def _python(self, *arguments: str) -> Watched:
-        return watch([sys.executable, *arguments], self.place, lambda: "")
+    def _python(self, *arguments: str, phase: Callable[[], str] = str) -> Watched:
+        return watch([sys.executable, *arguments], self.place, phase)

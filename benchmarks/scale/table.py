@@ -1,9 +1,73 @@
-"""Results of several sizes as a table, with the power at which each grows."""
+"""Results of several sizes as the table of docs/scale.md, with the power at which each row grows."""
 
 import math
 from itertools import pairwise
 
 from benchmarks.scale.steps import Row
+
+_SHOWN = {
+    "mentions": "mention strings",
+    "words": "words",
+    "mention parameters": "(mention, topic) parameters",
+    "word parameters": "(word, topic) parameters",
+    "links between topics": "distinct links",
+    "generate s": "**generate** the tables, s",
+    "generate CPU s": "… CPU s",
+    "generate: resident MB": "… resident MB, the most",
+    "generate: disk MB": "… disk MB",
+    "build s": "**build**, s",
+    "build CPU s": "… CPU s",
+    "build: anonymous MB": "… anonymous MB",
+    "build: resident MB": "… resident MB",
+    "build: disk at the peak MB": "… everything on disk at the peak, MB",
+    "knowledge MB": "… knowledge MB",
+    "init s": "**init**, s",
+    "init: anonymous MB": "… anonymous MB",
+    "weights s": "**weights**, made once a model, s",
+    "weights: anonymous MB": "… anonymous MB",
+    "model with weights MB": "… model with weights MB",
+    "open s": "**open** the model, s",
+    "start: Python s": "**first answer** of a new process, Python, s",
+    "start: Python s, median": "… median of 7",
+    "start: command s": "… `wikilda link`, s",
+    "start: command s, median": "… median of 7",
+    "start: command s, to the end": "… to the end of the process, s",
+    "start: cold command s, median": "… cold: nothing in the file cache, s",
+    "start: anonymous MB": "… anonymous MB",
+    "one: resident MB": "… resident MB (mapped files)",
+    "p50 ms": "**link** a document: median, ms",
+    "p99 ms": "… 99th percentile, ms",
+    "p50 CPU ms": "… median, CPU ms",
+    "p99 CPU ms": "… 99th percentile, CPU ms",
+    "documents/s, 1 thread": "… documents a second, 1 thread",
+    "documents/s, 2 threads": "… documents a second, 2 threads",
+    "many: anonymous MB": "… anonymous MB after 1,500 documents",
+    "many: resident MB": "… resident MB (mapped files)",
+    "work: entries of words' rows": "work: entries of words' rows, mean",
+    "work: entries of words' rows, p99": "… 99th percentile",
+    "work: candidates": "work: candidates of all mentions, mean",
+    "work: candidates, p99": "… 99th percentile",
+    "work: links to candidates": "work: links to candidates, mean",
+    "work: links to candidates, p99": "… 99th percentile",
+    "corpus s": "**encode** the documents, s",
+    "corpus CPU s": "… CPU s",
+    "train: documents": "**train**: documents",
+    "train: tokens": "… tokens",
+    "train: documents/s": "… documents a second, 2 workers",
+    "train: sampling CPU s": "… sampling, CPU s",
+    "train: joining CPU s": "… forming shards, CPU s",
+    "train: merging CPU s": "… merging, CPU s",
+    "train: joins beside sampling %": "… joins (the last two) beside sampling, %",
+    "train: sampling CPU ms a document": "… sampling a document, CPU ms",
+    "train: ms a document, standard error": "… standard error over shards",
+    "train: ms a document, first third": "… in the first third of the shards",
+    "train: ms a document, last third": "… in the last third",
+    "train: largest worker, anonymous MB": "… anonymous MB of the largest worker",
+    "train: largest worker, resident MB": "… resident MB of the largest worker",
+    "train: parent, anonymous MB": "… anonymous MB of the parent",
+    "train: anonymous MB": "… anonymous MB of all three",
+    "disk of all, MB": "disk of all, MB",
+}
 
 
 def exponents(rows: list[Row], name: str) -> list[float]:
@@ -18,13 +82,13 @@ def exponents(rows: list[Row], name: str) -> list[float]:
 def table(rows: list[Row]) -> str:
     """Markdown: a column a size, and how it grows from one to the next."""
     lines = [
-        "| | " + " | ".join(f"{row['topics']:,.0f} topics" for row in rows) + " | grows as topics to the power of |",
+        "| | " + " | ".join(f"{row['topics']:,.0f} topics" for row in rows) + " | exponents |",
         "|---|" + "---:|" * (len(rows) + 1),
     ]
-    names = dict.fromkeys(name for row in rows for name in row if name != "topics")
-    for name in names:
-        cells = " | ".join(_cell(row[name]) if name in row else "" for row in rows)
-        lines.append(f"| {name} | {cells} | {', '.join(f'{power:.2f}' for power in exponents(rows, name))} |")
+    for name, label in _SHOWN.items():
+        if any(name in row for row in rows):
+            cells = " | ".join(_cell(row[name]) if name in row else "–" for row in rows)
+            lines.append(f"| {label} | {cells} | {', '.join(f'{power:.2f}' for power in exponents(rows, name))} |")
     return "\n".join(lines)
 
 

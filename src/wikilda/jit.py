@@ -4,17 +4,20 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import event  # type: ignore[import-untyped,unused-ignore]
+from numba.core import caching, event, runtime  # type: ignore[import-untyped,unused-ignore]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
+_FunctionCache: Any = caching.FunctionCache
+_runtime: Any = runtime
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 _KERNEL = {"no_cfunc_wrapper": True}
 _INNER = {"no_cpython_wrapper": True, **_KERNEL}
@@ -24,12 +27,11 @@ def njit(function: Function) -> Function:
     """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
     if _numba.config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
-    try:
-        made = _numba.njit(cache=True, **_KERNEL, **_OPTIONS)(function)
-        _watch_imports(made, Path(function.__code__.co_filename))
-        return cast(Function, made)
-    except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
-        return cast(Function, _numba.njit(**_KERNEL, **_OPTIONS)(function))
+    kernel = _numba.njit(**_KERNEL, **_OPTIONS)(function)
+    with suppress(RuntimeError):  # no place for a cache can be written to; then every process compiles for itself
+        kernel._cache = _Cache(function)
+        _watch_imports(kernel, Path(function.__code__.co_filename))
+    return cast(Function, kernel)
 
 
 def inner(function: Function) -> Function:
@@ -95,6 +97,19 @@ def _read(file: Path) -> tuple[str, list[Path]]:
 def int64(value: int) -> int:
     """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
     return np.int64(value)  # type: ignore[return-value]
+
+
+class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Loads what is compiled already without all that compiling needs.
+
+    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
+    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime alone.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        _runtime.rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
 
 
 class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]

@@ -3,34 +3,16 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
-from rich.text import Text
-
-
-class _RateColumn(ProgressColumn):
-    """Steps a second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class Bar:
     """One bar: `advance` it; `label` may say what is being done now."""
 
-    def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
+    def __init__(self, progress: "Progress | None", task: "TaskID | None") -> None:
         self._progress, self._task = progress, task
 
     def advance(self, amount: float = 1) -> None:
@@ -50,9 +32,7 @@ def bar(label: str, total: float | None, *, unit: str = "steps", done: float = 0
     if not sys.stderr.isatty():
         yield Bar(None, None)
         return
-    middle: list[ProgressColumn] = (
-        [DownloadColumn(), TransferSpeedColumn()] if unit == "bytes" else [MofNCompleteColumn(), _RateColumn()]
-    )
-    columns = [TextColumn("{task.description}"), BarColumn(), *middle, TimeRemainingColumn()]
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield Bar(progress, progress.add_task(label, total=total, completed=int(done)))
+    from wikilda.drawn import drawn
+
+    with drawn(label, total, unit, done) as (progress, task):
+        yield Bar(progress, task)

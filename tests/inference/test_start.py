@@ -47,6 +47,22 @@ def test_likeness(tmp_path: Path, topics: int) -> None:
                 assert expected == pytest.approx(similarity(world.in_links, first, second))
 
 
+def test_likeness_with_hubs() -> None:
+    rng = np.random.default_rng(5)
+    sizes = [30, 9000, 0, 500, 6000, 40, 4500, 1, 7000, 60]  # four hubs
+    links = [np.sort(rng.choice(20_000, size, replace=False)).astype(np.uint32) for size in sizes]
+    offsets = np.zeros(20_001, np.int64)
+    offsets[1:] = np.cumsum(sizes + [0] * (20_000 - len(sizes)))
+    graph = graphs.Graph(np.zeros(20_001, np.int64), np.empty(0, np.uint32), offsets, np.concatenate(links))
+    found = likeness(graph, np.arange(len(sizes), dtype=np.uint32))
+    table = np.zeros((len(sizes), len(sizes)))
+    rows = np.repeat(np.arange(len(sizes)), np.diff(found.offsets))
+    table[rows, found.neighbours] = found.values
+    expected = [[graphs.similarity(graph, i, j) for j in range(len(sizes))] for i in range(len(sizes))]
+    np.testing.assert_allclose(table, np.array(expected) - np.eye(len(sizes)), atol=1e-5)
+    assert len(set(zip(rows.tolist(), found.neighbours.tolist(), strict=True))) == len(rows)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_tagme(tmp_path: Path, seed: int) -> None:
     world = make_world(tmp_path / "model", ModelSettings(), topics=20, mentions=12, seed=seed)

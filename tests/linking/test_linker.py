@@ -1,8 +1,11 @@
 """Text in, entities out, on the sample wiki."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -158,3 +161,14 @@ def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:
     mention = lda.link(marked("[[Bush]]", "b"), candidates=100).mentions[0]
     counts = np.array([each.probability * kept for each in mention.candidates])
     assert counts == pytest.approx(counts.round())
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there are no compiled kernels to load")
+def test_a_first_document_needs_no_compiler(model: Path) -> None:
+    code = (
+        f"import sys; from wikilda.linking import Linker; Linker.open({str(model)!r}).link('Croft took five wickets.');"
+        "print([name for name in ('numba.np.arraymath', 'scipy.linalg', 'pyarrow', 'duckdb') if name in sys.modules])"
+    )
+    for _ in range(2):  # the first may compile
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,5 +1,6 @@
 """The command line: one module a command, imported only when it is called."""
 
+import gc
 import importlib
 import os
 import sys
@@ -41,7 +42,11 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"wikilda.cli.{cmd_name}").command
+        gc.disable()  # imports make many objects and no garbage
+        try:
+            command: click.Command = importlib.import_module(f"wikilda.cli.{cmd_name}").command
+        finally:
+            gc.enable()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -57,7 +62,9 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors that a user can mend are one message and exit code 1."""
-    sys.exit(guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False)))
+    code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
+    gc.freeze()  # nothing to collect at the end: to look at all that Numba holds takes longer than a document
+    sys.exit(code)
 
 
 def guarded(run: Callable[[], Any]) -> int:

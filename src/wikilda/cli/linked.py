@@ -4,13 +4,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
 
 from wikilda.cli.output import table
 from wikilda.linking import Bad, Linked, LinkedMention
 from wikilda.progress import Bar, bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _REPORTED = 20  # bad documents that are named
 
@@ -69,7 +72,7 @@ class Tally:
         return f"{documents}{skipped} ({rates})"
 
 
-def show_linked(out: Console, linked: Linked, *, only_topics: bool = False) -> None:
+def show_linked(out: "Console", linked: Linked, *, only_topics: bool = False) -> None:
     """A document's mentions as a table: what each means, how sure that is, and the runner-up; and its topics."""
     if only_topics:
         shares = [(each.entity.title, f"{each.share:.0%}", each.entity.url) for each in linked.topics]

@@ -1,23 +1,28 @@
 """Tables for people: on a terminal with lines and colours, elsewhere plain."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+if TYPE_CHECKING:  # Rich is imported where tables are really printed
+    from rich.console import Console
+    from rich.table import Table
 
 _WIDTH = 120  # where there is no terminal to ask
 
 
-def console() -> Console:
+def console() -> "Console":
     """Standard output; as wide as the terminal, or as a page."""
+    from rich.console import Console
+
     plain = Console()
     return plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
     """A table whose numbers stand right."""
+    from rich.markup import escape
+    from rich.table import Table
+
     made = Table(
         title=escape(title),
         title_justify="left",

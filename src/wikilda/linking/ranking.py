@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.packet import number_of
 from wikilda.jit import inner, int64, njit
 from wikilda.knowledge.knowledge import Table
 
@@ -41,18 +42,35 @@ def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers
             continue
         first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
         begin, end = sampled.offsets[rows[mention]], sampled.offsets[rows[mention] + 1]
-        total = max(table.counts[first:last].astype(np.int64).sum(), 1)
-        weight = max(sampled.weights[begin:end].sum(), 1e-300)
+        total, weight = max(_count(table.counts, first, last), 1), max(_weight(sampled.weights, begin, end), 1e-300)
         for at in range(begin, end):
-            place = first + np.searchsorted(table.topics[first:last], sampled.topics[at])
-            listed = place < last and table.topics[place] == sampled.topics[at]
-            prior = table.counts[place] / total if listed else 0.0
+            place = number_of(table.topics[first:last], sampled.topics[at])
+            prior = table.counts[first + place] / total if place >= 0 else 0.0
             _enter(best, mention, int64(sampled.topics[at]), sampled.weights[at] / weight, prior)
         if end - begin < most:
             for at in range(first, last):
                 if not _contains(sampled.topics, begin, end, table.topics[at]):
                     _enter(best, mention, int64(table.topics[at]), 0.0, table.counts[at] / total)
     return best
+
+
+# Sums and searches by hand: NumPy's would make every process that loads this kernel import SciPy, if that is there.
+
+
+@inner
+def _count(counts: NDArray[np.uint32], begin: int, end: int) -> int:
+    total = np.int64(0)
+    for at in range(begin, end):
+        total += np.int64(counts[at])
+    return total  # type: ignore[return-value]
+
+
+@inner
+def _weight(weights: NDArray[np.float64], begin: int, end: int) -> float:
+    total = 0.0
+    for at in range(begin, end):
+        total += weights[at]
+    return total
 
 
 @inner

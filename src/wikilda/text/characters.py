@@ -1,6 +1,7 @@
 """What each Unicode character is to us, as tables that kernels can index by code point."""
 
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ SPACE, WORD_PART, LONE, PUNCTUATION, MARK = 0, 1, 2, 3, 4
 
 # Assigned characters end here but for variation selectors and private use; the tables stop with them.
 TABLE_SIZE = 0x32400
+_BLOCK = 256
+_POINTS = ("utf-32-le", "surrogatepass")
 
 # Scripts written without spaces between words: every character is a token of its own.
 _LONE_RANGES = [
@@ -47,18 +50,31 @@ def lower(text: str) -> str:
 @cache
 def characters() -> Characters:
     """The tables; made once a process."""
-    everything = "".join(map(chr, range(TABLE_SIZE)))
-    lowered = np.frombuffer(lower(everything).encode("utf-32-le", "surrogatepass"), np.uint32)
+    everything = np.arange(TABLE_SIZE, dtype="<u4").tobytes().decode(*_POINTS)
+    lowered = np.frombuffer(lower(everything).encode(*_POINTS), np.uint32)
+    return Characters(_kinds(everything), lowered.copy(), _upper(everything))
+
+
+def _blocks(everything: str) -> Iterator[tuple[int, str]]:
+    """Most blocks are alike throughout, which Python tells at once; only the others need a look at each character."""
+    return ((first, everything[first : first + _BLOCK]) for first in range(0, TABLE_SIZE, _BLOCK))
+
+
+def _upper(everything: str) -> NDArray[np.uint32]:
     upper = np.arange(TABLE_SIZE, dtype=np.uint32)
-    for point in np.flatnonzero([c != u for c, u in zip(everything, map(str.upper, everything), strict=True)]):
-        raised = everything[point].upper()
-        if len(raised) == 1:
-            upper[point] = ord(raised)
-    return Characters(_kinds(everything), lowered.copy(), upper)
+    for first, block in _blocks(everything):
+        if block.upper() != block:
+            raised = (each if len(each) == 1 else character for character in block for each in (character.upper(),))
+            upper[first : first + _BLOCK] = list(map(ord, raised))
+    return upper
 
 
 def _kinds(everything: str) -> NDArray[np.uint8]:
-    categories = np.array([_KIND[c] for c in map(unicodedata.category, everything)], np.uint8)
+    categories = np.full(TABLE_SIZE, WORD_PART, np.uint8)
+    for first, block in _blocks(everything):
+        if not block.isalpha():
+            kinds = bytes(map(_KIND.__getitem__, map(unicodedata.category, block)))
+            categories[first : first + _BLOCK] = np.frombuffer(kinds, np.uint8)
     for first, last in _LONE_RANGES:
         part = categories[first : last + 1]
         part[part == WORD_PART] = LONE

@@ -12,12 +12,15 @@ which is the cosine with the sum of the neighbours' vectors, if those have a cos
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.inference.ahead import ask_for
 from wikilda.inference.types import Real, Whole
 from wikilda.inference.urn.neighbours import Neighbours
 from wikilda.jit import inner, njit
 from wikilda.model.model import Parameters
 
 Vector = NDArray[np.float64]
+
+_AHEAD = 24  # entries of a row: topics lie anywhere in memory
 
 
 @njit
@@ -37,6 +40,10 @@ def word_evidence(
         start, end = rows.offsets[words[number]], rows.offsets[words[number] + 1]
         weight = _weight(rows.values[start:end], counts[number], norm)
         for at in range(start, end):
+            if at + _AHEAD < end:
+                soon = np.uint64(rows.topics[at + _AHEAD])
+                ask_for(lengths, soon, np.uint64(0))
+                ask_for(scratch, soon, np.uint64(0))
             length = max(lengths[rows.topics[at]], np.float32(1e-30))
             scratch[rows.topics[at]] += np.float32(weight * np.sqrt(np.float64(rows.values[at])) / length)
     evidence = np.empty(len(topics), np.float64)

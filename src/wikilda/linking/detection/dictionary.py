@@ -1,6 +1,7 @@
 """The dictionary detector: strings that the wiki links, where they are likely to be links. It needs nothing else."""
 
 from dataclasses import astuple
+from functools import cached_property
 
 import numpy as np
 
@@ -19,9 +20,14 @@ class DictionaryDetector:
 
     def __init__(self, knowledge: Knowledge, settings: DetectorSettings = _DEFAULT) -> None:
         trie = knowledge.mention_trie
-        self.settings = settings
+        self.knowledge, self.settings = knowledge, settings
         self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences)
-        self._limits = Limits(*(_probability(ratio * _average_odds(knowledge)) for ratio in astuple(settings)))
+
+    @cached_property
+    def _limits(self) -> Limits:
+        """Made when the first text is read: the odds are a sum over all mention strings."""
+        odds = _average_odds(self.knowledge)
+        return Limits(*(_probability(ratio * odds) for ratio in astuple(self.settings)))
 
     def detect(self, text: str) -> Spans:
         """The spans of the mentions in characters, sorted, none overlapping another."""

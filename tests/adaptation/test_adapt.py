@@ -54,11 +54,21 @@ def number(word: str) -> int:
     return int(hashes[0] >> np.uint64(42))
 
 
+def outside(sentence: str) -> str:
+    """A sentence without what stands in parentheses."""
+    kept, depth = "", 0
+    for each in sentence:
+        depth += each == "("
+        kept += each if depth == 0 else " "
+        depth -= each == ")" and depth > 0
+    return kept
+
+
 def test_kinds_are_told_by_titles_and_first_words(sample: Knowledge) -> None:
     kinds = kind_words(sample)
     told = []
     for title, sentence in zip(sample.titles, sample.sentences, strict=True):
-        words = re.findall(r"\w+", title.lower()) + re.findall(r"\w+", sentence.lower())[:15]
+        words = re.findall(r"\w+", title.lower()) + re.findall(r"\w+", outside(sentence).lower())[:15]
         told.append({number(word) for word in words})
     spread_of = Counter(word for each in told for word in each)
     common = sorted(word for word, count in spread_of.items() if 20 <= count <= 0.2 * len(told))

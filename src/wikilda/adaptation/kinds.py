@@ -1,5 +1,7 @@
 """The words that tell what kind of thing a topic is: those of its title and of the beginning of its article.
 
+The beginning is without what stands in parentheses: how it is said, in other languages, when it was.
+
 All of them: *was*, *of* and *1998* are no content words, but tell of kinds. Words are told apart by 22 bits of
 their hashes; that two have the same is rare, and does no harm.
 """
@@ -12,13 +14,14 @@ from wikilda.jit import inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model.surroundings import Kinds
 from wikilda.text.characters import Characters, characters
-from wikilda.text.tokens import WORD, Bytes, Offsets, tokenize
+from wikilda.text.tokens import BREAK, WORD, Bytes, Offsets, tokenize
 
 _HASHES = 1 << 22
 _BEGINNING = 15  # words of the first sentence
 _LEAST = 20  # topics that a word must tell of, or it tells of no kind
 _LARGEST = 0.2  # share of the topics that a word may tell of
 _SHIFT = np.uint64(64 - 22)
+_OPEN, _CLOSE = ord("("), ord(")")
 
 Words = NDArray[np.uint32]
 
@@ -51,11 +54,11 @@ def _read(
     words = np.empty(16 * max(count, 1), np.uint32)
     for topic in range(count):
         tokens = tokenize(titles, title_offsets[topic], title_offsets[topic + 1], letters, hashes, starts, ends)
-        found = _add(own, np.int64(0), hashes[:tokens], np.int64(longest))
+        found = _add(own, np.int64(0), titles, hashes[:tokens], starts, np.int64(longest), False)
         tokens = tokenize(
             sentences, sentence_offsets[topic], sentence_offsets[topic + 1], letters, hashes, starts, ends
         )  # fmt: skip
-        found = _add(own, found, hashes[:tokens], np.int64(_BEGINNING))
+        found = _add(own, found, sentences, hashes[:tokens], starts, np.int64(_BEGINNING), True)
         distinct = np.unique(own[:found])
         end = offsets[topic] + len(distinct)
         if end > len(words):
@@ -66,15 +69,20 @@ def _read(
 
 
 @inner
-def _add(own: Words, found: Whole, hashes: NDArray[np.uint64], most: Whole) -> Whole:
-    """Add the words among the first so many of some tokens."""
-    seen = np.int64(0)
-    for token in hashes:
-        if not token & WORD:
+def _add(
+    own: Words, found: Whole, text: Bytes, tokens: NDArray[np.uint64], starts: Offsets, most: Whole, aside: bool
+) -> Whole:
+    """Add the first so many words of some tokens; `aside`: but for what stands in parentheses."""
+    seen, depth = np.int64(0), np.int64(0)
+    for at in range(len(tokens)):
+        if aside and tokens[at] != BREAK:
+            depth += text[starts[at]] == _OPEN
+            depth -= text[starts[at]] == _CLOSE and depth > 0
+        if not tokens[at] & WORD or depth > 0:
             continue
         seen += 1
         if seen > most:
             break
-        own[found] = token >> _SHIFT
+        own[found] = tokens[at] >> _SHIFT
         found += 1
     return found

@@ -181,3 +181,10 @@ def test_a_reader_that_goes_away_is_no_error_message(kb: Path) -> None:
     command = f"{sys.executable} -m wikilda show {kb} java --json -n 1000 | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_a_build_ends_in_silence(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "wiki.xml", [page("Java", f"'''Java''' is an island. {FILLER}")])
+    command = [sys.executable, "-m", "wikilda", "build", str(dump), "-o", str(tmp_path / "kb"), "--workers", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""

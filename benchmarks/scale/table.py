@@ -69,6 +69,12 @@ _SHOWN = {
     "disk of all, MB": "disk of all, MB",
 }
 
+# Of all documents that were trained on: where their number differs, so do these, and there is nothing to compare.
+_OF_ALL = (
+    "corpus s", "corpus CPU s", "train: documents", "train: tokens", "train: sampling CPU s", "train: joining CPU s",
+    "train: joins beside sampling %",
+)  # fmt: skip
+
 
 def exponents(rows: list[Row], name: str) -> list[float]:
     """From size to size, the power of the number of topics with which `name` grows: 1 is in proportion."""
@@ -76,6 +82,7 @@ def exponents(rows: list[Row], name: str) -> list[float]:
         math.log(after[name] / before[name]) / math.log(after["topics"] / before["topics"])
         for before, after in pairwise(rows)
         if before.get(name, 0) > 0 and after.get(name, 0) > 0
+        if name not in _OF_ALL or before.get("train: documents") == after.get("train: documents")
     ]
 
 

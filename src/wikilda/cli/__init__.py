@@ -63,7 +63,8 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors that a user can mend are one message and exit code 1."""
     code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
-    gc.freeze()  # nothing to collect at the end: to look at all that Numba holds takes longer than a document
+    if "duckdb" not in sys.modules:  # which complains about what is not collected
+        gc.freeze()  # to look at all that Numba holds once more would take longer than a document
     sys.exit(code)
 
 

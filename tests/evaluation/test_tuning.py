@@ -143,7 +143,7 @@ def test_the_command_searches_and_refuses_test_data(model: Model, gold_file: Pat
     arguments = ("tune", model.path, gold_file, "--search", space, "--record", record, "--workers", 1, "--rounds", 1)
     code, out, err = run(*arguments)
     assert (code, err) == (0, "")
-    assert "urn.sweeps: 40 " in out
+    assert "urn.sweeps: 100 " in out
     assert "5 refused" in out  # burn-in is 15 then
     assert "objective" in out
     rows = [json.loads(line) for line in record.read_text().splitlines()]

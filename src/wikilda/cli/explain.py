@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,6 +23,7 @@ _COLUMNS = (
     "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ around", "+ company",
     "pulled by", "words",
 )  # fmt: skip
+_AROUND = _COLUMNS.index("+ around")
 
 
 @click.command()
@@ -70,8 +72,15 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
     rows = [_row(each) for each in explanation.candidates]
     nil = explanation.nil
     doubt = f": probably nothing that the knowledge has ({nil:.0%}); else" if nil > NIL_ABOVE else f" (NIL {nil:.0%})"
-    out.print(table(f"“{explanation.text}”{doubt}", _COLUMNS, rows))
+    columns: Sequence[str] = _COLUMNS
+    if not any(each.odds.surroundings for each in explanation.candidates):  # the model was not adapted
+        columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]
+    out.print(table(f"“{explanation.text}”{doubt}", columns, rows))
     out.print()
+
+
+def _without(place: int, cells: Sequence[str]) -> tuple[str, ...]:
+    return (*cells[:place], *cells[place + 1 :])
 
 
 def _row(reasons: Reasons) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ export function bar(value, prior) {
     prior === undefined ? null : make("span", { class: "tick", "left%": Math.min(99.5, 100 * prior) }));
 }
 
+/** What is weighed; what stands around a name only by a model that was adapted to texts. */
 const PARTS = {
   prior: ["prior", "how often the name means it in the wiki"],
   words: ["words", "how well the text’s words go with the article and those it is linked with"],
@@ -72,10 +73,11 @@ function why(mention, shown, chosen) {
 
 /** What moved the choice: bars to the right speak for the candidate, bars to the left for its rival. */
 function odds(shown) {
+  const parts = Object.entries(PARTS).filter(([part]) => part !== "surroundings" || shown.odds[part] !== 0);
   const most = Math.max(...Object.keys(PARTS).map((part) => Math.abs(shown.odds[part])), 1);
   return [
     make("h3", {}, `For it, or for ${shown.rival}, in log odds`),
-    make("dl", { class: "odds" }, Object.entries(PARTS).map(([part, [name, title]]) => [
+    make("dl", { class: "odds" }, parts.map(([part, [name, title]]) => [
       make("dt", { title }, name),
       make("dd", {}, make("span", { class: "balance", "aria-hidden": "true" }, side(shown.odds[part], most)), make("span", {}, signed(shown.odds[part]))),
     ]).flat(), make("dt", { class: "sum" }, "sum"), make("dd", { class: "sum" }, make("span", {}), make("span", {}, signed(shown.odds.total)))),

@@ -139,12 +139,12 @@ def test_what_is_better_is_said_as_options() -> None:
 
 def test_the_command_searches_and_refuses_test_data(model: Model, gold_file: Path, tmp_path: Path) -> None:
     space, record = tmp_path / "space.toml", tmp_path / "record.jsonl"
-    space.write_text("[urn]\nsweeps = [5, 20]\nburn_in = [0]\n")
+    space.write_text("[urn]\nsweeps = [5, 30]\nburn_in = [0]\n")
     arguments = ("tune", model.path, gold_file, "--search", space, "--record", record, "--workers", 1, "--rounds", 1)
     code, out, err = run(*arguments)
     assert (code, err) == (0, "")
     assert "urn.sweeps: 100 " in out
-    assert "5 refused" in out  # burn-in is 15 then
+    assert "5 refused" in out  # burn-in is 20 then
     assert "objective" in out
     rows = [json.loads(line) for line in record.read_text().splitlines()]
     assert len(rows) == 4

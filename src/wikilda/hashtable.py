@@ -43,6 +43,14 @@ def lookup(table: HashTable, key: np.uint64) -> int:
     return int64(table.values[slot]) if table.keys[slot] == key else -1
 
 
+def table_of(keys: NDArray[np.uint64]) -> HashTable:
+    """A table in memory that numbers keys by their place in an array."""
+    size = capacity_for(len(keys))
+    table = HashTable(np.full(size, EMPTY, np.uint64), np.full(size, -1, np.int32))
+    insert_all(table, keys)
+    return table
+
+
 @njit
 def insert_all(table: HashTable, keys: NDArray[np.uint64]) -> None:
     """Number keys by their place in the array."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from wikilda.hashtable import EMPTY, HashTable, capacity_for, insert_all
+from wikilda.arrays import offsets_of
+from wikilda.hashtable import table_of
 from wikilda.inference.urn.surroundings import Around, Rows, spread
 from wikilda.inference.urn.urn import Drawn
 from wikilda.model.surroundings import Kinds, Surroundings, text_digest
@@ -48,14 +49,11 @@ class Counts:
         kept = sums >= _LEAST
         inside = np.repeat(kept, np.diff(offsets))
         keys, words, counts = symbols[starts[kept]], words[inside], counts[inside]
-        size = capacity_for(len(keys))
-        table = HashTable(np.full(size, EMPTY, np.uint64), np.full(size, -1, np.int32))
-        insert_all(table, keys)
-        lengths = np.diff(offsets)[kept]
         totals = np.bincount(words, counts, minlength=int(self.kinds.words.max(initial=0)) + 1).astype(np.float64)
-        ends = np.concatenate(([0], np.cumsum(lengths)))
+        ends = offsets_of(np.diff(offsets)[kept])
         texts = np.sort(np.fromiter(self._texts, np.uint64, len(self._texts)))
-        return Surroundings(self.kinds, table, ends, words, counts.astype(np.float32), sums[kept], totals, texts)
+        table, counted = table_of(keys), counts.astype(np.float32)
+        return Surroundings(self.kinds, table, ends, words, counted, sums[kept], totals, texts)
 
     def _sum(self) -> Rows:
         """Add up what has the same symbol and word."""

@@ -9,6 +9,7 @@ their hashes; that two have the same is rare, and does no harm.
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.inference.types import Whole
 from wikilda.jit import inner, njit
 from wikilda.knowledge import Knowledge
@@ -33,7 +34,7 @@ def kind_words(knowledge: Knowledge) -> Kinds:
     spread = np.bincount(words, minlength=_HASHES)
     common = (spread >= _LEAST) & (spread <= max(_LARGEST * len(titles), _LEAST))
     kept = common[words]
-    ends = np.concatenate(([0], np.cumsum(kept)))
+    ends = offsets_of(kept.astype(np.int64))
     numbers = np.cumsum(common) - 1
     return Kinds(ends[offsets], numbers[words[kept]].astype(np.uint32))
 

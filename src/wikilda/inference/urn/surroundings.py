@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.hashtable import EMPTY, HashTable, capacity_for, insert_all, lookup
+from wikilda.arrays import find, offsets_of
+from wikilda.hashtable import HashTable, lookup, table_of
 from wikilda.inference.types import Real
 from wikilda.jit import inner, njit
 from wikilda.model.surroundings import Kinds, Surroundings
@@ -80,9 +81,8 @@ def _information(rows: NDArray[np.int64], word: np.uint32, known: Surroundings, 
     share = known.totals[word] / max(total, 1e-300)
     product = 1.0
     for row in rows:
-        start, end = known.offsets[row], known.offsets[row + 1]
-        at = start + np.searchsorted(known.words[start:end], word)
-        count = np.float64(known.counts[at]) if at < end and known.words[at] == word else 0.0
+        at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
+        count = np.float64(known.counts[at]) if at >= 0 else 0.0
         product *= (count + 1.0) / (known.sums[row] * share + 1.0)
     return np.log(product)
 
@@ -125,12 +125,10 @@ def without(known: Surroundings, around: Around, own: Rows) -> Surroundings:
     numbers = _lookup_all(known.symbols, symbols)
     symbols, numbers = symbols[numbers >= 0], numbers[numbers >= 0]
     lengths = known.offsets[numbers + 1] - known.offsets[numbers]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) + np.repeat(known.offsets[numbers] - offsets[:-1], lengths)
     words, counts, sums = known.words[source], known.counts[source], known.sums[numbers]
-    size = capacity_for(len(symbols))
-    table = HashTable(np.full(size, EMPTY, np.uint64), np.full(size, -1, np.int32))
-    insert_all(table, symbols)
+    table = table_of(symbols)
     _subtract(table, offsets, words, counts, sums, own)
     return known._replace(symbols=table, offsets=offsets, words=words, counts=counts, sums=sums)
 
@@ -157,8 +155,7 @@ def _subtract(
         row = lookup(table, symbols[entry])
         if row < 0:
             continue
-        start, end = offsets[row], offsets[row + 1]
-        at = start + np.searchsorted(words[start:end], own_words[entry])
-        if at < end and words[at] == own_words[entry]:
+        at = find(words, offsets[row], offsets[row + 1], own_words[entry])
+        if at >= 0:
             counts[at] = np.float32(max(np.float64(counts[at]) - own_counts[entry], 0.0))
             sums[row] = max(sums[row] - own_counts[entry], 0.0)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from wikilda.arrays import offsets_of
 from wikilda.inference.packet import numbers
 from wikilda.inference.random import stream_of
 from wikilda.inference.urn.candidates import Candidates, candidates_of
@@ -95,7 +96,7 @@ class Drawn:
             starts[part.chosen] = part.mentions.offsets[:-1] + before
             nil[part.chosen] = part.nil
             before += len(part.posterior)
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        offsets = offsets_of(lengths)
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         topics = [part.topics[part.mentions.numbers] for part in parts]
         posterior = [part.posterior for part in parts]
@@ -275,6 +276,6 @@ def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float
 def _tokens(found: Candidates, logs: Logs, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Mentions:
     """The candidates of symbols, for each token that has the symbol; weights are logarithms yet."""
     lengths = np.diff(found.offsets)[rows]
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
     return Mentions(offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], places)

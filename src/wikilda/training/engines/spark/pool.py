@@ -15,7 +15,7 @@ _TOGETHER = 4  # tasks of a job by core
 
 
 class SparkWorkers:
-    """Runs tasks as `wikilda.training.pool.Workers` does."""
+    """Runs tasks as `wikilda.workers.Workers` does."""
 
     def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self._running = running(master, conf or {})

@@ -31,13 +31,13 @@ def data() -> Path:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
     """Knowledge of the sample wiki."""
     target = tmp_path_factory.mktemp("sample") / "kb"
-    return Knowledge(build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1)))
+    return build_from_dump([WIKI], target, SETTINGS, resources=Resources(workers=1))
 
 
 @pytest.fixture(scope="session")
 def model(sample: Knowledge) -> Path:
     """A model of the sample wiki, beside its knowledge."""
-    return create_model(sample, sample.artifact.path.with_name("model")).path
+    return create_model(sample, sample.path.with_name("model")).path
 
 
 @pytest.fixture(scope="session")

@@ -5,16 +5,21 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
+
+Result = TypeVar("Result")
 
 # One process runs a command again and again, each time with some more room on the disk, until it succeeds.
 _FILLING = """
 import contextlib, io, json, sys
 from pathlib import Path
+from typing import TypeVar
 from wikilda.cli import cli, guarded
 
 if __name__ == "__main__":
@@ -54,6 +59,12 @@ def run_while_filling(
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     return [tuple(json.loads(line)) for line in ended.stdout.splitlines()]
+
+
+def elsewhere(call: Callable[[], Result]) -> Result:
+    """Call something in another thread, which holds no lock of this one, as another process would."""
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(call).result()
 
 
 def is_gone(group: int) -> bool:

@@ -18,7 +18,7 @@ class Reference:
     alpha: NDArray[np.float64]  # by topic
     similarity: NDArray[np.float64] | None = None  # topic × topic; None: no coherence
     candidates: set[int] = field(default_factory=set)  # topics that mentions of the document may mean
-    stranger: float = 1.0
+    noncandidate_coherence: float = 1.0
 
     @property
     def topics(self) -> int:
@@ -36,7 +36,7 @@ class Reference:
         if self.similarity is None:
             return 1.0
         if topic not in self.candidates:
-            return self.stranger
+            return self.noncandidate_coherence
         company = {z for j, z in enumerate(assigned) if j != i and tokens[j][0] == "mentions" and z in self.candidates}
         company -= {topic}
         return float(np.mean([self.similarity[topic, other] for other in company])) if company else 1.0

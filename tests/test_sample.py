@@ -14,12 +14,12 @@ def senses(known: Knowledge, mention: str) -> dict[str, int]:
 
 
 def test_it_is_large_enough_and_in_order(sample: Knowledge) -> None:
-    summary = sample.artifact.manifest["summary"]
+    summary = sample.manifest["summary"]
     assert summary["topics"] >= 200
     assert summary["disambiguation pages"] >= 15
     assert summary["redirects to topics"] >= 80
     assert summary["redirects in circles"] == 2  # on purpose
-    assert sample.artifact.manifest["complaints"] == []
+    assert sample.manifest["complaints"] == []
 
 
 def test_the_heroine_has_the_higher_prior(sample: Knowledge) -> None:

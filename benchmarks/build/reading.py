@@ -16,11 +16,11 @@ from pathlib import Path
 import click
 
 from wikilda.knowledge import BuildSettings
-from wikilda.knowledge.extract import Extractor, joined
-from wikilda.wiki.dump import cut, read_piece, site_of
-from wikilda.wiki.languages import language
-from wikilda.wiki.pages import RawPage, pages_in
-from wikilda.wiki.wikitext import dialect_of, scan
+from wikilda.knowledge.from_dump import Extractor, joined
+from wikilda.mediawiki.dump import cut, read_piece, site_of
+from wikilda.mediawiki.languages import language
+from wikilda.mediawiki.pages import RawPage, pages_in
+from wikilda.mediawiki.wikitext import dialect_of, scan
 
 _DATA = Path(os.environ.get("WIKILDA_DATA", "../shared/data"))
 MINI_ENWIKI = _DATA / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"

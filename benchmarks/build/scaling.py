@@ -6,7 +6,6 @@ process and its workers.
 
 import json
 import math
-import os
 import shutil
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import click
 from benchmarks.build.watch import Memory, Watched, disk_size, watch
 from benchmarks.generate.articles import Style
 from benchmarks.generate.dump import Order, write_dump
+from wikilda._core.platform import available_cores
 
 _WARMING = 1000
 _CHILD = """
@@ -116,7 +116,7 @@ def table(rows: list[dict[str, float]]) -> str:
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+    return available_cores()
 
 
 @click.command()

@@ -19,13 +19,13 @@ import numpy as np
 from benchmarks.build.reading import MINI_ENWIKI, subset
 from benchmarks.generate.articles import Author
 from benchmarks.generate.world import World
-from wikilda.knowledge.extract import joined
-from wikilda.wiki.dump import cut, read_piece
-from wikilda.wiki.languages import language
-from wikilda.wiki.pages import RawPage, pages_in
-from wikilda.wiki.site import Site
-from wikilda.wiki.wikitext import dialect_of, scan
-from wikilda.wiki.wikitext.render import TARGET_END, TARGET_START
+from wikilda.knowledge.from_dump import joined
+from wikilda.mediawiki.dump import cut, read_piece
+from wikilda.mediawiki.languages import language
+from wikilda.mediawiki.pages import RawPage, pages_in
+from wikilda.mediawiki.site import Site
+from wikilda.mediawiki.wikitext import dialect_of, scan
+from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START
 
 Targets = list[list[str]]  # of each page, as written
 _DIALECT = dialect_of(Site(), language("en"))

@@ -1,6 +1,5 @@
 """`python -m benchmarks.generate dump|tables|documents`."""
 
-import os
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from benchmarks.generate.documents import write_documents
 from benchmarks.generate.dump import Order, write_dump
 from benchmarks.generate.tables import Sizes, write_tables
 from benchmarks.generate.world import World
+from wikilda._core.platform import available_cores
 
 _seed = click.option("--seed", default=1, show_default=True)
 _paper = click.option("--paper", is_flag=True, help="as many names, words and links a topic as in the paper")
@@ -29,7 +29,7 @@ def main() -> None:
 @main.command()
 @click.option("--pages", required=True, type=click.IntRange(100), help="pages of all kinds, at least")
 @click.option("--article-bytes", default=2500, show_default=True, help="mean wikitext of an article")
-@click.option("--workers", default=len(os.sched_getaffinity(0)), show_default=True)
+@click.option("--workers", default=available_cores(), show_default=True)
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="FILE.xml.bz2 or FILE.xml")
 @_seed
 def dump(pages: int, article_bytes: int, workers: int, output: Path, seed: int) -> None:

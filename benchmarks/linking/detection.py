@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 from benchmarks.linking.aida import Gold, read_aida
-from wikilda.linking import Linker, Text
-from wikilda.linking.detection import Spans, choose_detector
+from wikilda.documents.detection import Spans, choose_detector
+from wikilda.linking import Document, Linker
 
 DATA = Path("../shared/data/aida/aida-testa.tsv")
 
@@ -47,7 +47,7 @@ def measure(detector: str, linker: Linker, corpus: list[Gold]) -> None:
         began = time.perf_counter()
         spans = spans_of(detector, linker, gold)
         seconds += time.perf_counter() - began
-        answers = linker.link(Text(gold.document.text, spans, gold.document.id), candidates=1, topics=0).mentions
+        answers = linker.link(Document(gold.document.text, spans, gold.document.id), candidates=1, topics=0).mentions
         topics = [linker.knowledge.find_topic(title) if title else -1 for title in gold.titles]
         titles = zip(gold.document.mentions or [], topics, strict=True)
         wanted = {(*span, linker.knowledge.titles[topic]) for span, topic in titles if topic >= 0}

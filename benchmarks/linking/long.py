@@ -10,16 +10,16 @@ from pathlib import Path
 
 from benchmarks.linking.aida import read_aida
 from benchmarks.linking.speed import DATA
-from wikilda.linking import Linker, Text
+from wikilda.linking import Document, Linker
 
 
-def joined(documents: list[Text]) -> Text:
+def joined(documents: list[Document]) -> Document:
     """All documents as one, with their mentions."""
     text, spans = "", list[tuple[int, int]]()
     for document in documents:
         spans += [(start + len(text), end + len(text)) for start, end in document.spans]
         text += document.text + "\n\n"
-    return Text(text, spans, "joined")
+    return Document(text, spans, "joined")
 
 
 def peak() -> float:

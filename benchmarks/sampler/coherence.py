@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from wikilda.inference import Document, Sampler, SamplerSettings, tagme
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.lda import LdaSettings, Sampler, tagme
 from wikilda.model import Model
 
 ROUNDS = 5
@@ -25,10 +26,10 @@ def main() -> None:
     model, rng = Model.open(given.model), np.random.default_rng(1)
     ambiguous = np.flatnonzero(np.diff(model.mentions.offsets) > 1)
     documents = [
-        Document(rng.integers(0, model.words.symbols, 200), rng.choice(ambiguous, 25), number)
+        EncodedDocument(rng.integers(0, model.words.symbols, 200), rng.choice(ambiguous, 25), number)
         for number in range(given.documents)
     ]
-    samplers = {coherence: Sampler(model, SamplerSettings(coherence=coherence)) for coherence in (False, True)}
+    samplers = {coherence: Sampler(model, LdaSettings(coherence=coherence)) for coherence in (False, True)}
     packets = [samplers[True].packet(document) for document in documents]
     guesses = [tagme(packet) for packet in packets]
     times: dict[bool, list[float]] = {False: [], True: []}

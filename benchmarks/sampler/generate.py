@@ -197,7 +197,7 @@ def main() -> None:
     given, started = parser.parse_args(), time.perf_counter()
     size = size_of(int(given.topics), int(given.words), int(given.mentions))
     model = generate_model(given.directory, size)
-    print(f"{model.artifact.manifest['summary']} in {time.perf_counter() - started:.0f} s")
+    print(f"{model.manifest['summary']} in {time.perf_counter() - started:.0f} s")
 
 
 if __name__ == "__main__":

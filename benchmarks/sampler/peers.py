@@ -19,7 +19,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from wikilda.inference import Document, Sampler, SamplerSettings
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.lda import LdaSettings, Sampler
 from wikilda.model import Model, ModelSettings, ModelWriter
 
 try:
@@ -88,8 +89,8 @@ def our_model(path: Path, counts: Counter[tuple[int, int]], topics: int) -> Mode
 
 def ours(path: Path, corpus: list[list[int]], counts: Counter[tuple[int, int]], topics: int) -> float:
     model = our_model(path, counts, topics)
-    sampler = Sampler(model, SamplerSettings(sweeps=SWEEPS, burn_in=10, coherence=False))
-    documents = [Document(words, [], number) for number, words in enumerate(corpus)]
+    sampler = Sampler(model, LdaSettings(sweeps=SWEEPS, burn_in=10, coherence=False))
+    documents = [EncodedDocument(words, [], number) for number, words in enumerate(corpus)]
     sampler.sample(documents[0])
     return nanoseconds(lambda: [sampler.sample(each) for each in documents], len(corpus) * LENGTH * SWEEPS)
 

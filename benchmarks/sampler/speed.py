@@ -16,7 +16,8 @@ import numpy as np
 
 from benchmarks.sampler.generate import generate_model, make_document, size_of
 from benchmarks.sampler.walk import walk
-from wikilda.inference import Document, Packet, Sampler, SamplerSettings, tagme
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.lda import LdaSettings, Packet, Sampler, tagme
 
 SWEEPS, LENGTH = 50, 400
 
@@ -44,8 +45,8 @@ def walk_all(sampler: Sampler, packets: list[Packet]) -> None:
 def compare(directory: Path, topics: int, documents: int) -> dict[str, float]:
     size = size_of(topics)
     model = generate_model(directory / f"generated-{topics}", size)
-    sampler = Sampler(model, SamplerSettings(sweeps=SWEEPS, burn_in=10, coherence=False))
-    made = [Document(*make_document(size, number, LENGTH), number) for number in range(documents)]
+    sampler = Sampler(model, LdaSettings(sweeps=SWEEPS, burn_in=10, coherence=False))
+    made = [EncodedDocument(*make_document(size, number, LENGTH), number) for number in range(documents)]
     packets = [sampler.packet(document) for document in made]
     guesses = [tagme(packet) for packet in packets]
     samples = documents * LENGTH * SWEEPS

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from wikilda.inference.random import uniform
+from wikilda._core.random import uniform
 
 
 @njit(cache=True, nogil=True)

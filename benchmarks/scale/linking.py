@@ -4,7 +4,6 @@ python -m benchmarks.scale.linking MODEL DOCUMENTS.jsonl [accuracy]
 """
 
 import json
-import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from wikilda.inference import Document, Sampler, SamplerSettings
+from wikilda._core.platform import available_cores
+from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Linker, Text
-from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.lda import LdaSettings, Sampler
+from wikilda.linking import Document, Linker
 
 _ROUNDS = 3
 
@@ -27,19 +27,19 @@ def memory() -> dict[str, float]:
     return {"anonymous": sizes["Anonymous"], "resident": sizes["Rss"]}
 
 
-def read(path: Path) -> list[tuple[Text, list[str]]]:
+def read(path: Path) -> list[tuple[Document, list[str]]]:
     """Documents, and the titles that their mentions truly mean."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return [
         (
-            Text(row["text"], [(each["start"], each["end"]) for each in row["mentions"]], row["id"]),
+            Document(row["text"], [(each["start"], each["end"]) for each in row["mentions"]], row["id"]),
             [each["title"] for each in row["mentions"]],
         )
         for row in rows
     ]
 
 
-def opened(model: Path, document: Text) -> tuple[Linker, dict[str, float]]:
+def opened(model: Path, document: Document) -> tuple[Linker, dict[str, float]]:
     """Open a model and link one document: seconds, and the memory of the process."""
     before, used, start = memory(), time.process_time(), time.perf_counter()
     linker = Linker.open(model)
@@ -54,7 +54,7 @@ def opened(model: Path, document: Text) -> tuple[Linker, dict[str, float]]:
     }  # fmt: skip
 
 
-def speed(linker: Linker, texts: list[Text]) -> dict[str, float]:
+def speed(linker: Linker, texts: list[Document]) -> dict[str, float]:
     """Latency of single documents, the best of some rounds each; throughput of one thread and of one a core.
 
     CPU times are of the thread, and do not count when other work has the core.
@@ -68,7 +68,7 @@ def speed(linker: Linker, texts: list[Text]) -> dict[str, float]:
             times[at] = min(times[at], time.perf_counter() - start)
     p50, p99 = np.percentile(times, [50, 99]) * 1000
     cpu50, cpu99 = np.percentile(cpus, [50, 99]) * 1000
-    cores = len(os.sched_getaffinity(0))
+    cores = available_cores()
     with ThreadPoolExecutor(cores) as pool:
         start, used = time.perf_counter(), time.process_time()
         list(pool.map(linker.link, texts))
@@ -80,14 +80,15 @@ def speed(linker: Linker, texts: list[Text]) -> dict[str, float]:
     }  # fmt: skip
 
 
-def work(linker: Linker, texts: list[Text]) -> dict[str, float]:
+def work(linker: Linker, texts: list[Document]) -> dict[str, float]:
     """What there is to look at for a document: entries of words' rows, what mentions may mean, links to that."""
     known, words, mentions, rows = linker.knowledge, linker.model.words, linker.model.mentions, []
     linked = np.diff(known.graph.in_offsets)
     for text in texts:
-        own = np.unique(encode_words(text.text, text.spans, known))
+        encoded = encode(text, known)
+        own = np.unique(encoded.words)
         entries = sum(len(words.row(word)[0]) for word in own[own >= 0].tolist())
-        symbols = np.unique(encode_mentions(text.text, text.spans, known))
+        symbols = np.unique(encoded.mentions)
         meant = [mentions.row(symbol)[0] for symbol in symbols[symbols >= 0].tolist()]
         candidates = np.unique(np.concatenate(meant)) if meant else np.empty(0, np.uint32)
         rows.append((entries, len(candidates), int(linked[candidates].sum())))
@@ -98,13 +99,14 @@ def work(linker: Linker, texts: list[Text]) -> dict[str, float]:
     }
 
 
-def accuracy(linker: Linker, documents: list[tuple[Text, list[str]]]) -> dict[str, float]:
+def accuracy(linker: Linker, documents: list[tuple[Document, list[str]]]) -> dict[str, float]:
     """The share of mentions that each method gets right, of all mentions."""
     known, right, count, unknown = linker.knowledge, dict.fromkeys(("prior", "TagMe*", "sampler", "linker"), 0), 0, 0
-    sampler = Sampler(linker.model, SamplerSettings(), known.graph)
+    sampler = Sampler(linker.model, LdaSettings(), known.graph)
     for text, titles in documents:
-        symbols = encode_mentions(text.text, text.spans, known)
-        sampled = sampler.sample(Document(encode_words(text.text, text.spans, known), symbols, text.id))
+        encoded = encode(text, known)
+        symbols = np.asarray(encoded.mentions)
+        sampled = sampler.sample(encoded)
         linked = linker.link(text, candidates=1, topics=0).mentions
         for at, (symbol, title) in enumerate(zip(symbols.tolist(), titles, strict=True)):
             count += 1

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-import wikilda.inference.sampler as paper
-import wikilda.inference.urn.urn as urn
+import wikilda.lda.sampler as paper
 import wikilda.linking.linker as linking
+import wikilda.urn.urn as urn
 from benchmarks.scale.linking import read
 
 _ROUNDS, _SLOWEST = 3, 0.02
@@ -25,7 +25,7 @@ _STAGES: dict[str, list[tuple[Any, str]]] = {
     "urn: what the words say": [(urn, "word_evidence")],
     "urn: neighbours and relatedness": [(urn, "neighbours_of"), (urn, "relatedness")],
     "urn: sweeps": [(urn, "gibbs")],
-    "reading the text": [(linking, "encode_mentions"), (linking, "encode_words"), (linking, "encode_places")],
+    "reading the text": [(linking, "encode")],
 }
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 _PYTHON = """
 import json, sys
-from wikilda.linking import Linker, Text
+from wikilda.linking import Linker, Document
 document = json.loads(open(sys.argv[2], encoding="utf-8").read())
 spans = [(each["start"], each["end"]) for each in document["mentions"]]
-Linker.open(sys.argv[1]).link(Text(document["text"], spans, document["id"]))
+Linker.open(sys.argv[1]).link(Document(document["text"], spans, document["id"]))
 rows = (line.split() for line in open("/proc/self/smaps_rollup"))
 print(next(row[1] for row in rows if row[0] == "Anonymous:"), flush=True)
 """

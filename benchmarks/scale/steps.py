@@ -72,9 +72,7 @@ class Steps:
         summary = json.loads((Path(kb) / "manifest.json").read_text())["summary"]
         self.row |= {name: summary[name] for name in _PARAMETERS}
         self._watch("init", *wikilda, "init", kb, "-o", model, "--overwrite")
-        prepare = (
-            f"from wikilda.inference import prepare; from wikilda.model import Model; prepare(Model.open({model!r}))"
-        )
+        prepare = f"from wikilda.lda import prepare; from wikilda.model import Model; prepare(Model.open({model!r}))"
         self._watch("weights", "-c", prepare)
         self.row["model with weights MB"] = disk_size(Path(model))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wikilda.training.engines.spark.engine import MERGING, SAMPLING
+from wikilda.training.engines.spark._engine import MERGING, SAMPLING
 
 PHASES = {
     SAMPLING: {

@@ -6,8 +6,7 @@ import numpy as np
 
 from wikilda.model import Model, ModelWriter
 from wikilda.model.model import MENTIONS, WORDS
-from wikilda.store import Writer
-from wikilda.training.corpus.corpus import ARRAYS, FORMAT, KIND, Corpus
+from wikilda.training.corpus.corpus import ARRAYS, Corpus
 
 
 def spare_word(model: Model, corpus: Corpus) -> int:
@@ -19,15 +18,15 @@ def spare_word(model: Model, corpus: Corpus) -> int:
 
 def plant_in_corpus(corpus: Corpus, word: int, target: Path) -> Path:
     """The same documents, each with the word as its first."""
-    with Writer(target, KIND, FORMAT, overwrite=True) as writer:
+    with Corpus.writer(target, overwrite=True) as writer:
         for number in range(len(corpus.firsts)):
-            arrays = {name: corpus.artifact.array(f"{number:05d}/{name}") for name in ARRAYS}
+            arrays = {name: corpus.array(f"{number:05d}/{name}") for name in ARRAYS}
             offsets = arrays["word_offsets"]
             arrays["words"] = np.insert(arrays["words"], offsets[:-1], np.uint32(word))
             arrays["word_offsets"] = offsets + np.arange(len(offsets))
             for name, values in arrays.items():
                 writer.array(f"{number:05d}/{name}", values)
-        manifest = corpus.artifact.manifest
+        manifest = corpus.manifest
         summary = {**manifest["summary"], "tokens": corpus.tokens + corpus.documents}
         writer.finish({"knowledge": manifest["knowledge"], "firsts": manifest["firsts"], "summary": summary})
     return target
@@ -35,7 +34,7 @@ def plant_in_corpus(corpus: Corpus, word: int, target: Path) -> Path:
 
 def plant_in_model(model: Model, word: int, topics: int, target: Path) -> Path:
     """The same model, but the word's λ̂ is spread over so many topics."""
-    table, about = model.words, model.artifact.manifest["knowledge"]
+    table, about = model.words, model.manifest["knowledge"]
     start, end = int(table.offsets[word]), int(table.offsets[word + 1])
     row = np.unique(np.linspace(0, model.topics - 1, topics).astype(np.uint32))
     spread = np.full(len(row), table.values[start:end].sum() / len(row), np.float32)
@@ -47,6 +46,6 @@ def plant_in_model(model: Model, word: int, topics: int, target: Path) -> Path:
             array[:] = np.concatenate((old[:start], new, old[end:]))
         kept = writer.table(MENTIONS, np.array(model.mentions.offsets))
         kept.topics[:], kept.values[:] = model.mentions.topics, model.mentions.values
-        identity, path = str(about["identity"]), str(model.knowledge().artifact.path.resolve())
+        identity, path = str(about["identity"]), str(model.knowledge().path.resolve())
         writer.finish(model.settings, model.popularity, knowledge=identity, knowledge_path=path)
     return target

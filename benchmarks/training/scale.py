@@ -19,9 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sampler.generate import generate_model, make_document, size_of
-from wikilda.store import Writer
-from wikilda.training.corpus.corpus import FORMAT, KIND, Corpus
-from wikilda.training.corpus.encode import Encoded, arrays_of, key_of
+from wikilda.training.corpus._encode import Encoded, arrays_of, key_of
+from wikilda.training.corpus.corpus import Corpus
 from wikilda.training.metrics import read_metrics
 
 LENGTH = 400
@@ -36,11 +35,11 @@ def generate_corpus(target: Path, topics: int, documents: int) -> Corpus:
         words, mentions = make_document(size, number, LENGTH)
         made.append(Encoded(str(number), words.astype(np.uint32), mentions.astype(np.uint32)))
     made.sort(key=lambda each: key_of(each.id))
-    with Writer(target, KIND, FORMAT) as writer:
+    with Corpus.writer(target) as writer:
         for name, values in arrays_of(made).items():
             writer.array(f"00000/{name}", values)
         summary = {"documents": documents, "tokens": documents * LENGTH}
-        return Corpus(writer.finish({"knowledge": "", "firsts": [0], "summary": summary}))
+        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary})
 
 
 def anonymous(process: int) -> float:
@@ -97,7 +96,7 @@ def main() -> None:
     topics = int(given.topics)
     model = generate_model(given.directory / f"generated-{topics}", size_of(topics))
     corpus = generate_corpus(given.directory / f"corpus-{topics}-{given.documents}", topics, given.documents)
-    print(json.dumps(model.artifact.manifest["summary"]), flush=True)
+    print(json.dumps(model.manifest["summary"]), flush=True)
     walls, identities = {}, set()
     for workers in given.workers:
         target = given.directory / f"trained-{topics}-{workers}"

@@ -24,7 +24,7 @@ from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
-from wikilda.training.engines.spark.engine import MERGING, SAMPLING
+from wikilda.training.engines.spark._engine import MERGING, SAMPLING
 from wikilda.training.metrics import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import PRESETS

@@ -10,7 +10,6 @@ from wikilda.evaluation.datasets import Dataset, read_dataset
 from wikilda.evaluation.gold import GoldDocument, Resolver
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
 from wikilda.model import Model
 from wikilda.sample import texts
 
@@ -42,7 +41,7 @@ def made_run(sample: Knowledge, documents: list[list[tuple[str | None, Verdict]]
 def _document(number: int, rows: list[tuple[str | None, Verdict]]) -> GoldDocument:
     spans = [(6 * at, 6 * at + 5) for at in range(len(rows))]
     names = [(title,) if title else () for title, _ in rows]
-    return GoldDocument(Text("Croft " * max(len(rows), 1), spans, str(number)), names)
+    return GoldDocument("Croft " * max(len(rows), 1), spans, str(number), names)
 
 
 def said(sample: Knowledge, *titles: str, gold: str | None = None, nil: float = 0.0, score: float = 0.8) -> Verdict:

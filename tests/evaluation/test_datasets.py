@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets import Dataset, read_dataset
-from wikilda.evaluation.datasets.place import place
+from wikilda.evaluation.datasets._align_spans import place
 
 AIDA = """-DOCSTART- (1 EU)
 EU\tB\tEU\t--NME--
@@ -59,7 +59,7 @@ WNED = """<?xml version="1.0" encoding="UTF-8"?>
 
 def surfaces(dataset: Dataset) -> list[list[tuple[str, tuple[str, ...]]]]:
     return [
-        [(each.text.text[start:end], names) for (start, end), names in zip(each.text.mentions, each.gold, strict=True)]
+        [(each.text[start:end], names) for (start, end), names in zip(each.mentions, each.gold, strict=True)]
         for each in dataset.documents
     ]
 
@@ -68,7 +68,7 @@ def test_aida(tmp_path: Path) -> None:
     file = tmp_path / "AIDA-YAGO2-dataset.tsv"
     file.write_text(AIDA)
     train, dev = read_dataset(file)
-    assert train.documents[0].text.text == "EU rejects German call\nPeter Blackburn"
+    assert train.documents[0].text == "EU rejects German call\nPeter Blackburn"
     germany = ("Germany", "http://en.wikipedia.org/wiki/Germany")
     assert surfaces(train) == [[("EU", ()), ("German", germany), ("Peter Blackburn", ())]]
     assert [each.split for each in dev.documents] == ["testa"]
@@ -93,7 +93,7 @@ def test_nif(tmp_path: Path) -> None:
     file = tmp_path / "kore.ttl"
     file.write_text(NIF, "utf-8")
     [dataset] = read_dataset(file)
-    assert dataset.documents[0].text.text == 'He said "é" 😀 & Brad,\nAcme, Bo.'
+    assert dataset.documents[0].text == 'He said "é" 😀 & Brad,\nAcme, Bo.'
     # Brad is counted in UTF-16 units, Acme in characters, Bo is one too far.
     brad = ("http://dbpedia.org/resource/Brad_Pitt", "http://www.wikidata.org/entity/Q35332")
     assert surfaces(dataset) == [[("Brad", brad), ("Acme", ()), ("Bo", ())]]
@@ -178,7 +178,7 @@ def test_a_directory_is_one_set(tmp_path: Path) -> None:
     (tmp_path / "b.ttl").write_text(OKE, "utf-8")
     (tmp_path / ".hidden").write_text("x")
     [dataset] = read_dataset(tmp_path)
-    assert [each.text.id for each in dataset.documents] == [
+    assert [each.id for each in dataset.documents] == [
         "http://kore/AIDA.tsv/CEL08#char=0,",
         "http://oke/s-1#char=0,27",
     ]
@@ -275,7 +275,7 @@ def test_elevant(tmp_path: Path) -> None:
     jon = ("Jon", ("Q167520", "label:Jon Voight"))
     brad = ("Brad", ("Q35332", "label:Brad Pitt"))  # in a label that is optional itself
     assert surfaces(dataset) == [[("Angelina", ()), jon, brad], [("Heidi", ("Heidi Klum",))]]
-    assert [each.text.id for each in dataset.documents] == ["7", "2"]
+    assert [each.id for each in dataset.documents] == ["7", "2"]
 
 
 def test_own_lines(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_own_lines(tmp_path: Path) -> None:
     file.write_text(json.dumps(row) + "\n" + json.dumps({**row, "split": "dev"}) + "\n" + json.dumps(row))
     first, dev = read_dataset(file)
     assert surfaces(first)[0] == [("Croft", ()), ("Bush", ("Kate Bush",))]
-    assert [each.text.id for each in first.documents] == ["a", "a#2"]
+    assert [each.id for each in first.documents] == ["a", "a#2"]
     assert [each.split for each in dev.documents] == ["dev"]
     file.write_text(json.dumps({**row, "mentions": [{"start": 9, "end": 99}]}))
     with pytest.raises(InputError, match=r"line 1: .*not inside its text"):

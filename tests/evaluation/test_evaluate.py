@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.test_cli import run
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets import read_dataset
-from wikilda.evaluation.detection import end_to_end
+from wikilda.evaluation.end_to_end import end_to_end
 from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.run import Gold, on_threads
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.linking import Document
 from wikilda.model import Model
 
 
@@ -45,13 +45,13 @@ def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
 
 def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
     then = tmp_path / "then.json"
-    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "wikilda", "--words", "0")[0] == 0
+    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "wikilda", "--word-weight", "0")[0] == 0
     code, out, err = run("evaluate", model.path, gold_file, "--than", then, "--method", "prior", "--method", "wikilda")
     assert (code, err) == (0, "")
     found = [line for line in out.splitlines() if "in then.json" in line]
     assert len(found) == 1
     assert found[0].startswith("wikilda − wikilda in then.json: micro ")
-    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "wikilda", "--words", "0")
+    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "wikilda", "--word-weight", "0")
     assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
     fewer = tmp_path / "gold.jsonl"
     fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
 def test_what_fails_stops_the_rest(gold: Gold) -> None:
     begun: list[str] = []
 
-    def fail(document: Text) -> None:
+    def fail(document: Document) -> None:
         begun.append(document.id)
         raise InputError("no")
 
@@ -107,7 +107,7 @@ def test_aida_as_it_is_given(data: Path) -> None:
     # The third column of the file has the mention as it should be, but for spaces around dots and apostrophes.
     rows = [line.split("\t") for line in (data / "aida" / "aida-testa.tsv").read_text("utf-8").split("\n")]
     surfaces = [row[2].replace(" ", "") for row in rows if len(row) > 2 and row[1] == "B"]
-    spans = [(document.text.text, span) for document in dev.documents for span in spans_of(document.text)]
+    spans = [(document.text, span) for document in dev.documents for span in spans_of(document)]
     assert [text[start:end].replace(" ", "") for text, (start, end) in spans] == surfaces
     assert {document.split for document in dev.documents} == {"testa"}
     assert {document.split for document in train.documents} == {"train"}

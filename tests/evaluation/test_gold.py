@@ -42,7 +42,7 @@ def test_items(tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     tables.mkdir()
     (tables / "topics.tsv").write_text("title\twikidata\nSeal\tQ9481\nSeal (musician)\tQ218091\nNobody\t\n")
-    known = Knowledge(build_from_tables(tables, tmp_path / "kb", BuildSettings(), resources=Resources(workers=1)))
+    known = build_from_tables(tables, tmp_path / "kb", BuildSettings(), resources=Resources(workers=1))
     resolver = Resolver(known)
     musician = known.titles.find("Seal (musician)")
     assert resolver.topic(("Q218091", "label:Seal")) == musician
@@ -57,5 +57,5 @@ def test_items(tmp_path: Path) -> None:
 
 def test_ampersands(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "wiki.xml", [page("AT&T", f"A company. {FILLER}")])
-    known = Knowledge(build_from_dump([dump], tmp_path / "kb", BuildSettings(), resources=Resources(workers=1)))
+    known = build_from_dump([dump], tmp_path / "kb", BuildSettings(), resources=Resources(workers=1))
     assert Resolver(known).topic(("AT&amp;T",)) == known.titles.find("AT&T") >= 0

@@ -12,13 +12,13 @@ from wikilda.evaluation.methods.aida.subgraph import Edges, densest
 from wikilda.evaluation.methods.base import UNKNOWN
 from wikilda.evaluation.metrics import accuracy
 from wikilda.evaluation.run import Gold, run
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.similarity import Likeness
-from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
+from wikilda.lda.settings import LdaSettings
+from wikilda.lda.similarity import Likeness
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
+from wikilda.urn import UrnSettings
 
 SETTINGS = UrnSettings()
 CRICKET = marked("[[Croft]] bowled for [[England]] at [[The Oval]] against [[Pakistan]]; [[Croft]] and [[zzyzx]].", "x")
@@ -56,11 +56,11 @@ def test_prior_is_the_largest_count(model: Model, sample: Knowledge) -> None:
 
 
 def test_tagme_chooses_what_the_sampler_starts_from(model: Model, sample: Knowledge) -> None:
-    from wikilda.inference.packet import Document
-    from wikilda.inference.sampler import Sampler
+    from wikilda.documents.encoding import EncodedDocument
+    from wikilda.lda.sampler import Sampler
 
     symbols = [sample.find_mention(text) for text in ("Croft", "England", "The Oval", "Pakistan")]
-    sampled = Sampler(model, SamplerSettings(), sample.graph).sample(Document([], symbols, "x"))
+    sampled = Sampler(model, LdaSettings(), sample.graph).sample(EncodedDocument([], symbols, "x"))
     text = marked("[[Croft]] [[England]] [[The Oval]] [[Pakistan]]")
     answers = make_method("tagme", model, sample, SETTINGS).link(text)
     assert [answer.topics[0] for answer in answers] == [sampled.guessed(number) for number in range(4)]

@@ -8,11 +8,10 @@ from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import GoldDocument, Resolver
 from wikilda.evaluation.nil import calibration
 from wikilda.evaluation.report import report
-from wikilda.evaluation.report.kinds import KINDS, kind_of
-from wikilda.evaluation.report.plot import reliability
+from wikilda.evaluation.report._errors import KINDS, kind_of
+from wikilda.evaluation.report._figures import reliability
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
 
 ROBERT, COLIN, LARA = "Robert Croft", "Colin Croft", "Lara Croft"
 
@@ -70,8 +69,8 @@ def test_page(sample: Knowledge) -> None:
 
 def test_everything_is_escaped(sample: Knowledge) -> None:
     evil = "<script>alert('&')</script>\"x"
-    text = Text(f"Croft {evil} Croft", [(0, 5), (6, 6 + len(evil))], evil)
-    dataset = Dataset(evil, [GoldDocument(text, [(evil,), (evil,)])], [evil])
+    document = GoldDocument(f"Croft {evil} Croft", [(0, 5), (6, 6 + len(evil))], evil, [(evil,), (evil,)])
+    dataset = Dataset(evil, [document], [evil])
     verdicts = [said(sample, ROBERT), Verdict([], [], 1.0, -1)]
     page = report([[Run(evil, True, Gold(dataset, Resolver(sample)), verdicts, 1.0)]])
     assert evil not in page

@@ -7,27 +7,26 @@ from pathlib import Path
 import pytest
 
 from tests.test_cli import run
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli.tune import _options
-from wikilda.errors import InputError, SettingsError
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.tuning import Record, Search, Task, read_space
-from wikilda.evaluation.tuning import search as searching
-from wikilda.evaluation.tuning.space import Axis
-from wikilda.evaluation.tuning.trial import measure
-from wikilda.inference.urn import UrnSettings
+from wikilda.evaluation.tuning import _search as searching
+from wikilda.evaluation.tuning._space import Axis
+from wikilda.evaluation.tuning._trial import measure
 from wikilda.model import Model, ModelSettings
-from wikilda.settings import to_mapping
+from wikilda.urn import UrnSettings
 
 
 def start() -> dict[str, dict[str, object]]:
-    return {"urn": to_mapping(UrnSettings()), "model": to_mapping(ModelSettings())}
+    return {"urn": UrnSettings().to_mapping(), "model": ModelSettings().to_mapping()}
 
 
 def test_space(tmp_path: Path) -> None:
     file = tmp_path / "space.toml"
-    file.write_text("[urn]\nwords = [1, 0.5]\nsweeps = [20, 30]\n[model]\nalpha = [1e-4]")
+    file.write_text("[urn]\nword_weight = [1, 0.5]\nsweeps = [20, 30]\n[model]\nalpha = [1e-4]")
     assert read_space(file) == [
-        Axis("urn", "words", [1.0, 0.5]),
+        Axis("urn", "word_weight", [1.0, 0.5]),
         Axis("urn", "sweeps", [20, 30]),
         Axis("model", "alpha", [1e-4]),
     ]
@@ -78,7 +77,7 @@ class Pretended:
 
     def __call__(self, _task: Task, point: dict[str, dict[str, float]]) -> dict[str, float]:
         self.made += 1
-        words, alpha = point["urn"]["words"], point["model"]["alpha"]
+        words, alpha = point["urn"]["word_weight"], point["model"]["alpha"]
         return {"objective": -abs(words - 0.5) - abs(alpha - 0.2 * words)}
 
 
@@ -87,12 +86,12 @@ def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
 ) -> None:
     pretended = Pretended()
     monkeypatch.setattr(searching, "measure", pretended)
-    space = [Axis("model", "alpha", [0.1, 0.2]), Axis("urn", "words", [0.5, 2.0, -1.0])]
+    space = [Axis("model", "alpha", [0.1, 0.2]), Axis("urn", "word_weight", [0.5, 2.0, -1.0])]
     file, task = tmp_path / "record.jsonl", Task(tmp_path, tmp_path, [], tmp_path / "scratch")
     task.scratch.mkdir()
     search = Search(task, space, start(), Record(file, {}), 1)  # type: ignore[arg-type]
     steps = list(search.steps(5))
-    assert search.point["urn"]["words"] == 0.5
+    assert search.point["urn"]["word_weight"] == 0.5
     assert search.point["model"]["alpha"] == 0.1
     assert search.objective == pytest.approx(0)
     assert dict(steps[1].tried)[-1.0] is None  # refused by the settings themselves
@@ -104,7 +103,7 @@ def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
 
 
 def test_models_with_other_settings(model: Model, gold_file: Path, tmp_path: Path) -> None:
-    task = Task(model.path, model.knowledge().artifact.path, read_dataset(gold_file), tmp_path)
+    task = Task(model.path, model.knowledge().path, read_dataset(gold_file), tmp_path)
     same, other = start(), start()
     other["model"]["mass_mentions"] = 1.0
     first = measure(task, same)
@@ -121,7 +120,7 @@ def test_a_trained_model_keeps_its_parameters(model: Model, gold_file: Path, tmp
     scratch.mkdir()
     manifest = json.loads((trained / "manifest.json").read_text("utf-8"))
     (trained / "manifest.json").write_text(json.dumps({**manifest, "iteration": 1}), "utf-8")
-    task = Task(trained, model.knowledge().artifact.path, read_dataset(gold_file), scratch)
+    task = Task(trained, model.knowledge().path, read_dataset(gold_file), scratch)
     priors, masses = start(), start()
     priors["model"]["beta_words"] = 1e-2
     assert measure(task, priors)["objective"] > 0

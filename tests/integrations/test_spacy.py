@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 import wikilda.integrations.spacy  # registers the factory where the package is not installed
-from wikilda.errors import ArtifactError, SettingsError
+from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.linking import Linker
 from wikilda.sample import texts
 
@@ -133,7 +133,7 @@ def test_a_saved_pipeline_refuses_another_model(model: Path, tmp_path: Path) -> 
     moved = tmp_path / "moved"
     shutil.copytree(model, moved)
     loaded = spacy.load(
-        tmp_path / "nlp", config={"components.wikilda": {"model": str(moved), "knowledge": str(known.artifact.path)}}
+        tmp_path / "nlp", config={"components.wikilda": {"model": str(moved), "knowledge": str(known.path)}}
     )
     assert answers(loaded(TEXTS[0])) == answers(nlp(TEXTS[0]))
 

@@ -13,7 +13,7 @@ EASY = BuildSettings(max_word_share=1.0, min_word_topics=1)
 def build(directory: Path, pages: list[str], settings: BuildSettings = EASY, **about: object) -> Knowledge:
     """Knowledge of a small wiki."""
     dump = write_dump(directory / "wiki.xml", pages, **about)
-    return Knowledge(build_from_dump([dump], directory / "kb", settings, resources=ONE, overwrite=True))
+    return build_from_dump([dump], directory / "kb", settings, resources=ONE, overwrite=True)
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE, build, compiled
-from tests.wiki.dumps import multistream
+from tests.mediawiki.dumps import multistream
 from tests.wikis import FILLER, dump, page, write_dump
-from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
+from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
 
 
@@ -30,7 +30,7 @@ def links_of(known: Knowledge, title: str, way: str) -> set[str]:
 
 def test_topics_are_the_admissible_articles_in_order(cricket: Knowledge) -> None:
     assert list(cricket.titles) == ["Cricket", "Croft (cricketer)", "Lara Croft", "Tomb Raider", "Wales"]
-    summary = cricket.artifact.manifest["summary"]
+    summary = cricket.manifest["summary"]
     assert summary["articles"] == 8
     assert summary["redirects"] == 5
     assert (summary["disambiguation pages"], summary["list pages"], summary["too short"]) == (1, 1, 1)
@@ -165,7 +165,7 @@ def test_the_first_of_two_pages_with_one_title_counts(tmp_path: Path) -> None:
     pages = [page("Twice", f"first {FILLER}"), page("Twice", f"second {FILLER}"), page("Other", f"[[Twice]] {FILLER}")]
     known = build(tmp_path, pages)
     assert list(known.titles) == ["Other", "Twice"]
-    assert known.artifact.manifest["summary"]["duplicate titles"] == 1
+    assert known.manifest["summary"]["duplicate titles"] == 1
     assert counts_of(known, "first") == {"Twice": 1}
     assert known.word_strings.find("second") == -1
     assert topics_of(known, "twice") == {"Twice": 2}
@@ -186,7 +186,7 @@ def test_page_props_bring_wikidata_and_disambiguation(tmp_path: Path) -> None:
     rows = "(8091,'displaytitle','it\\'s, (1,','1'),(8091,'wikibase_item','Q42',NULL),(7,'disambiguation','',NULL),(7,'wikibase_item','Q9',NULL)"
     props = tmp_path / "w-page_props.sql.gz"
     props.write_bytes(gzip.compress(f"-- dump\nINSERT INTO `page_props` VALUES {rows};\n".encode()))
-    known = Knowledge(build_from_dump([wiki], tmp_path / "kb", EASY, page_props=props, resources=ONE))
+    known = build_from_dump([wiki], tmp_path / "kb", EASY, page_props=props, resources=ONE)
     assert list(known.titles) == ["Douglas"]
     assert known.wikidata[0] == 42
     assert known.page_ids[0] == 8091
@@ -221,7 +221,7 @@ def test_the_result_is_the_same_for_any_form_of_dump_and_number_of_workers(
 def test_parts_of_one_wiki_are_read_together_and_of_two_refused(tmp_path: Path) -> None:
     first = write_dump(tmp_path / "p1.xml", [page("One", f"[[Two]] {FILLER}", number=1)])
     second = write_dump(tmp_path / "p2.xml", [page("Two", FILLER, number=2)])
-    known = Knowledge(build_from_dump([first, second], tmp_path / "kb", EASY, resources=ONE))
+    known = build_from_dump([first, second], tmp_path / "kb", EASY, resources=ONE)
     assert links_of(known, "One", "out") == {"Two"}
     second.write_text(second.read_text().replace("testwiki", "otherwiki"))
     with pytest.raises(InputError, match="otherwiki"):
@@ -234,7 +234,7 @@ def test_a_bad_page_is_counted_and_does_not_stop_the_rest(tmp_path: Path) -> Non
     endless = page("Endless", FILLER).replace("</page>", "")
     long = page("L" * 10_000, FILLER)
     known = build(tmp_path, [good[0], bad, endless, long, page("Empty", ""), good[1]])
-    summary, complaints = known.artifact.manifest["summary"], known.artifact.manifest["complaints"]
+    summary, complaints = known.manifest["summary"], known.manifest["complaints"]
     assert list(known.titles) == ["Better", "Good"]
     assert summary["unreadable pages"] == 2
     assert summary["bad titles"] == 1

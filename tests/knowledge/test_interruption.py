@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE, compiled
-from tests.processes import is_gone, run_while_filling, small_disk
+from tests.processes import elsewhere, is_gone, run_while_filling, small_disk
 from tests.wikis import FILLER, page, write_dump
-from wikilda.errors import WikildaError
-from wikilda.knowledge import BuildSettings, build_from_dump
-from wikilda.knowledge.extract import Extractor
-from wikilda.store import Artifact
+from wikilda._core.errors import WikildaError
+from wikilda.knowledge import BuildSettings, Knowledge, build_from_dump
+from wikilda.knowledge.from_dump import Extractor
 
 PIECE = 2000
 
@@ -109,13 +108,13 @@ def test_killed_at_any_moment_the_result_is_the_same(dump: Path, tmp_path: Path)
         assert not (tmp_path / "kb").exists() or (tmp_path / "kb" / "manifest.json").exists()
     running = start(tmp_path, dump, 2)
     assert running.wait(120) in (0, 1)  # 1: a kill came too late, the knowledge was there
-    assert Artifact.open(tmp_path / "kb", "knowledge", 1).identity == whole.identity
+    assert Knowledge.open(tmp_path / "kb").identity == whole.identity
 
 
 def test_two_builds_into_one_directory_do_not_mix(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def second(*_: Any) -> None:
         with pytest.raises(WikildaError, match="another process"):
-            build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE)
+            elsewhere(lambda: build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Extractor, "extract", second)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.knowledge.conftest import compiled
-from wikilda.knowledge import BuildSettings, Knowledge, build_from_dump
+from wikilda.knowledge import BuildSettings, build_from_dump
+from wikilda.knowledge.describe import describe_mention
 from wikilda.knowledge.graph import nearest
-from wikilda.knowledge.lookup import describe_mention
 
 
 @pytest.mark.skipif(not compiled(), reason="240 MB of XML without the compiler would take hours")
@@ -19,7 +19,7 @@ def test_a_real_wiki(data: Path, tmp_path: Path) -> None:
     assert summary["redirects to topics"] == 5_856  # as counted with regular expressions
     assert summary["links between topics"] == pytest.approx(264_947, rel=1e-3)  # likewise
     assert summary["links read"] == pytest.approx(1_035_217, rel=1e-3)
-    known = Knowledge(made)
+    known = made
     mercury = describe_mention(known, known.find_mention("Mercury"), 5)
     assert [each["title"] for each in mercury["topics"]] == ["Mercury (element)", "Mercury (planet)"]
     near = [known.titles[topic] for topic, _ in nearest(known.graph, known.find_topic("Mars"), 5)]

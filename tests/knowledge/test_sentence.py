@@ -2,7 +2,7 @@
 
 import pytest
 
-from wikilda.knowledge.sentence import first_sentence
+from wikilda.knowledge.first_sentence import first_sentence
 
 
 @pytest.mark.parametrize(

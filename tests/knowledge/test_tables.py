@@ -11,10 +11,10 @@ import pytest
 
 from tests.knowledge.conftest import EASY, ONE
 from tests.knowledge.test_build import arrays, counts_of, links_of, topics_of
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
-from wikilda.knowledge.columns import read_batches
-from wikilda.knowledge.tables import COLUMNS
+from wikilda.knowledge._columns import read_batches
+from wikilda.knowledge._from_tables import COLUMNS
 
 TABLES = {
     "topics": 'title\tid\twikidata\tdescription\nJava\t7\tQ251\tA language.\n"Java" coffee\t8\t\tA drink.\nSun\t9\tQ9\t\n',
@@ -39,7 +39,7 @@ def write(directory: Path, tables: dict[str, str] = TABLES, articles: list[dict[
 
 
 def build(directory: Path, settings: BuildSettings = EASY) -> Knowledge:
-    return Knowledge(build_from_tables(directory, directory.with_name("kb"), settings, resources=ONE, overwrite=True))
+    return build_from_tables(directory, directory.with_name("kb"), settings, resources=ONE, overwrite=True)
 
 
 def test_tables_become_knowledge(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_tables_become_knowledge(tmp_path: Path) -> None:
 
 
 def test_compressed_tables_and_parquet_give_the_same(tmp_path: Path) -> None:
-    plain = build(write(tmp_path / "t")).artifact
+    plain = build(write(tmp_path / "t"))
     kept = arrays(plain.path)
     packed = write(tmp_path / "t")
     for name, pack, ending in (("topics", gzip.compress, "gz"), ("mentions", lzma.compress, "xz")):
@@ -72,7 +72,7 @@ def test_compressed_tables_and_parquet_give_the_same(tmp_path: Path) -> None:
     (packed / "articles.jsonl").unlink()
     columns = {key: [each[key] for each in ARTICLES] for key in ("title", "text")}
     pq.write_table(pa.table(columns), packed / "articles.parquet")
-    assert arrays(build(packed).artifact.path) == kept
+    assert arrays(build(packed).path) == kept
 
 
 def test_words_may_be_given_instead_of_articles(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_words_may_be_given_instead_of_articles(tmp_path: Path) -> None:
     )
     known = build(directory)
     assert counts_of(known, "bytecode") == {"Java": 4, "Sun": 1}
-    assert known.artifact.manifest["summary"]["words of several tokens"] == 1
+    assert known.manifest["summary"]["words of several tokens"] == 1
 
 
 def test_without_mentions_titles_and_redirects_name_topics(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_articles_describe_topics_that_have_no_description(tmp_path: Path) -> No
 def test_a_title_given_twice_counts_once(tmp_path: Path) -> None:
     known = build(write(tmp_path / "t", TABLES | {"topics": "title\nSun\nJava\nSun\n"}))
     assert list(known.titles) == ["Java", "Sun"]
-    assert known.artifact.manifest["summary"]["duplicate titles"] == 1
-    assert any("'Sun'" in each for each in known.artifact.manifest["complaints"])
+    assert known.manifest["summary"]["duplicate titles"] == 1
+    assert any("'Sun'" in each for each in known.manifest["complaints"])
 
 
 @pytest.mark.parametrize(
@@ -168,20 +168,20 @@ def test_tables_read_in_small_batches_give_the_same(tmp_path: Path, monkeypatch:
     topics = TABLES["topics"] + "Sun\t10\tQ10\tAgain.\n"
     directory = write(tmp_path / "t", TABLES | {"words": words, "mentions": names, "topics": topics})
     whole = build(directory)
-    kept, complaints = arrays(whole.artifact.path), whole.artifact.manifest["complaints"]
-    monkeypatch.setattr("wikilda.knowledge.columns._BLOCK_BYTES", 64)
+    kept, complaints = arrays(whole.path), whole.manifest["complaints"]
+    monkeypatch.setattr("wikilda.knowledge._columns._BLOCK_BYTES", 64)
     batches = list(read_batches(directory / "mentions.tsv", *COLUMNS["mentions"]))
     assert len(batches) > 3
     assert sum(map(len, batches)) == names.count("\n") - 1
     small = build(directory)
-    assert arrays(small.artifact.path) == kept
-    assert small.artifact.manifest["complaints"] == complaints
+    assert arrays(small.path) == kept
+    assert small.manifest["complaints"] == complaints
     for name in COLUMNS:
         pq.write_table(pa.Table.from_batches(read_batches(directory / f"{name}.tsv", *COLUMNS[name])),
                        directory / f"{name}.parquet")  # fmt: skip
         (directory / f"{name}.tsv").unlink()
-    monkeypatch.setattr("wikilda.knowledge.columns.BATCH_ROWS", 2)
-    assert arrays(build(directory).artifact.path) == kept
+    monkeypatch.setattr("wikilda.knowledge._columns.BATCH_ROWS", 2)
+    assert arrays(build(directory).path) == kept
 
 
 def test_a_row_without_a_needed_value_is_named_by_its_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +189,7 @@ def test_a_row_without_a_needed_value_is_named_by_its_number(tmp_path: Path, mon
     (directory / "links.tsv").unlink()
     columns = {"source": ["Sun", "Java", "Sun", "Sun"], "target": ["Java", "Sun", None, "Java"]}
     pq.write_table(pa.table(columns), directory / "links.parquet")
-    monkeypatch.setattr("wikilda.knowledge.columns.BATCH_ROWS", 2)
+    monkeypatch.setattr("wikilda.knowledge._columns.BATCH_ROWS", 2)
     with pytest.raises(InputError, match=r"links\.parquet: row 3 has no target"):
         build(directory)
 
@@ -218,4 +218,4 @@ def test_rows_without_a_count_are_left_out_and_counted(tmp_path: Path) -> None:
     mentions = TABLES["mentions"] + "tea\tSun\t0\ntea\tSun\t-1\n"
     known = build(write(tmp_path / "t", TABLES | {"mentions": mentions}))
     assert known.find_mention("tea") == -1
-    assert known.artifact.manifest["summary"]["mention rows with no count"] == 2
+    assert known.manifest["summary"]["mention rows with no count"] == 2

@@ -17,9 +17,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.processes import elsewhere
 from tests.test_cli import run
-from wikilda.errors import InputError
-from wikilda.linking import Text
+from wikilda._core.errors import InputError
+from wikilda.linking import Document
 from wikilda.linking.journal import Journal
 from wikilda.sample import texts
 
@@ -250,10 +251,10 @@ class _Interrupting(deque[bytes]):
 
 @pytest.mark.parametrize("counted", [0, 3])
 def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: Path, counted: int) -> None:
-    documents = [Text(f"text {at}", None, str(at)) for at in range(6)]
+    documents = [Document(f"text {at}", None, str(at)) for at in range(6)]
     journal = Journal(tmp_path / "out.jsonl", "jsonl", {"a": 1})
     for at, document in enumerate(journal.remaining(documents)):
-        assert isinstance(document, Text)
+        assert isinstance(document, Document)
         if at == counted:
             journal._digests = _Interrupting(journal._digests)
             with pytest.raises(KeyboardInterrupt):
@@ -269,7 +270,7 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
             with pytest.raises(InputError, match="the first 3 documents are not those"):
                 list(again.remaining(others))
     for document in again.remaining(documents):
-        again.add({"id": document.id} if isinstance(document, Text) else None)
+        again.add({"id": document.id} if isinstance(document, Document) else None)
     again.finish()
     assert [row["id"] for row in rows_of(tmp_path / "out.jsonl")] == [each.id for each in documents]
 
@@ -294,8 +295,8 @@ def test_a_journal_refuses_other_documents_and_other_settings(model: Path, tmp_p
 def test_two_runs_cannot_write_one_file(model: Path, tmp_path: Path) -> None:
     source = corpus(tmp_path / "in.jsonl", 2)
     journal = Journal(tmp_path / "out.jsonl", "jsonl", {})
-    code, _, err = run("link", model, source, "-o", tmp_path / "out.jsonl")
-    assert (code, "another run is writing" in err) == (1, True)
+    code, _, err = elsewhere(lambda: run("link", model, source, "-o", tmp_path / "out.jsonl"))
+    assert (code, "another process is writing" in err) == (1, True)
     journal.close()
     assert run("link", model, source, "-o", tmp_path / "out.jsonl")[0] == 0
 

@@ -5,16 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from wikilda.errors import SettingsError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
-from wikilda.linking import Linker, Text, marked
-from wikilda.linking.explain import explain, explain_document
+from wikilda._core.errors import SettingsError
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Document, Linker, marked
+from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Odds
 from wikilda.sample import texts
+from wikilda.urn import UrnSettings
 
-SHARPEN = UrnSettings().sharpen
-CROFT = Text(texts()[0]["text"], [(each["start"], each["end"]) for each in texts()[0]["mentions"]], "croft")
+SHARPEN = UrnSettings().posterior_exponent
+CROFT = Document(texts()[0]["text"], [(each["start"], each["end"]) for each in texts()[0]["mentions"]], "croft")
 SURE = marked("[[Wasim Akram]] bowled a wicket to [[Croft]] at [[The Oval]], and [[Wasim Akram]] took runs.", "sure")
 
 
@@ -53,7 +53,7 @@ def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:
 def test_the_prior_is_the_tempered_one(linker: Linker) -> None:
     best, other, *_ = explain(linker, SURE, 1).candidates
     assert best.odds.prior == pytest.approx(
-        SHARPEN * UrnSettings().temper * math.log(best.prior / other.prior), rel=1e-4
+        SHARPEN * UrnSettings().prior_exponent * math.log(best.prior / other.prior), rel=1e-4
     )
 
 
@@ -75,7 +75,7 @@ def test_company_adds_up(linker: Linker) -> None:
     assert best.odds.company == pytest.approx(SHARPEN * math.log(best.urn.total / other.urn.total))
     assert [each.pull for each in best.company] == sorted((each.pull for each in best.company), reverse=True)
     twice = explain(linker, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
-    assert twice.urn.repeats == pytest.approx(UrnSettings().repeats)
+    assert twice.urn.repeats == pytest.approx(UrnSettings().repeat_weight)
 
 
 def test_links_and_shared_neighbours_are_the_graphs(linker: Linker) -> None:
@@ -108,13 +108,13 @@ def test_relatedness_is_the_urns(linker: Linker) -> None:
 
 def test_titles_speak_for_names(linker: Linker) -> None:
     kennedy = explain(linker, marked("[[JFK]]"), 0).candidates[0]
-    assert (kennedy.entity.title, kennedy.odds.names) == ("John F. Kennedy", SHARPEN * UrnSettings().acronym)
+    assert (kennedy.entity.title, kennedy.odds.names) == ("John F. Kennedy", SHARPEN * UrnSettings().acronym_bonus)
     house = explain(linker, marked("[[White House]]"), 0).candidates[0]
-    assert (house.entity.title, house.odds.names) == ("White House", SHARPEN * UrnSettings().stray)
+    assert (house.entity.title, house.odds.names) == ("White House", SHARPEN * UrnSettings().title_mismatch_penalty)
 
 
 def test_documents_with_little_in_them(linker: Linker) -> None:
-    assert explain_document(linker, Text("", None, "a")).mentions == []
+    assert explain_document(linker, Document("", None, "a")).mentions == []
     unknown = explain(linker, marked("[[Xyzzy]] and [[Croft]]"), 0)
     assert (unknown.text, unknown.candidates) == ("Xyzzy", [])
     alone = explain(linker, marked("[[Croft]]"), 0).candidates[0]
@@ -126,6 +126,6 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
 
 
 def test_the_papers_sampler_is_not_explained(linker: Linker) -> None:
-    lda = Linker(linker.model, linker.knowledge, SamplerSettings())
+    lda = Linker(linker.model, linker.knowledge, LdaSettings())
     with pytest.raises(SettingsError, match="leave --lda away"):
         explain(lda, CROFT, 0)

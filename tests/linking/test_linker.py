@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from tests.test_cli import run
-from wikilda.errors import ArtifactError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
+from wikilda._core.errors import ArtifactError
+from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Linker, Text, marked
-from wikilda.linking.encode import encode_mentions, encode_words
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Document, Linker, marked
 from wikilda.sample import texts
+from wikilda.urn import UrnSettings
 
 CROFT = texts()[0]
-DOCUMENT = Text(CROFT["text"], [(each["start"], each["end"]) for each in CROFT["mentions"]], "croft")
+DOCUMENT = Document(CROFT["text"], [(each["start"], each["end"]) for each in CROFT["mentions"]], "croft")
 
 
 def test_croft_is_the_cricketer_though_the_heroine_has_the_higher_prior(linker: Linker) -> None:
@@ -41,8 +41,8 @@ def test_topics_do_not_contradict_links(linker: Linker) -> None:
 
 
 def test_what_is_probably_nil_is_no_topic(model: Path) -> None:
-    doubting = Linker.open(model, settings=UrnSettings(nil=1e9))
-    linked = doubting.link(Text("England Croft", [(0, 7), (8, 13)]))
+    doubting = Linker.open(model, settings=UrnSettings(nil_odds=1e9))
+    linked = doubting.link(Document("England Croft", [(0, 7), (8, 13)]))
     assert [each.entity for each in linked.mentions] == [None, None]
     assert all(each.candidates and each.confidence < 0.5 for each in linked.mentions)
     assert linked.topics == []
@@ -74,7 +74,7 @@ def test_the_same_document_gets_the_same_answer_and_another_seed_another(linker:
     others = [linker.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in range(3)]
     assert again.link(DOCUMENT) == linker.link(DOCUMENT)
     assert [again.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in (2, 1, 0)] == others[::-1]
-    seeded = Linker.open(model, settings=SamplerSettings(seed=7))
+    seeded = Linker.open(model, settings=LdaSettings(seed=7))
     assert seeded.link(DOCUMENT, candidates=100) != linker.link(DOCUMENT, candidates=100)
 
 
@@ -88,28 +88,28 @@ def test_strings_that_are_not_known_have_no_entity(linker: Linker) -> None:
 
 
 def test_documents_with_little_in_them(linker: Linker) -> None:
-    assert linker.link(Text("", [], "empty")).mentions == []
-    assert linker.link(Text("Only words about cricket.", [], "words")).mentions == []
-    alone = linker.link(Text("Croft", [(0, 5)], "alone"))
+    assert linker.link(Document("", [], "empty")).mentions == []
+    assert linker.link(Document("Only words about cricket.", [], "words")).mentions == []
+    alone = linker.link(Document("Croft", [(0, 5)], "alone"))
     assert alone.mentions[0].entity is not None
 
 
 def test_words_outside_mentions_are_encoded_and_those_inside_are_not(sample: Knowledge) -> None:
     document = marked("Éa [[Robert Croft]] wicket, qqqqq [[Croft]]wicket 😀 wicket")
-    words = encode_words(document.text, document.mentions or [], sample)
+    encoded = encode(document, sample)
+    words = np.asarray(encoded.words)
     wicket = sample.word_strings.find("wicket")
     assert wicket >= 0
     assert [int(each) for each in words if each >= 0] == [wicket] * 2
     assert (words == -1).sum() == 2  # Éa and qqqqq; what runs on from a mention belongs to it
-    found = encode_mentions(document.text, document.mentions or [], sample)
-    assert [sample.mention_strings[int(each)] for each in found] == ["robert croft", "croft"]
+    assert [sample.mention_strings[int(each)] for each in np.asarray(encoded.mentions)] == ["robert croft", "croft"]
 
 
 def test_most_of_the_sample_texts_come_out_right(linker: Linker) -> None:
     """Not a measure of quality: a linker that is broken falls below the prior, one that works lies above it."""
     right, prior, total = 0, 0, 0
     for each in texts():
-        document = Text(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"])
+        document = Document(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"])
         for mention, gold in zip(linker.link(document, candidates=1000).mentions, each["mentions"], strict=True):
             assert mention.entity is not None
             right += mention.entity.title == gold["title"]
@@ -126,9 +126,9 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
 
     other = build(tmp_path, [page("Other", FILLER)])
     with pytest.raises(ArtifactError, match="is not the knowledge that the model"):
-        Linker.open(model, knowledge=other.artifact.path)
+        Linker.open(model, knowledge=other.path)
     with pytest.raises(ArtifactError, match=r"is wikilda knowledge, not model\. Make one: wikilda init"):
-        Linker.open(sample.artifact.path)
+        Linker.open(sample.path)
     lost = create_model(other, tmp_path / "model").path
     (tmp_path / "kb").rename(tmp_path / "moved")
     with pytest.raises(ArtifactError):
@@ -137,7 +137,7 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
 
 
 def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) -> None:
-    code, out, err = run("init", sample.artifact.path, "-o", tmp_path / "m", "--preset", "paper", "--alpha", "0.01")
+    code, out, err = run("init", sample.path, "-o", tmp_path / "m", "--preset", "paper", "--alpha", "0.01")
     assert (code, err) == (0, "")
     assert f"{len(sample.titles):,} topics" in out
     manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())

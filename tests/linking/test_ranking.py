@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikilda.knowledge.knowledge import Table
-from wikilda.linking.ranking import Rows, best_candidates
+from wikilda.linking._ranking import Rows, best_candidates
 
 COUNTS = st.dictionaries(st.integers(0, 12), st.integers(1, 4), max_size=8)
 

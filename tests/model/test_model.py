@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wikilda.errors import ArtifactError, SettingsError
+from wikilda._core.artifact import MANIFEST
+from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.model import PRESETS, Model, ModelSettings, ModelWriter, Parameters, create_model
 from wikilda.model.writer import chunks, sum_by_topic
-from wikilda.store import MANIFEST
 
 
 def make_knowledge(path: Path, count: int = 7) -> Knowledge:
@@ -24,7 +24,7 @@ def make_knowledge(path: Path, count: int = 7) -> Knowledge:
     words = "word\ttitle\tcount\nwicket\tCricket\t6\nwicket\tRobert Croft\t2\ntomb\tLara Croft\t4\n"
     (tables / "words.tsv").write_text(words, "utf-8")
     settings = BuildSettings(max_word_share=1.0, min_word_topics=1)
-    return Knowledge(build_from_tables(tables, path / "knowledge", settings, resources=Resources(workers=1)))
+    return build_from_tables(tables, path / "knowledge", settings, resources=Resources(workers=1))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_knowledge_is_found_and_checked(tmp_path: Path) -> None:
     assert model.knowledge().identity == known.identity  # they moved together
     other = make_knowledge(tmp_path / "two", count=8)
     with pytest.raises(ArtifactError, match="not the knowledge"):
-        model.knowledge(other.artifact.path)
+        model.knowledge(other.path)
     shutil.move(moved / "knowledge", tmp_path / "away")
     with pytest.raises(ArtifactError, match="Say where it is"):
         model.knowledge()
@@ -84,7 +84,7 @@ def test_refused(knowledge: Knowledge, tmp_path: Path) -> None:
         create_model(knowledge, path)
     create_model(knowledge, path, overwrite=True)
     with pytest.raises(ArtifactError, match="not model"):
-        Model.open(knowledge.artifact.path)
+        Model.open(knowledge.path)
     manifest = json.loads((path / MANIFEST).read_text("utf-8"))
     (path / MANIFEST).write_text(json.dumps({**manifest, "format": 99}), "utf-8")
     with pytest.raises(ArtifactError, match="Upgrade wikilda"):

@@ -15,12 +15,12 @@ from typing import Any
 import httpx
 import uvicorn
 
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
+from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
 from wikilda.server.run import uvicorn_options
 from wikilda.server.settings import ServerSettings
+from wikilda.urn import UrnSettings
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(
     model: Path,
-    linking: UrnSettings | SamplerSettings | None = None,
+    linking: UrnSettings | LdaSettings | None = None,
     opens: threading.Event | None = None,
     **settings: Any,
 ) -> Iterator[Served]:

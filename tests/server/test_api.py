@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from tests.server.serving import serving
-from wikilda.inference.settings import SamplerSettings
-from wikilda.linking import Linker, Text
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Document, Linker
 from wikilda.sample import texts
 from wikilda.server import schemas
 
@@ -19,7 +19,7 @@ def test_a_text_is_linked_as_the_linker_does(client: httpx.Client, model: Path) 
     answer = client.post("/v1/link", json={"text": CROFT, "id": "a", "candidates": 3, "topics": 4})
     assert answer.status_code == 200
     found = schemas.LinkAnswer.model_validate(answer.json())
-    linked = Linker.open(model).link(Text(CROFT, None, "a"), candidates=3, topics=4)
+    linked = Linker.open(model).link(Document(CROFT, None, "a"), candidates=3, topics=4)
     assert [(each.start, each.end, each.title) for each in found.mentions] == [
         (each.start, each.end, each.entity.title if each.entity else None) for each in linked.mentions
     ]
@@ -82,7 +82,7 @@ def test_explanations_agree_with_answers(client: httpx.Client) -> None:
 
 
 def test_what_the_papers_sampler_decides_is_not_explained(model: Path) -> None:
-    with serving(model, SamplerSettings()) as served, served.client() as client:
+    with serving(model, LdaSettings()) as served, served.client() as client:
         assert client.post("/v1/link", json={"text": CROFT}).status_code == 200
         answer = client.post("/v1/explain", json={"text": CROFT})
         assert (answer.status_code, answer.json()["error"]["code"]) == (501, "no_explanation")

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.server.serving import Served, serving, wait_until_ready
-from wikilda.errors import SettingsError
-from wikilda.inference.settings import SamplerSettings
+from wikilda._core.errors import SettingsError
+from wikilda.lda.settings import LdaSettings
 from wikilda.sample import texts
 from wikilda.server.settings import ServerSettings
 
 LONG = " ".join(each["text"] for each in texts())
-SLOW = SamplerSettings(sweeps=1000)  # about a second of work
+SLOW = LdaSettings(sweeps=20_000)  # half a second of work or more
 
 
 def test_work_that_takes_too_long_is_answered_504(model: Path) -> None:

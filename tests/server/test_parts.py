@@ -9,10 +9,10 @@ import pytest
 from tests.knowledge.conftest import build
 from tests.wikis import FILLER, page
 from wikilda.linking import Entity
-from wikilda.server.examples import examples
+from wikilda.server._examples import examples
+from wikilda.server.compat._turtle import Context, Phrase, read, write
 from wikilda.server.identifiers import dbpedia, identifier
 from wikilda.server.metrics import BOUNDS, ROUTES, STATUSES, Metrics
-from wikilda.server.shapes.turtle import Context, Phrase, read, write
 
 
 def test_identifiers() -> None:
@@ -74,7 +74,7 @@ def test_another_wiki_gets_examples_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("route", ["/v1/link", "/tag", "/page/{name}"])
 def test_routes_that_exist_are_counted_under_their_names(route: str) -> None:
     from wikilda.server import api, health, page
-    from wikilda.server.shapes import nif, rel, spotlight, tagme
+    from wikilda.server.compat import nif, rel, spotlight, tagme
 
     routers = (api.router, health.router, rel.router, tagme.router, spotlight.router, nif.router, page.router)
     paths = {each.path for router in routers for each in router.routes if hasattr(each, "path")}

@@ -13,8 +13,8 @@ import spotlight
 import tagme
 
 from tests.server.serving import Served, serving
-from wikilda.inference.urn import UrnSettings
 from wikilda.sample import texts
+from wikilda.urn import UrnSettings
 
 CROFT = texts()[0]["text"]
 SMILING = "😀 Croft bowled for England and Pakistan at The Oval. 😀 Wasim Akram won."
@@ -273,7 +273,7 @@ def test_nif_that_cannot_be_used(client: httpx.Client) -> None:
 @pytest.fixture(scope="module")
 def doubting(model: Path) -> Iterator[httpx.Client]:
     """A server that thinks of every name that it means nothing known."""
-    with serving(model, UrnSettings(nil=1e9)) as running, running.client() as made:
+    with serving(model, UrnSettings(nil_odds=1e9)) as running, running.client() as made:
         yield made
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wikilda.jit import njit
+from wikilda._core.jit import njit
 from wikilda.text import mention_key, token_hashes, word_hash
 from wikilda.text.characters import SPACE, TABLE_SIZE, characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, as_bytes, chain, sequence_hash, tokenize

@@ -16,8 +16,8 @@ QUICK = TrainingSettings(sweeps=8, burn_in=2, held_out=0.1, evaluated=4, particl
 @pytest.fixture(scope="session")
 def corpus(sample: Knowledge) -> Path:
     """The sample wiki's own articles as a corpus."""
-    target = sample.artifact.path.with_name("corpus")
-    make_corpus([WIKI], sample.artifact.path, target, workers=1)
+    target = sample.path.with_name("corpus")
+    make_corpus([WIKI], sample.path, target, workers=1)
     return target
 
 

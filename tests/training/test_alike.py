@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from wikilda.inference.similarity import likeness
 from wikilda.knowledge import Knowledge
+from wikilda.lda.similarity import likeness
 from wikilda.training.engines.local import alike_by
 
 

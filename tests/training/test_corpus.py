@@ -13,7 +13,7 @@ import pytest
 
 from tests.training.conftest import write_lines
 from tests.wikis import FILLER, page, write_dump
-from wikilda.errors import ArtifactError, InputError, SettingsError
+from wikilda._core.errors import ArtifactError, InputError, SettingsError
 from wikilda.knowledge import Knowledge
 from wikilda.sample import WIKI, texts
 from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
@@ -26,7 +26,7 @@ ALONE = CorpusSettings(detect=False)
 
 
 def made(sample: Knowledge, target: Path, *inputs: Path, settings: CorpusSettings = CorpusSettings()) -> Corpus:  # noqa: B008
-    return make_corpus(list(inputs), sample.artifact.path, target, settings, workers=1)
+    return make_corpus(list(inputs), sample.path, target, settings, workers=1)
 
 
 def read(corpus: Corpus, knowledge: Knowledge) -> dict[str, tuple[list[str], list[str]]]:
@@ -41,7 +41,7 @@ def read(corpus: Corpus, knowledge: Knowledge) -> dict[str, tuple[list[str], lis
 
 
 def counts(corpus: Corpus) -> dict[str, int]:
-    return dict(corpus.artifact.manifest["summary"])
+    return dict(corpus.manifest["summary"])
 
 
 def test_a_document_is_its_words_and_mentions(sample: Knowledge, tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_text_files_are_detected_in(sample: Knowledge, tmp_path: Path) -> None:
     assert found["deep/a.txt"] == found["deep/b.txt"]
     assert "england" in found["deep/a.txt"][1]
     assert counts(corpus)["documents in another encoding"] == 1
-    assert "c.txt" in corpus.artifact.manifest["complaints"][0]
+    assert "c.txt" in corpus.manifest["complaints"][0]
     latin = made(sample, tmp_path / "latin", folder / "c.txt", settings=CorpusSettings(encoding="latin-1"))
     assert counts(latin)["documents"] == 1
 
@@ -137,7 +137,7 @@ def test_bad_documents_are_counted(sample: Knowledge, tmp_path: Path) -> None:
     assert found["documents without text"] == 2
     assert found["lines that are not JSON"] == 2
     assert found["documents in another encoding"] == 1
-    assert len(corpus.artifact.manifest["complaints"]) == 12
+    assert len(corpus.manifest["complaints"]) == 12
 
 
 def test_long_documents_are_cut(sample: Knowledge, tmp_path: Path) -> None:
@@ -160,11 +160,11 @@ def test_the_number_of_workers_changes_nothing(
     ]
     file = write_lines(tmp_path / "a.jsonl", rows)
     monkeypatch.setattr("wikilda.training.corpus.sources.BATCH_BYTES", 20_000)
-    one = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "one", workers=1)
-    two = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "two", workers=2)
+    one = make_corpus([file, WIKI], sample.path, tmp_path / "one", workers=1)
+    two = make_corpus([file, WIKI], sample.path, tmp_path / "two", workers=2)
     assert one.identity == two.identity
-    monkeypatch.setattr("wikilda.training.corpus.build.SHARD_TOKENS", 3_000)
-    cut = make_corpus([file, WIKI], sample.artifact.path, tmp_path / "cut", workers=1)
+    monkeypatch.setattr("wikilda.training.corpus._build.SHARD_TOKENS", 3_000)
+    cut = make_corpus([file, WIKI], sample.path, tmp_path / "cut", workers=1)
     assert len(cut.firsts) > 3
     for number in range(7):
         for mine, theirs in zip(one.shard(number, 7), cut.shard(number, 7), strict=True):

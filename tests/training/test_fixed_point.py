@@ -92,4 +92,4 @@ def test_a_symbol_without_parameters_gains_some(tmp_path: Path) -> None:
     found = dense(made)
     occurring = sum(words.count(1) for words in documents)
     assert found[1].sum() == pytest.approx(occurring, rel=1e-5)
-    assert made.artifact.manifest["change"]["gained"] == 2
+    assert made.manifest["change"]["gained"] == 2

@@ -11,14 +11,14 @@ import pytest
 from click.testing import CliRunner
 
 from tests.training.conftest import QUICK
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli import cli
-from wikilda.errors import InputError, SettingsError
 from wikilda.model import Model
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.figure import axis, html, png, svg
+from wikilda.training.likelihood_plot import axis, html, png, svg
 from wikilda.training.metrics import FILE, Metrics, read_metrics, write_metrics
 from wikilda.training.pipeline import Plan, train
-from wikilda.training.topics import changed, describe, sides
+from wikilda.training.topic_changes import changed, describe, sides
 
 ROWS = [Metrics(0, -11.8, -11.9, 100), Metrics(1, -9.5, -9.6, 90, 0, 10, 0.1), Metrics(2, -9.1, None, 90, 3, 3, 0.05)]
 

@@ -15,9 +15,9 @@ import numba
 import numpy as np
 import pytest
 
-from tests.processes import is_gone, run_while_filling, small_disk
+from tests.processes import elsewhere, is_gone, run_while_filling, small_disk
 from tests.training.conftest import QUICK
-from wikilda.errors import ArtifactError, InputError, SettingsError, WikildaError
+from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
 from wikilda.model.model import MENTIONS, WORDS
@@ -106,7 +106,7 @@ class Stopping:
 @pytest.mark.parametrize(
     ("where", "name", "after"),
     [(local, "sample_shard", 4), (local, "sample_shard", 7), (local, "interpolate", 0), (local, "interpolate", 1),
-     (pipeline, "write_metrics", 1), (pipeline, "_finish", 0), (pipeline, "move_into_place", 0), (pipeline, "_keep", 0)],
+     (pipeline, "write_metrics", 1), (pipeline, "_finish", 0), (pipeline, "place_directory", 0), (pipeline, "_keep", 0)],
 )  # fmt: skip
 def test_interrupted_it_goes_on(
     whole: Model, model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, name: str,
@@ -152,7 +152,7 @@ def test_two_trainings_into_one_directory_do_not_mix(
 ) -> None:
     def second(*_: Any, **__: Any) -> None:
         with pytest.raises(WikildaError, match="another process"):
-            train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
+            elsewhere(lambda: train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1)))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(local, "sample_shard", second)
@@ -243,7 +243,7 @@ def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, c
     assert final.returncode == 0 or "exists already" in complaint
     assert kills >= 2
     assert Model.open(target).identity == whole.identity
-    Model.open(target).artifact.verify()
+    Model.open(target).verify()
     assert [row.iteration for row in read_metrics(target)] == [0, 1, 2]
 
 

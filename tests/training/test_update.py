@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from tests.training.conftest import write_lines
 from tests.wikis import FILLER, page, write_dump
+from wikilda._core.errors import InputError
+from wikilda._core.string_table import StringTable
 from wikilda.cli import cli
-from wikilda.errors import InputError
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Linker, Text, marked
+from wikilda.linking import Document, Linker, marked
 from wikilda.model import Model
 from wikilda.sample import texts
-from wikilda.strings import StringTable
 from wikilda.training.update import update
-from wikilda.training.update.merge import Rows, delta_of, insert, merge_rows, number_of
+from wikilda.training.update._merge import Rows, delta_of, insert, merge_rows, number_of
 
 BAND = {
     "title": "Croft (band)",
@@ -70,8 +70,8 @@ def test_rows_are_merged_under_their_new_numbers(
     assert got == {pair: n for pair, n in expected.items() if n > 0}
 
 
-def documents() -> list[Text]:
-    return [Text(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"]) for each in texts()]
+def documents() -> list[Document]:
+    return [Document(each["text"], [(m["start"], m["end"]) for m in each["mentions"]], each["id"]) for each in texts()]
 
 
 def answers(linker: Linker) -> list[str | None]:
@@ -82,8 +82,8 @@ def answers(linker: Linker) -> list[str | None]:
 def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) -> None:
     before = Linker.open(model)
     made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
-    assert made.knowledge.artifact.path == tmp_path / "new.kb"
-    made.knowledge.artifact.verify()
+    assert made.knowledge.path == tmp_path / "new.kb"
+    made.knowledge.verify()
     after = Linker.open(tmp_path / "new")
     entity = after.link(marked("[[The Crofters]] played their album.")).mentions[0].entity
     assert entity is not None
@@ -220,7 +220,7 @@ def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, m
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sys.modules["wikilda.training.update.update"], "_grow", stop)
+    monkeypatch.setattr(sys.modules["wikilda.training.update._update"], "_grow", stop)
     file = write_lines(tmp_path / "own.jsonl", [BAND])
     with pytest.raises(KeyboardInterrupt):
         update(model, [file], tmp_path / "new")

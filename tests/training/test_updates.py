@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.inference.conftest import write_model
-from wikilda.errors import ArtifactError
+from tests.lda.conftest import write_model
+from wikilda._core.errors import ArtifactError
 from wikilda.model import ModelSettings
 from wikilda.training.checkpoints import write_sum
+from wikilda.training.count_runs import EMPTY, Run, add_up, open_run, save_run
 from wikilda.training.interpolate import Blend, interpolate
-from wikilda.training.updates import EMPTY, Run, add_up, open_run, save_run
 
 SYMBOLS, TOPICS = 9, 6
 Plain = dict[tuple[int, int], int]
@@ -59,7 +59,7 @@ def test_sums_on_disk_are_the_same_in_stretches(tmp_path: Path, monkeypatch: pyt
     many = [
         {(int(v), int(k)): int(n) for v, k, n in rng.integers(1, 500, (400, 3))} for _ in range(5)
     ]  # fmt: skip
-    real = __import__("wikilda.training.updates", fromlist=["stretches"]).stretches
+    real = __import__("wikilda.training.count_runs", fromlist=["stretches"]).stretches
     monkeypatch.setattr("wikilda.training.checkpoints.stretches", lambda runs, symbols, _: real(runs, symbols, 100))
     write_sum([run_of(each) for each in many], 500, tmp_path, "words")
     assert plain_of(open_run(tmp_path, "words")) == total(many)
@@ -104,7 +104,7 @@ def test_the_outer_join(tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPa
     assert not new[7].any()
     assert made.iteration == 3
     np.testing.assert_allclose(made.word_sums, kept.sum(0), rtol=1e-6)
-    change = made.artifact.manifest["change"]
+    change = made.manifest["change"]
     assert change["gained"] == ((kept > 0) & (old == 0)).sum()
     both = [(old, kept), (old[:2], np.where(0.75 * old[:2] >= 0.3, 0.75 * old[:2], 0.0))]
     assert change["dropped"] == sum(((b == 0) & (a > 0)).sum() for a, b in both)

@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from tests.inference.conftest import write_model
+from tests.lda.conftest import write_model
 from wikilda.model import Model, ModelSettings
-from wikilda.store import Writer
-from wikilda.training.corpus.corpus import FORMAT, KIND, Corpus
-from wikilda.training.corpus.encode import Encoded, arrays_of, key_of
+from wikilda.training.corpus._encode import Encoded, arrays_of, key_of
+from wikilda.training.corpus.corpus import Corpus
 
 
 def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Corpus:
@@ -21,11 +20,11 @@ def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Co
         for number, (words, mentions) in enumerate(documents)
     ]
     made.sort(key=lambda each: key_of(each.id))
-    with Writer(path, KIND, FORMAT) as writer:
+    with Corpus.writer(path) as writer:
         for name, values in arrays_of(made).items():
             writer.array(f"00000/{name}", values)
         summary = {"documents": len(made), "tokens": sum(len(each.words) + len(each.mentions) for each in made)}
-        return Corpus(writer.finish({"knowledge": "", "firsts": [0], "summary": summary}))
+        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary})
 
 
 def write_toy(path: Path, words: NDArray[np.float64], settings: ModelSettings, mentions: int = 1) -> Model:

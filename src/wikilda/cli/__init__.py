@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from wikilda import __version__
-from wikilda.errors import WikildaError, disk_worded
+from wikilda._core.errors import WikildaError, explain_full_disk
 
 COMMANDS = {
     "demo": "Build the sample wiki and link a text with it.",
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> None:
 def guarded(run: Callable[[], Any]) -> int:
     """Run and return the exit code, turning what a user can mend into words on standard error."""
     try:
-        with disk_worded(Path("output")):
+        with explain_full_disk(Path("output")):
             code = run()
     except click.exceptions.Abort:
         return _say("interrupted", 130)

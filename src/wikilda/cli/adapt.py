@@ -1,19 +1,19 @@
 """`wikilda adapt`."""
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from wikilda.adaptation import adapt, write_adapted
-from wikilda.errors import InputError
-from wikilda.linking import Bad, Linker, ReadSettings, Text, read_documents
-from wikilda.linking.detection import choose_detector
-from wikilda.linking.reading import FORMATS
-from wikilda.progress import Bar, bar
-from wikilda.store import check_target
+from wikilda._core.artifact import check_target
+from wikilda._core.errors import InputError
+from wikilda._core.platform import available_cores
+from wikilda._core.progress import Bar, bar
+from wikilda.documents.detection import choose_detector
+from wikilda.documents.reading import FORMATS
+from wikilda.linking import Bad, Document, Linker, ReadSettings, read_documents
+from wikilda.training.adaptation import adapt, write_adapted
 
 _ANY = click.Path(path_type=Path)
 _SOME_SKIPPED = 3  # exit code
@@ -29,7 +29,7 @@ _SOME_SKIPPED = 3  # exit code
 @click.option("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
 @click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
               help="Who finds the mentions: dictionary, spacy, spacy:MODEL.")  # fmt: skip
-@click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
+@click.option("-j", "--workers", type=click.IntRange(1), default=available_cores(), show_default="all cores")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 def command(
     model: Path, files: tuple[Path, ...], target: Path, overwrite: bool, source: str, text_column: str,
@@ -57,7 +57,7 @@ def command(
     return _SOME_SKIPPED if skipped else 0
 
 
-def _readable(documents: "Iterator[Text | Bad]", skipped: list[Bad], shown: Bar) -> Iterator[Text]:
+def _readable(documents: "Iterator[Document | Bad]", skipped: list[Bad], shown: Bar) -> Iterator[Document]:
     for document in documents:
         shown.advance(1)
         if isinstance(document, Bad):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.cli.output import console, table
-from wikilda.errors import SettingsError
+from wikilda._core.artifact import Artifact
+from wikilda._core.errors import SettingsError
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._tables import console, table
 from wikilda.knowledge import BuildSettings, Resources, build_from_dump, build_from_tables
-from wikilda.store import Artifact
 
 _ANY = click.Path(path_type=Path)
 
@@ -51,8 +51,8 @@ def command(
 def report(made: Artifact, title: str | None = None) -> None:
     """Say what a build has found, and what was wrong with it."""
     out = console()
-    out.print(table(title or str(made.path), ["", "count"], made.manifest["summary"].items()))
-    complaints = made.manifest["complaints"]
+    out.print(table(title or str(made.path), ["", "count"], made.summary.items()))
+    complaints = made.complaints
     if complaints:
         out.print(f"\n{len(complaints)} of the things that were not right:")
         for complaint in complaints:

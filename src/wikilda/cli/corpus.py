@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
+from wikilda._core.workers import Pool
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli.build import report
-from wikilda.cli.engine import Cluster, engine_options, refuse
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.linking.detection import choose_detector
+from wikilda.documents.detection import choose_detector
 from wikilda.training.corpus import CorpusSettings, make_corpus
-from wikilda.training.pool import Pool
 
 _ANY = click.Path(path_type=Path)
 
@@ -41,7 +41,7 @@ def command(
         given, knowledge, target.absolute(), settings, detector=partial(choose_detector, detector), workers=workers,
         pool=pool, overwrite=overwrite,
     )  # fmt: skip
-    report(made.artifact)
+    report(made)
 
 
 def _pool(cluster: Cluster) -> Pool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.wiki.download import WIKIMEDIA, Dumps, fetch
+from wikilda.mediawiki.download import WIKIMEDIA, Dumps, fetch
 
 
 @click.command("download")

@@ -6,22 +6,22 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._tables import console, table
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS, read_dataset
-from wikilda.evaluation.detection import Detect, detector, end_to_end
-from wikilda.evaluation.earlier import Earlier
+from wikilda.evaluation.end_to_end import Detect, detector, end_to_end
 from wikilda.evaluation.gold import Resolver
 from wikilda.evaluation.methods import METHODS, Method, make_method
 from wikilda.evaluation.metrics import Slice
+from wikilda.evaluation.previous_run import Earlier
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import Runs, gold_summary, results, write_json, write_text
 from wikilda.evaluation.run import Gold, Run, run
-from wikilda.inference.urn import UrnSettings
 from wikilda.model import Model
+from wikilda.urn import UrnSettings
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -9,14 +9,14 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from wikilda.cli.options import urn_option
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
-from wikilda.inference.urn import UrnSettings
-from wikilda.linking import Linker, Text, marked
-from wikilda.linking.answers import NIL_ABOVE
-from wikilda.linking.explain import explain_document
+from wikilda._core.errors import InputError
+from wikilda.cli._options import urn_option
+from wikilda.cli._tables import console, table
+from wikilda.linking import Document, Linker, marked
+from wikilda.linking.explanation import explain_document
 from wikilda.linking.reasons import Explanation, Reasons
+from wikilda.linking.results import NIL_ABOVE
+from wikilda.urn import UrnSettings
 
 _ANY = click.Path(path_type=Path)
 _COLUMNS = (
@@ -45,7 +45,7 @@ def command(
     given = sys.stdin.read() if text is None else text
     document = marked(given, "1")
     if not document.mentions:
-        document = Text(given, None, "1")
+        document = Document(given, None, "1")
     linker = Linker.open(model, knowledge=knowledge, settings=urn)
     found = explain_document(linker, document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import Sectioned, settings_options
+from wikilda.cli._options import Sectioned, settings_options
 from wikilda.knowledge import Knowledge
 from wikilda.model import PRESETS, ModelSettings, create_model
 

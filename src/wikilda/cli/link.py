@@ -9,23 +9,23 @@ from typing import Any
 
 import click
 
-from wikilda.cli.engine import Cluster, engine_options, refuse
-from wikilda.cli.linked import Tally, show_linked
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.cli.output import console
-from wikilda.errors import InputError, SettingsError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
-from wikilda.linking import Bad, DetectorSettings, Linked, Linker, ReadSettings, Text, read_documents
+from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.platform import available_cores
+from wikilda.cli._link_output import Tally, show_linked
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._spark_options import Cluster, engine_options, refuse
+from wikilda.cli._tables import console
+from wikilda.documents.detection import choose_detector
+from wikilda.documents.reading import FORMATS as INPUT_FORMATS
+from wikilda.documents.reading.settings import AUTO
+from wikilda.documents.writing import FORMATS, HTML, PARQUET, format_of, write_rows
+from wikilda.documents.writing.formats import SUFFIXES
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Bad, DetectorSettings, Document, Linked, Linker, ReadSettings, read_documents
 from wikilda.linking.batch import guarded_link, map_ordered
-from wikilda.linking.detection import choose_detector
 from wikilda.linking.journal import Journal
-from wikilda.linking.offsets import CODE_POINTS, UNITS
-from wikilda.linking.reading import FORMATS as INPUT_FORMATS
-from wikilda.linking.reading.settings import AUTO
-from wikilda.linking.writing import FORMATS, HTML, PARQUET, format_of, write_rows
-from wikilda.linking.writing.write import SUFFIXES
-from wikilda.settings import from_mapping
+from wikilda.text.offsets import CODE_POINTS, UNITS
+from wikilda.urn import UrnSettings
 
 _ANY = click.Path(path_type=Path)
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
@@ -53,7 +53,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @click.option("--topics", "only_topics", is_flag=True, help="Write the documents' topics, not their mentions.")
 @click.option("--most-topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
 @click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
-@click.option("-j", "--workers", type=click.IntRange(1), default=len(os.sched_getaffinity(0)), show_default="all cores")
+@click.option("-j", "--workers", type=click.IntRange(1), default=available_cores(), show_default="all cores")
 @engine_options
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn.")
@@ -72,7 +72,7 @@ def command(
 
     With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
     """
-    chosen = SamplerSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
+    chosen = LdaSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
     found = _detector_settings(detections)
     reading = ReadSettings(
         options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
@@ -92,7 +92,7 @@ def command(
     linker.detector = choose_detector(detector, linker.knowledge, found)
     documents = read_documents(files, sys.stdin.buffer, reading)
     run = {
-        "model": linker.model.artifact.identity, "files": [str(each) for each in files], "settings": asdict(chosen),
+        "model": linker.model.identity, "files": [str(each) for each in files], "settings": asdict(chosen),
         "detector": detector, "detection": {name: str(value) for name, value in asdict(found).items()},
     } | {name: options[name] for name in _IN_THE_NOTE}  # fmt: skip
     return _Run(linker, options).run(documents, run)
@@ -112,7 +112,7 @@ def _on_spark(cluster: Cluster, places: tuple[str, ...], how: dict[str, Any], op
     kind = options["to"] or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
     if options["source"] not in (AUTO, PARQUET) or kind != PARQUET:
         raise click.UsageError("with --engine spark, documents and answers are Parquet: see --from, --to and -o.")
-    from wikilda.training.engines.spark.linking import Linking, link_files
+    from wikilda.linking.spark import Linking, link_files
 
     linking = Linking(
         **how, candidates=options["candidates"], topics=options["most_topics"], with_text=options["with_text"],
@@ -125,7 +125,7 @@ def _on_spark(cluster: Cluster, places: tuple[str, ...], how: dict[str, Any], op
 
 def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
     try:
-        return from_mapping(DetectorSettings, {name: float(value) for name, value in (one.split("=") for one in given)})
+        return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
     except ValueError:
         raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
 
@@ -138,7 +138,7 @@ class _Run:
         self.kind = format_of(self.output, options["to"])
         self.tally = Tally()
 
-    def run(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> int:
+    def run(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> int:
         try:
             self._write(documents, run)
         except BrokenPipeError:
@@ -149,7 +149,7 @@ class _Run:
             raise InputError("there are no documents in what was given.")
         return _SOME_SKIPPED if self.tally.bad else 0
 
-    def _write(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> None:
+    def _write(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> None:
         if self.output is not None and not self.options["as_table"]:
             self._to_file(documents, run)
         elif self.options["as_table"]:
@@ -159,14 +159,14 @@ class _Run:
         else:
             self._to_standard_output(documents)
 
-    def _to_standard_output(self, documents: Iterator[Text | Bad]) -> None:
+    def _to_standard_output(self, documents: Iterator[Document | Bad]) -> None:
         out = sys.stdout.buffer
         with self.tally.shown(answers_too=True) as tally:
             for data in write_rows(map(self._row, tally.good(self._linked(documents))), self.kind):
                 out.write(data)
                 out.flush()
 
-    def _to_file(self, documents: Iterator[Text | Bad], run: dict[str, Any]) -> None:
+    def _to_file(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> None:
         journal = Journal(self.output, self.kind, run, overwrite=self.options["overwrite"])
         if journal.resumed:
             click.echo(f"wikilda: going on after {journal.resumed:,} documents.", err=True)
@@ -186,10 +186,10 @@ class _Run:
         finally:
             journal.close()
 
-    def _linked(self, documents: Iterator[Text | Bad]) -> Iterator[Linked | Bad]:
+    def _linked(self, documents: Iterator[Document | Bad]) -> Iterator[Linked | Bad]:
         most = self.options["candidates"], self.options["most_topics"]
 
-        def link(document: Text | Bad) -> Linked | Bad:
+        def link(document: Document | Bad) -> Linked | Bad:
             return document if isinstance(document, Bad) else guarded_link(self.linker, document, *most)
 
         return map_ordered(link, documents, self.options["workers"])

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from wikilda.errors import InputError
-from wikilda.training.figure import html, png, svg
+from wikilda._core.atomic import write_text
+from wikilda._core.errors import InputError
+from wikilda.training.likelihood_plot import html, png, svg
 from wikilda.training.metrics import read_metrics
 
 _ANY = click.Path(path_type=Path)
@@ -28,10 +29,10 @@ def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None
     name = title or trained.resolve().name
     for target in targets:
         if target.suffix == ".html":
-            target.write_text(html(rows, name), "utf-8")
+            write_text(target, html(rows, name))
         elif target.suffix == ".svg":
             drawn = svg(rows).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
-            target.write_text(drawn, "utf-8")
+            write_text(target, drawn)
         elif target.suffix == ".png":
             svg(rows)  # says in words if there is nothing to draw
             png(rows, name, target)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli.options import Sectioned, settings_options, urn_option
-from wikilda.errors import WikildaError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
+from wikilda._core.errors import WikildaError
+from wikilda.cli._options import Sectioned, settings_options, urn_option
+from wikilda.lda.settings import LdaSettings
 from wikilda.server.settings import ServerSettings
+from wikilda.urn import UrnSettings
 
 _ANY = click.Path(path_type=Path)
 
@@ -35,7 +35,7 @@ def command(
         from wikilda.server.run import Plan, serve
     except ModuleNotFoundError as error:
         raise WikildaError(f"serve needs {error.name}. Install it: pip install 'wikilda[server]'") from None
-    given = SamplerSettings() if lda else urn
+    given = LdaSettings() if lda else urn
     kept = sweeps or given.sweeps
     burn_in = min(given.burn_in, kept // 2) if sweeps else given.burn_in
     chosen = replace(given, sweeps=kept, burn_in=burn_in, seed=given.seed if seed is None else seed)

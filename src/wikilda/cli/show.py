@@ -8,12 +8,12 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
+from wikilda._core.artifact import kind_of
+from wikilda._core.errors import InputError
+from wikilda.cli._tables import console, table
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
+from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 from wikilda.model import Model
-from wikilda.store import kind_of
 
 
 @click.command()
@@ -59,13 +59,13 @@ def _open(path: Path) -> Knowledge:
 
 def show_summary(known: Knowledge, *, as_json: bool) -> None:
     """What the knowledge was made from, and how much there is of everything."""
-    manifest = known.artifact.manifest
+    manifest = known.manifest
     if as_json:
         shown = {name: manifest[name] for name in ("identity", "site", "source", "settings", "summary")}
         click.echo(json.dumps(shown, ensure_ascii=False, indent=1))
         return
-    source = manifest["source"].get("dumps") or manifest["source"].get("tables")
-    console().print(table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], manifest["summary"].items()))
+    source = known.source.get("dumps") or known.source.get("tables") or []
+    console().print(table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], known.summary.items()))
 
 
 def show_mention(out: Console, found: dict[str, Any]) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
-from wikilda.knowledge.lookup import suggest
+from wikilda._core.errors import InputError
+from wikilda.cli._tables import console, table
+from wikilda.knowledge.describe import suggest
 from wikilda.model import Model
-from wikilda.training.topics import changed, describe, describe_all, sides
+from wikilda.training.topic_changes import changed, describe, describe_all, sides
 
 _ANY = click.Path(path_type=Path)
 

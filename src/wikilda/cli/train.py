@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from wikilda.cli.engine import Cluster, engine_options, refuse
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.cli.output import console, table
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._spark_options import Cluster, engine_options, refuse
+from wikilda.cli._tables import console, table
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.metrics import Metrics, read_metrics

@@ -9,15 +9,14 @@ from typing import Any
 
 import click
 
-from wikilda.cli.options import Sectioned, settings_options
-from wikilda.cli.output import console, table
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
+from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._tables import console, table
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
 from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, read_space
-from wikilda.inference.urn import UrnSettings
 from wikilda.model import Model
-from wikilda.settings import to_mapping
+from wikilda.urn import UrnSettings
 
 _ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -59,11 +58,11 @@ def command(
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     _refuse_test(datasets, even_test=even_test)
     datasets = [replace(each, documents=each.documents[::every]) for each in datasets]
-    start: Point = {"urn": to_mapping(settings), "model": to_mapping(opened.settings)}
+    start: Point = {"urn": settings.to_mapping(), "model": opened.settings.to_mapping()}
     record = Record(record_file, {"model": opened.identity, "knowledge": known.identity, "data": _about(datasets)})
     out = console()
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
-        task = Task(opened.path.resolve(), known.artifact.path.resolve(), datasets, Path(scratch))
+        task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch))
         search = Search(task, space, start, record, workers or os.cpu_count() or 1)
         for step in search.steps(rounds):
             out.print(_line(step), markup=False, highlight=False)
@@ -87,7 +86,7 @@ def _about(datasets: list[Dataset]) -> list[dict[str, Any]]:
     """What the record must have been made on: the same texts with the same gold."""
     rows = []
     for dataset in datasets:
-        text = repr([(each.text, each.gold) for each in dataset.documents])
+        text = repr([(each.text, each.mentions, each.gold) for each in dataset.documents])
         rows.append({"name": dataset.name, "digest": hashlib.blake2b(text.encode(), digest_size=8).hexdigest()})
     return rows
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli.output import console, table
+from wikilda.cli._tables import console, table
 from wikilda.training.update import update
 
 _ANY = click.Path(path_type=Path)

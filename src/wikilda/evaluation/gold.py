@@ -2,14 +2,14 @@
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.linking import Document
 
 NIL, ABSENT = -1, -2  # instead of a topic: gold says that there is none; gold has one that the knowledge lacks
 TEST_SPLITS = ("test", "testb")
@@ -21,15 +21,14 @@ LABEL = "label:"
 
 
 @dataclass(frozen=True)
-class GoldDocument:
-    """A document and for each of its mentions the names of what it means; no name where gold says NIL.
+class GoldDocument(Document):
+    """A document with, for each of its mentions, the names of what it means; no name where gold says NIL.
 
     A name is a title, an address in Wikipedia, DBpedia or Wikidata, an item (Q42), or a `label:` of one that is
     used as a title where the knowledge has no items. Several names are of the same entity.
     """
 
-    text: Text
-    gold: list[tuple[str, ...]]
+    gold: list[tuple[str, ...]] = field(default_factory=list)
     split: str = ""
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from wikilda import __version__
+from wikilda._core.atomic import write_text as write_text
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.gold import ABSENT
 from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.run import Gold, Run, Verdict
-from wikilda.files import write_text as write_text
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
-from wikilda.settings import to_mapping
 
 SHOWN = 5  # candidates, a mention
 
@@ -25,9 +24,9 @@ def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, An
     """All results: `groups` has the runs of each data set."""
     return {
         "wikilda": __version__,
-        "model": {"identity": model.identity, "iteration": model.iteration, "settings": to_mapping(model.settings)},
-        "knowledge": model.artifact.manifest["knowledge"]["identity"],
-        "urn": to_mapping(settings),
+        "model": {"identity": model.identity, "iteration": model.iteration, "settings": model.settings.to_mapping()},
+        "knowledge": model.knowledge_identity,
+        "urn": settings.to_mapping(),
         "datasets": [_dataset(runs) for runs in groups],
     }
 

@@ -9,14 +9,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.platform import available_cores
+from wikilda._core.progress import bar
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import ABSENT, NIL, Resolver
 from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
-from wikilda.progress import bar
-from wikilda.workers import processors
 
 NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
 KEPT = 10  # candidates that are remembered, a mention
@@ -45,7 +45,7 @@ class Gold:
 
     def __init__(self, dataset: Dataset, resolver: Resolver) -> None:
         self.name, self.complaints = dataset.name, dataset.complaints
-        self.documents: list[Text] = [document.text for document in dataset.documents]
+        self.documents: list[Document] = list(dataset.documents)
         self.splits = {document.split for document in dataset.documents}
         self.knowledge: Knowledge = resolver.knowledge
         topics = [resolver.topics(document) for document in dataset.documents]
@@ -126,11 +126,11 @@ def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
 
 
 def on_threads(
-    link: Callable[[Text], Result], documents: list[Text], label: str, threads: int | None
+    link: Callable[[Document], Result], documents: list[Document], label: str, threads: int | None
 ) -> Iterator[Result]:
     """What a function makes of documents, in their order; when it fails or is interrupted, the rest is not begun."""
     with bar(label, len(documents), unit="documents") as progress:
-        for result in map_ordered(link, documents, threads or processors()):
+        for result in map_ordered(link, documents, threads or available_cores()):
             yield result
             progress.advance()
 

@@ -9,9 +9,9 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wikilda.linking import Linker, Text
+from wikilda.documents.detection import choose_detector
+from wikilda.linking import Document, Linker
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.detection import choose_detector
 
 
 class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -31,19 +31,19 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.min_documents = min_documents
         self.workers = workers
 
-    def fit(self, documents: Iterable[str | Text], y: Any = None) -> "TopicVectorizer":
+    def fit(self, documents: Iterable[str | Document], y: Any = None) -> "TopicVectorizer":
         """Learn the columns."""
         self.fit_transform(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[str | Text], y: Any = None) -> csr_matrix:
+    def fit_transform(self, documents: Iterable[str | Document], y: Any = None) -> csr_matrix:
         """Learn the columns and return the matrix, sampling the documents once."""
         counts, topics, shares = self._mixtures(documents)
         seen, times = np.unique(topics, return_counts=True)
         self.topics_: NDArray[np.int64] = seen[times >= self.min_documents]
         return self._matrix(counts, topics, shares)
 
-    def transform(self, documents: Iterable[str | Text]) -> csr_matrix:
+    def transform(self, documents: Iterable[str | Document]) -> csr_matrix:
         """The documents' shares of the topics that were learned."""
         check_is_fitted(self, "topics_")
         return self._matrix(*self._mixtures(documents))
@@ -64,8 +64,10 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             opened = self._linker = (made_of, linker)
         return opened[1]
 
-    def _mixtures(self, documents: Iterable[str | Text]) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
-        if isinstance(documents, str | Text):
+    def _mixtures(
+        self, documents: Iterable[str | Document]
+    ) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
+        if isinstance(documents, str | Document):
             raise ValueError("documents are a list of strings, not one string")
         found = list(map_ordered(self._opened().topics, documents, self.workers))
         topics = [topics.astype(np.int64) for topics, _ in found]

@@ -9,11 +9,11 @@ from spacy.language import Language
 from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 
-from wikilda.errors import ArtifactError, SettingsError
-from wikilda.linking import Linked, LinkedMention, Linker, Text
+from wikilda._core.errors import ArtifactError, SettingsError
+from wikilda.documents.detection import choose_detector
+from wikilda.documents.detection.spacy import QUANTITIES, trimmed
+from wikilda.linking import Document, Linked, LinkedMention, Linker
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.detection import choose_detector
-from wikilda.linking.detection.spacy import QUANTITIES, trimmed
 
 NIL = "NIL"
 LABEL = "ENTITY"  # of mentions that no recogniser has labelled
@@ -81,7 +81,7 @@ class WikildaLinker(Pipe):
             yield doc
 
     def _link(self, doc: Doc) -> Linked:
-        return self.linker.link(Text(doc.text, self._spans(doc)), candidates=self.candidates, topics=self.topics)
+        return self.linker.link(Document(doc.text, self._spans(doc)), candidates=self.candidates, topics=self.topics)
 
     def _spans(self, doc: Doc) -> list[tuple[int, int]] | None:
         if self.mentions == ENTS or (self.mentions == AUTO and doc.has_annotation("ENT_IOB")):
@@ -108,11 +108,11 @@ class WikildaLinker(Pipe):
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """What the component was made of; the model stays where it is."""
-        return json.dumps({"model": self.linker.model.artifact.identity}).encode()
+        return json.dumps({"model": self.linker.model.identity}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "WikildaLinker":
         """Check that the model is the one that the pipeline was saved with."""
-        wanted, found = json.loads(data)["model"], self.linker.model.artifact.identity
+        wanted, found = json.loads(data)["model"], self.linker.model.identity
         if wanted != found:
             raise ArtifactError(
                 f"{self.linker.model.path}: is not the model that the pipeline was saved with ({found}, not {wanted})."

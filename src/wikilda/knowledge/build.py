@@ -1,27 +1,31 @@
 """`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from wikilda.errors import InputError
-from wikilda.knowledge.assemble import Assembler
-from wikilda.knowledge.extract import Extractor
-from wikilda.knowledge.knowledge import FORMAT, KIND
-from wikilda.knowledge.page_props import read_page_props
+import numpy as np
+import pyarrow as pa
+
+from wikilda._core.artifact import Writer, check_target
+from wikilda._core.compression import open_compressed
+from wikilda._core.diagnostics import Report
+from wikilda._core.errors import InputError
+from wikilda._core.platform import available_cores
+from wikilda._core.progress import Bar, bar
+from wikilda._core.workdir import work_directory
+from wikilda._core.workers import Workers
+from wikilda.knowledge._assemble import Assembler
+from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
+from wikilda.knowledge.from_dump import Extractor
+from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.settings import BuildSettings
-from wikilda.knowledge.tables import TableExtractor, article_batches, find_tables
-from wikilda.progress import Bar, bar
-from wikilda.report import Report
-from wikilda.settings import to_mapping
-from wikilda.store import Artifact, Writer, check_target
-from wikilda.wiki.dump import Piece, cut, site_of
-from wikilda.wiki.languages import language
-from wikilda.wiki.site import Site
-from wikilda.workers import Workers, processors
-from wikilda.workplace import workplace
+from wikilda.mediawiki.dump import Piece, cut, site_of
+from wikilda.mediawiki.languages import language
+from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
 
@@ -30,25 +34,25 @@ PIECE_SIZE = 1 << 24
 class Resources:
     """What a build may use of the machine; none of it changes the result."""
 
-    workers: int = field(default_factory=processors)
+    workers: int = field(default_factory=available_cores)
     memory: str = "1GB"
 
 
 def build_from_dump(
     dumps: list[Path], target: Path, settings: BuildSettings, *, page_props: Path | None = None,
     resources: Resources | None = None, overwrite: bool = False,
-) -> Artifact:  # fmt: skip
+) -> Knowledge:  # fmt: skip
     """Turn MediaWiki dumps (the parts of one wiki) into knowledge."""
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     site = _one_site(dumps)
     props = read_page_props(page_props) if page_props else None
-    with workplace(target, "building", _inputs("dumps", dumps, settings)) as work:
+    with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
         chunks, total = work / "chunks", sum(path.stat().st_size for path in dumps)
         with bar("reading pages", total, unit="bytes") as shown:
             _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
-        steps: list[tuple[str, Callable[[Writer], None]]] = [
+        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
             ("choosing topics", lambda _: assembler.choose_topics(language(site.language), props)),
             ("writing topics", assembler.write_topics),
         ]
@@ -63,13 +67,13 @@ def build_from_tables(
     *,
     resources: Resources | None = None,
     overwrite: bool = False,
-) -> Artifact:
+) -> Knowledge:
     """Turn plain tables into knowledge."""
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     tables = find_tables(directory)
     files = [*tables.files.values(), *([tables.articles] if tables.articles else [])]
-    with workplace(target, "building", _inputs("tables", files, settings)) as work:
+    with work_directory(target, "building", _inputs("tables", files, settings)) as work:
         chunks = work / "chunks"
         if not (chunks / "000000").is_dir():
             TableExtractor(chunks, tables).write_tables()
@@ -81,7 +85,7 @@ def build_from_tables(
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
         assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
         assembler.spelled = "min_by(string, row)"  # the first
-        steps: list[tuple[str, Callable[[Writer], None]]] = [
+        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
             ("taking topics", lambda _: assembler.take_topics()),
             ("writing topics", assembler.write_topics),
         ]
@@ -90,9 +94,9 @@ def build_from_tables(
 
 
 def _assemble(
-    assembler: Assembler, steps: list[tuple[str, Callable[[Writer], None]]], target: Path, site: Site,
+    assembler: Assembler, steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]], target: Path, site: Site,
     source: dict[str, Any], settings: BuildSettings, *, overwrite: bool,
-) -> Artifact:  # fmt: skip
+) -> Knowledge:  # fmt: skip
     steps = [
         *steps,
         ("counting mentions", lambda _: assembler.count_mentions()),
@@ -101,7 +105,7 @@ def _assemble(
         ("writing links", assembler.write_links),
     ]
     try:
-        with Writer(target, KIND, FORMAT, overwrite=overwrite) as out, bar("", len(steps)) as shown:
+        with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:
             for label, step in steps:
                 shown.label(label)
                 step(out)
@@ -109,7 +113,7 @@ def _assemble(
             report = _whole_report(assembler.chunks)
             shown.label("writing the manifest")
             return out.finish({
-                "site": asdict(site) | {"namespaces": None}, "source": source, "settings": to_mapping(settings),
+                "site": asdict(site) | {"namespaces": None}, "source": source, "settings": settings.to_mapping(),
                 "summary": report.counts | assembler.summary, "complaints": report.examples,
             })  # fmt: skip
     finally:
@@ -135,7 +139,7 @@ def _cut_all(dumps: list[Path]) -> Iterator[Piece]:
 def _inputs(kind: str, files: list[Path], settings: BuildSettings) -> dict[str, Any]:
     """What pieces depend on: those that an earlier run has made of the same are used."""
     stamps = [[str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns] for file in sorted(files)]
-    return {kind: stamps, "piece": PIECE_SIZE, "settings": to_mapping(settings)}
+    return {kind: stamps, "piece": PIECE_SIZE, "settings": settings.to_mapping()}
 
 
 def _extract_all(
@@ -182,3 +186,34 @@ def _whole_report(chunks: Path) -> Report:
         whole.add(Report.read(chunk))
     whole.counts.pop("described", None)
     return whole
+
+
+_ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation)',)")
+
+
+def read_page_props(path: Path) -> pa.Table:
+    """Rows of (id, wikidata, disambiguation), one a page."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
+    items: dict[str, list[np.ndarray]] = {"item": [], "mark": []}
+    with open_compressed(path) as lines:
+        for line in lines:
+            if line.startswith(b"INSERT INTO"):
+                _read_line(line, items)
+    if not items["item"] and not items["mark"]:
+        raise InputError(f"{path}: has no rows of the table page_props. Is it the dump's page_props.sql.gz?")
+    return _as_table(items)
+
+
+def _read_line(line: bytes, items: "dict[str, list[np.ndarray]]") -> None:
+    found = _ROW.findall(line)
+    pairs = [(int(page), int(item)) for page, item, mark in found if not mark]
+    items["item"].append(np.array(pairs, np.int64).reshape(-1, 2))
+    items["mark"].append(np.array([int(page) for page, _, mark in found if mark], np.int64))
+
+
+def _as_table(items: "dict[str, list[np.ndarray]]") -> pa.Table:
+    pairs, marked = np.concatenate(items["item"]), np.concatenate(items["mark"])
+    pages, first = np.unique(np.append(pairs[:, 0], marked), return_index=True)
+    wikidata = np.append(pairs[:, 1], np.zeros(len(marked), np.int64))[first]
+    return pa.table({"id": pages, "wikidata": wikidata, "disambiguation": np.isin(pages, marked)})

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.arrays import lower_bound
-from wikilda.jit import inner, njit
+from wikilda._core.csr import lower_bound
+from wikilda._core.jit import inner, njit
 
 Topics = NDArray[np.uint32]
 Offsets = NDArray[np.int64]

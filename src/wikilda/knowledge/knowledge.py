@@ -1,20 +1,19 @@
 """Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
 
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.hashtable import HashTable
+from wikilda._core.artifact import MANIFEST, Artifact
+from wikilda._core.errors import ArtifactError, SettingsError
+from wikilda._core.hash_table import HashTable
+from wikilda._core.string_table import StringTable
 from wikilda.knowledge.graph import Graph
-from wikilda.store import Artifact, Stored
-from wikilda.strings import StringTable
+from wikilda.knowledge.settings import BuildSettings
+from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
-from wikilda.wiki.site import Site
-
-KIND, FORMAT = "knowledge", 1
 
 
 class Table(NamedTuple):
@@ -30,46 +29,57 @@ class Table(NamedTuple):
         return self.topics[span], self.counts[span]
 
 
-class Knowledge(Stored):
+class Knowledge(Artifact):
     """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
 
-    @classmethod
-    def open(cls, path: str | Path) -> "Knowledge":
-        """Open a directory that `wikilda build` has written."""
-        return cls(Artifact.open(Path(path), KIND, FORMAT))
+    kind = "knowledge"
+    format = 1
 
     @cached_property
     def site(self) -> Site:
         """The wiki that it came from."""
-        known: dict[str, Any] = {
-            name: value for name, value in self.artifact.manifest["site"].items() if value is not None
-        }
-        return Site(**known)
+        try:
+            return Site(**{name: value for name, value in self.field("site", dict).items() if value is not None})
+        except TypeError as error:
+            raise ArtifactError(f"{self.path / MANIFEST}: site: {error}. Make {self.path} anew.") from None
+
+    @cached_property
+    def settings(self) -> BuildSettings:
+        """The settings that it was built with."""
+        try:
+            return BuildSettings.from_mapping(self.field("settings", dict))
+        except SettingsError as error:
+            raise ArtifactError(f"{self.path / MANIFEST}: {error}. Make {self.path} anew.") from None
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """The names of the files that it was built from, and updated with."""
+        return self.field("source", dict)
 
     @cached_property
     def titles(self) -> StringTable:
         """Titles by topic, sorted."""
-        return self.artifact.strings("topics/titles")
+        return self.strings("topics/titles")
 
     @cached_property
     def sentences(self) -> StringTable:
         """First sentences by topic."""
-        return self.artifact.strings("topics/sentences")
+        return self.strings("topics/sentences")
 
     @cached_property
     def page_ids(self) -> NDArray[np.int64]:
         """The wiki's own page numbers by topic."""
-        return self.artifact.array("topics/page_ids")
+        return self.array("topics/page_ids")
 
     @cached_property
     def wikidata(self) -> NDArray[np.int64]:
         """Wikidata's item numbers by topic, 0 where none is known."""
-        return self.artifact.array("topics/wikidata")
+        return self.array("topics/wikidata")
 
     @cached_property
     def mention_strings(self) -> StringTable:
         """Mention strings, sorted."""
-        return self.artifact.strings("mentions/strings")
+        return self.strings("mentions/strings")
 
     @cached_property
     def mentions(self) -> Table:
@@ -84,17 +94,17 @@ class Knowledge(Stored):
     @cached_property
     def linked(self) -> NDArray[np.uint32]:
         """How often each mention is a link in running text."""
-        return self.artifact.array("mentions/linked")
+        return self.array("mentions/linked")
 
     @cached_property
     def occurrences(self) -> NDArray[np.uint32]:
         """How often each mention occurs in text, as a link or not."""
-        return self.artifact.array("mentions/occurrences")
+        return self.array("mentions/occurrences")
 
     @cached_property
     def word_strings(self) -> StringTable:
         """Words, sorted."""
-        return self.artifact.strings("words/strings")
+        return self.strings("words/strings")
 
     @cached_property
     def words(self) -> Table:
@@ -104,12 +114,12 @@ class Knowledge(Stored):
     @cached_property
     def word_totals(self) -> NDArray[np.int64]:
         """Count(v) of words, over all topics."""
-        return self.artifact.array("words/totals")
+        return self.array("words/totals")
 
     @cached_property
     def word_frequencies(self) -> NDArray[np.uint32]:
         """In how many topics each word occurs."""
-        return self.artifact.array("words/frequencies")
+        return self.array("words/frequencies")
 
     @cached_property
     def word_table(self) -> HashTable:
@@ -119,7 +129,7 @@ class Knowledge(Stored):
     @cached_property
     def graph(self) -> Graph:
         """The links between topics."""
-        parts = [self.artifact.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
+        parts = [self.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
         return Graph(*parts)
 
     def find_topic(self, title: str) -> int:
@@ -154,14 +164,14 @@ class Knowledge(Stored):
 
     @cached_property
     def _redirect_titles(self) -> StringTable:
-        return self.artifact.strings("redirects/titles")
+        return self.strings("redirects/titles")
 
     @cached_property
     def _redirect_topics(self) -> NDArray[np.uint32]:
-        return self.artifact.array("redirects/topics")
+        return self.array("redirects/topics")
 
     def _table(self, name: str) -> Table:
-        return Table(*(self.artifact.array(f"{name}/{part}") for part in ("offsets", "topics", "counts")))
+        return Table(*(self.array(f"{name}/{part}") for part in ("offsets", "topics", "counts")))
 
     def _hashes(self, name: str) -> HashTable:
-        return HashTable(self.artifact.array(f"{name}_keys"), self.artifact.array(f"{name}_values"))
+        return HashTable(self.array(f"{name}_keys"), self.array(f"{name}_values"))

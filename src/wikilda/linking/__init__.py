@@ -1,10 +1,10 @@
 """Linking documents: what their mentions mean."""
 
-from wikilda.linking.answers import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
-from wikilda.linking.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
-from wikilda.linking.documents import Text, marked
+from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
+from wikilda.documents.document import Document, marked
+from wikilda.documents.reading import Bad, ReadSettings, read_documents
 from wikilda.linking.linker import Linker
-from wikilda.linking.reading import Bad, ReadSettings, read_documents
+from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 
 __all__ = [
     "Bad",
@@ -12,6 +12,7 @@ __all__ = [
     "Detector",
     "DetectorSettings",
     "DictionaryDetector",
+    "Document",
     "Entity",
     "Linked",
     "LinkedMention",
@@ -19,7 +20,6 @@ __all__ = [
     "ReadSettings",
     "Source",
     "SpacyDetector",
-    "Text",
     "TopicShare",
     "marked",
     "read_documents",

@@ -6,10 +6,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
-from wikilda.linking.answers import Linked
-from wikilda.linking.documents import Text
+from wikilda.documents.document import Document
+from wikilda.documents.reading import Bad
 from wikilda.linking.linker import Linker
-from wikilda.linking.reading import Bad
+from wikilda.linking.results import Linked
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -17,25 +17,25 @@ _CHUNK = 8  # documents that go to a worker together
 
 
 def link_all(
-    linker: Linker, documents: Iterable[Text | str], *, workers: int = 1, candidates: int = 5, topics: int = 10
+    linker: Linker, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10
 ) -> Iterator[Linked | Bad]:
     """Link documents in their order; one that cannot be linked comes out as `Bad`, in its place.
 
     Workers are threads: they share the model, and its kernels run without the interpreter's lock.
     """
 
-    def link(document: Text | str) -> Linked | Bad:
+    def link(document: Document | str) -> Linked | Bad:
         return guarded_link(linker, document, candidates, topics)
 
     return map_ordered(link, documents, workers)
 
 
-def guarded_link(linker: Linker, document: Text | str, candidates: int, topics: int) -> Linked | Bad:
+def guarded_link(linker: Linker, document: Document | str, candidates: int, topics: int) -> Linked | Bad:
     """Link a document; what goes wrong with one of many is a message, not the end."""
     try:
         return linker.link(document, candidates=candidates, topics=topics)
     except Exception as error:
-        name = document.id if isinstance(document, Text) else ""
+        name = document.id if isinstance(document, Document) else ""
         return Bad(f"document {name!r}", f"could not be linked ({type(error).__name__}: {error}).")
 
 

@@ -1,20 +1,21 @@
 """A run that survives being killed: answers go into a journal beside the output, with a note of how far they are."""
 
-import fcntl
 import hashlib
 import json
 import os
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from wikilda.errors import InputError, disk_worded
-from wikilda.linking.documents import Text
-from wikilda.linking.reading import Read
-from wikilda.linking.writing import JSON_LINES, write_file
-from wikilda.linking.writing.lines import json_line
+from wikilda._core.atomic import lock, new_file, write_text
+from wikilda._core.errors import InputError
+from wikilda.documents.document import Document
+from wikilda.documents.reading import Read
+from wikilda.documents.writing import JSON_LINES, write_file
+from wikilda.documents.writing.json_lines import json_line
 
 _SECONDS = 0.5  # between notes
 
@@ -43,21 +44,11 @@ class Journal:
         self._note = target.with_name(target.name + ".partial.note")
         self._digests: deque[bytes] = deque()
         self._last = time.monotonic()
-        self.file = self._locked()
-        try:
+        with ExitStack() as held:
+            held.enter_context(lock(target))
+            self.file: IO[bytes] = held.enter_context(self.partial.open("ab"))
             self._resume(overwrite=overwrite)
-        except InputError:
-            self.file.close()
-            raise
-
-    def _locked(self) -> Any:
-        file = self.partial.open("ab")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.close()
-            raise InputError(f"{self.partial}: another run is writing it.") from None
-        return file
+            self._held = held.pop_all()
 
     def _resume(self, *, overwrite: bool) -> None:
         note = self._read_note()
@@ -116,9 +107,7 @@ class Journal:
         os.fsync(self.file.fileno())
         read, bad, size, digest = self.place
         note = {"run": self.run, "read": read, "bad": bad, "bytes": size, "digest": digest.hex()}
-        fresh = self._note.with_name(self._note.name + ".new")
-        fresh.write_text(json.dumps(note), "utf-8")
-        fresh.replace(self._note)
+        write_text(self._note, json.dumps(note))
         self._last = time.monotonic()
 
     def finish(self) -> None:
@@ -127,21 +116,19 @@ class Journal:
         if self.kind == JSON_LINES:
             self.partial.replace(self.target)
         else:
-            made = self.target.with_name(self.target.name + ".writing")
-            with disk_worded(made):
+            with new_file(self.target) as made:
                 write_file(self.rows(), made, self.kind)
-            made.replace(self.target)
             self.partial.unlink()
         self._note.unlink()
-        self.file.close()
+        self._held.close()
 
     def close(self) -> None:
         """Leave things as they are for another time; a journal with nothing in it goes."""
         if not self.file.closed:
-            self.file.close()
             if self.place.read == 0:
                 self.partial.unlink(missing_ok=True)
                 self._note.unlink(missing_ok=True)
+            self._held.close()
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """All answers so far."""
@@ -154,5 +141,5 @@ def _nothing(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chained(digest: bytes, document: Read) -> bytes:
-    parts = (document.id, document.text, document.mentions) if isinstance(document, Text) else (document.place,)
+    parts = (document.id, document.text, document.mentions) if isinstance(document, Document) else (document.place,)
     return hashlib.blake2b(digest + repr(parts).encode("utf-8", "replace"), digest_size=16).digest()

@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.errors import SettingsError
-from wikilda.inference.packet import Document
-from wikilda.inference.sampler import Ranking, Sampled, Sampler
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import Drawn, Urn, UrnDocument, UrnSettings
+from wikilda._core.errors import SettingsError
+from wikilda.documents.detection import Detector, DictionaryDetector
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
-from wikilda.linking.answers import NIL_ABOVE, Candidate, Entity, Linked, LinkedMention, Source, TopicShare
-from wikilda.linking.detection import Detector, DictionaryDetector
-from wikilda.linking.documents import Text
-from wikilda.linking.encode import encode_around, encode_mentions, encode_places, encode_words
-from wikilda.linking.mixture import mixture
-from wikilda.linking.ranking import Rows, best_candidates
+from wikilda.lda.sampler import Ranking, Sampled, Sampler
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking._document_topics import mixture
+from wikilda.linking._ranking import Rows, best_candidates
+from wikilda.linking.results import NIL_ABOVE, Candidate, Entity, Linked, LinkedMention, Source, TopicShare
 from wikilda.model import Model
+from wikilda.urn import Drawn, Urn, UrnSettings
 
 DEFAULT = UrnSettings()
 
@@ -32,13 +31,13 @@ class Linker:
     """
 
     def __init__(
-        self, model: Model, knowledge: Knowledge | None = None, settings: UrnSettings | SamplerSettings = DEFAULT,
+        self, model: Model, knowledge: Knowledge | None = None, settings: UrnSettings | LdaSettings = DEFAULT,
         detector: Detector | None = None,
     ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge or model.knowledge()
         self.urn = Urn(model, self.knowledge, settings) if isinstance(settings, UrnSettings) else None
-        sampling = SamplerSettings(seed=settings.seed) if isinstance(settings, UrnSettings) else settings
+        sampling = LdaSettings(seed=settings.seed) if isinstance(settings, UrnSettings) else settings
         self.sampler = Sampler(model, sampling, self.knowledge.graph)
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
@@ -47,82 +46,70 @@ class Linker:
     @classmethod
     def open(
         cls, model: str | Path, *, knowledge: str | Path | None = None,
-        settings: UrnSettings | SamplerSettings = DEFAULT,
+        settings: UrnSettings | LdaSettings = DEFAULT,
         detector: Detector | None = None,
     ) -> "Linker":  # fmt: skip
         """Open a model and the knowledge it belongs to (where it was made, or at `knowledge`)."""
         opened = Model.open(model)
         return cls(opened, opened.knowledge(knowledge), settings, detector)
 
-    def link(self, document: Text | str, *, candidates: int = 5, topics: int = 10) -> Linked:
+    def link(self, document: Document | str, *, candidates: int = 5, topics: int = 10) -> Linked:
         """Link a document: for each mention its best candidates, and the document's largest topics.
 
         Mentions that are not given are found by the linker's detector.
         """
-        document = self.read(document)
-        symbols = encode_mentions(document.text, document.spans, self.knowledge)
+        encoded = self.encode(document)
+        symbols = np.asarray(encoded.mentions)
         if self.urn:
-            drawn = self._draw(self.urn, document, symbols)
+            drawn = self.urn.draw(encoded)
             ranked, nil = self._drawn(drawn, symbols, candidates), drawn.nil
-            shares = self._mixture(document, drawn) if topics else None
+            shares = self._mixture(encoded, drawn) if topics else None
         else:
-            sampled = self._sample(document, symbols)
+            sampled = self.sampler.sample(encoded)
             ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
             shares = sampled.mixture
         linked = [
-            LinkedMention(start, end, document.text[start:end], known, none)
-            for (start, end), known, none in zip(document.spans, ranked, nil.tolist(), strict=True)
+            LinkedMention(start, end, encoded.text[start:end], known, none)
+            for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
         ]
-        return Linked(document.id, document.text, linked, self.shares(shares, topics), self.source)
+        return Linked(str(encoded.id), encoded.text, linked, self.shares(shares, topics), self.source)
 
     def shares(self, mixture: Ranking | None, most: int) -> list[TopicShare]:
         """The largest topics of a document as entities."""
         largest = zip(*(column[:most] for column in mixture), strict=True) if mixture else ()
         return [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
 
-    def topics(self, document: Text | str) -> Ranking:
+    def topics(self, document: Document | str) -> Ranking:
         """The document's topics as numbers of the knowledge, and their shares, largest first."""
-        document = self.read(document)
-        symbols = encode_mentions(document.text, document.spans, self.knowledge)
+        encoded = self.encode(document)
         if self.urn:
-            return self._mixture(document, self._draw(self.urn, document, symbols))
-        return self._sample(document, symbols).mixture
+            return self._mixture(encoded, self.urn.draw(encoded))
+        return self.sampler.sample(encoded).mixture
 
-    def read(self, document: Text | str) -> Text:
-        """A document with its mentions, which the detector finds if they are not given."""
-        document = Text(document) if isinstance(document, str) else document
-        if document.mentions is not None:
-            return document
-        return Text(document.text, self.detector.detect(document.text), document.id)
+    def encode(self, document: Document | str, *, contexts: bool | None = None) -> EncodedDocument:
+        """A document as symbols; the detector finds its mentions if they are not given.
 
-    def draw(self, document: Text) -> Drawn:
+        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model was adapted.
+        """
+        document = Document(document) if isinstance(document, str) else document
+        if contexts is None:
+            contexts = self.urn is not None and self.urn.surroundings is not None
+        return encode(document, self.knowledge, self.detector, contexts=contexts)
+
+    def draw(self, document: EncodedDocument | Document | str) -> Drawn:
         """Draw the mentions of a document from the urn."""
         if self.urn is None:
             raise SettingsError("this linker has no urn: it was opened with the settings of the paper's sampler")
-        return self._draw(self.urn, document, encode_mentions(document.text, document.spans, self.knowledge))
+        return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
-    def _sample(self, document: Text, symbols: NDArray[np.int64]) -> Sampled:
-        words = encode_words(document.text, document.spans, self.knowledge)
-        return self.sampler.sample(Document(words, symbols, document.id))
-
-    def _mixture(self, document: Text, drawn: Drawn) -> Ranking:
+    def _mixture(self, document: EncodedDocument, drawn: Drawn) -> Ranking:
         """The document's topics, where its mentions mean what the urn says."""
         means = [
             drawn.topics[start + int(np.argmax(drawn.posterior[start:end]))]
             for start, end, nil in zip(drawn.offsets[:-1], drawn.offsets[1:], drawn.nil, strict=True)
             if end > start and nil <= NIL_ABOVE
         ]
-        words = encode_words(document.text, document.spans, self.knowledge)
-        return mixture(self.sampler, words, np.array(means, np.uint32), document.id)
-
-    def _draw(self, urn: Urn, document: Text, symbols: NDArray[np.int64]) -> Drawn:
-        text, spans = document.text, document.spans
-        words, places = encode_words(text, spans, self.knowledge), encode_places(text, spans)
-        strings = [text[start:end] for start, end in spans]
-        if urn.surroundings is None:
-            return urn.draw(UrnDocument(words, symbols, places, strings, document.id))
-        around, learned = encode_around(text, spans), urn.surroundings.has(text)
-        return urn.draw(UrnDocument(words, symbols, places, strings, document.id, around, learned))
+        return mixture(self.sampler, np.asarray(document.words), np.array(means, np.uint32), str(document.id))
 
     def entity(self, topic: int | np.integer[Any]) -> Entity:
         """A topic, with its title and addresses."""

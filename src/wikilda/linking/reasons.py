@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wikilda.linking.answers import Entity, TopicShare
+from wikilda.linking.results import Entity, TopicShare
 
 
 @dataclass(frozen=True)

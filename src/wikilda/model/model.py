@@ -1,26 +1,21 @@
 """A model, opened: sparse tables of parameters in memory-mapped arrays."""
 
 import copy
-import json
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.errors import ArtifactError
-from wikilda.files import write_text
+from wikilda._core.artifact import MANIFEST, Artifact
+from wikilda._core.errors import ArtifactError, SettingsError
+from wikilda.model.context_counts import PARTS, Surroundings
 from wikilda.model.settings import ModelSettings
-from wikilda.model.surroundings import PARTS, Surroundings
-from wikilda.settings import from_mapping
-from wikilda.store import MANIFEST, Artifact, Stored
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
 
-KIND = "model"
-FORMAT = 1
 WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
 
 
@@ -48,22 +43,38 @@ class Parameters(NamedTuple):
         return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
 
 
-class Model(Stored):
+class Model(Artifact):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
-    def __init__(self, artifact: Artifact) -> None:
-        super().__init__(artifact)
-        self.settings = from_mapping(ModelSettings, artifact.manifest["settings"])
+    kind = "model"
+    format = 1
 
-    @classmethod
-    def open(cls, path: str | Path) -> "Model":
-        """Open a directory that holds a model; nothing is read before it is used."""
-        return cls(Artifact.open(Path(path), KIND, FORMAT))
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        super().__init__(path, manifest)
+        try:
+            self.settings = ModelSettings.from_mapping(self.field("settings", dict))
+        except SettingsError as error:
+            raise ArtifactError(f"{path / MANIFEST}: {error}. Make {path} anew.") from None
 
     @property
     def iteration(self) -> int:
         """How many iterations of training it has had."""
-        return int(self.artifact.manifest["iteration"])
+        return self.field("iteration", int)
+
+    @property
+    def change(self) -> dict[str, int]:
+        """How many parameters the last iteration of training has left, gained and dropped."""
+        return self.field("change", dict)
+
+    @property
+    def knowledge_identity(self) -> str:
+        """The knowledge that it was made from; nothing if there is none."""
+        return self.field("knowledge.identity", str)
+
+    @property
+    def knowledge_hint(self) -> str:
+        """Where this knowledge was, seen from the model's directory; nothing if it is not known."""
+        return self.field("knowledge.path", str)
 
     @property
     def topics(self) -> int:
@@ -83,12 +94,12 @@ class Model(Stored):
     @cached_property
     def word_sums(self) -> NDArray[np.float64]:
         """λ̂_k· of words, by topic."""
-        return self.artifact.array("topics/words_sums")
+        return self.array("topics/words_sums")
 
     @cached_property
     def mention_sums(self) -> NDArray[np.float64]:
         """λ̂_k· of mentions, by topic."""
-        return self.artifact.array("topics/mentions_sums")
+        return self.array("topics/mentions_sums")
 
     def table(self, kind: str) -> Parameters:
         """λ̂ of WORDS or MENTIONS."""
@@ -109,14 +120,14 @@ class Model(Stored):
     @cached_property
     def popularity(self) -> NDArray[np.float32]:
         """How well known topics are, 1 on average: α_k/α where α is asymmetric."""
-        return self.artifact.array("topics/popularity")
+        return self.array("topics/popularity")
 
     @cached_property
     def surroundings(self) -> Surroundings | None:
         """What it has learned of the words around mentions, if it was adapted."""
-        if f"{SURROUNDINGS}/offsets.npy" not in self.artifact.manifest["files"]:
+        if not self.has(f"{SURROUNDINGS}/offsets"):
             return None
-        return Surroundings.of({name: self.artifact.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
+        return Surroundings.of({name: self.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
@@ -135,21 +146,20 @@ class Model(Stored):
         from wikilda.knowledge import Knowledge
 
         found = Knowledge.open(path if path is not None else self._knowledge_path())
-        wanted = str(self.artifact.manifest["knowledge"]["identity"])
+        wanted = self.knowledge_identity
         if found.identity != wanted:
             raise ArtifactError(
-                f"{found.artifact.path}: is not the knowledge that the model {self.path} was made from "
+                f"{found.path}: is not the knowledge that the model {self.path} was made from "
                 f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model anew from this."
             )
         return found
 
     def redirect(self, knowledge_path: str) -> None:
         """Say where the knowledge is, seen from the model: the one thing that may change in a finished model."""
-        self.artifact.manifest["knowledge"]["path"] = knowledge_path
-        write_text(self.path / MANIFEST, json.dumps(self.artifact.manifest, indent=1, ensure_ascii=False))
+        self.rewrite_manifest(knowledge={"identity": self.knowledge_identity, "path": knowledge_path})
 
     def _knowledge_path(self) -> Path:
-        hint = str(self.artifact.manifest["knowledge"]["path"])
+        hint = self.knowledge_hint
         path = self.path / hint
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
@@ -159,4 +169,4 @@ class Model(Stored):
         return path.resolve()
 
     def _table(self, kind: str) -> Parameters:
-        return Parameters(*(self.artifact.array(f"{kind}/{part}") for part in ("offsets", "topics", "values")))
+        return Parameters(*(self.array(f"{kind}/{part}") for part in ("offsets", "topics", "values")))

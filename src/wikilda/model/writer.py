@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import njit
-from wikilda.model.model import FORMAT, KIND, MENTIONS, WORDS, Model, Parameters
+from wikilda._core.jit import njit
+from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.settings import ModelSettings
-from wikilda.settings import to_mapping
-from wikilda.store import Writer
 
 _CHUNK = 1 << 20  # parameters handled at a time
 
@@ -22,7 +20,7 @@ class ModelWriter:
 
     def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False) -> None:
         self.topics = topics
-        self._writer = Writer(Path(target), KIND, FORMAT, overwrite=overwrite)
+        self._writer = Model.writer(target, overwrite=overwrite)
         self._tables: dict[str, Parameters] = {}
 
     def __enter__(self) -> "ModelWriter":
@@ -63,7 +61,7 @@ class ModelWriter:
         manifest = {
             "iteration": iteration,
             "knowledge": {"identity": knowledge, "path": knowledge_path},
-            "settings": to_mapping(settings),
+            "settings": settings.to_mapping(),
             "summary": {
                 "topics": self.topics,
                 **{kind: len(table.offsets) - 1 for kind, table in self._tables.items()},
@@ -72,7 +70,7 @@ class ModelWriter:
             **(more or {}),
         }
         self._tables.clear()
-        return Model(self._writer.finish(manifest))
+        return self._writer.finish(manifest)
 
 
 def chunks(offsets: NDArray[np.int64], most: int = _CHUNK) -> Iterator[tuple[int, int]]:

@@ -6,17 +6,17 @@ from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import Response
 
 from wikilda import __version__
-from wikilda.errors import InputError, SettingsError
-from wikilda.knowledge.lookup import describe_mention, describe_topic, suggest
-from wikilda.linking import Text
-from wikilda.linking.explain import explain, explain_document
-from wikilda.linking.offsets import to_code_points
+from wikilda._core.errors import InputError, SettingsError
+from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
+from wikilda.linking import Document
+from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Explained
 from wikilda.server import schemas
-from wikilda.server.answers import explained_json
-from wikilda.server.examples import examples
-from wikilda.server.problems import Problem, invalid, problem_json, too_large
+from wikilda.server._examples import examples
+from wikilda.server._responses import explained_json
+from wikilda.server.errors import Problem, invalid, problem_json, too_large
 from wikilda.server.service import JSON, Service, dumps, service_of
+from wikilda.text.offsets import to_code_points
 
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
 _Service = Annotated[Service, Depends(service_of)]
@@ -25,7 +25,7 @@ _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
 _WORK = schemas.errors(400, 408, 413, 422)
 
 
-def _text(service: Service, asked: schemas.LinkRequest) -> Text:
+def _text(service: Service, asked: schemas.LinkRequest) -> Document:
     """The document that was sent, with offsets in code points."""
     if asked.mentions is None:
         return service.text(asked.text, None, asked.id)
@@ -38,7 +38,7 @@ def _text(service: Service, asked: schemas.LinkRequest) -> Text:
     return service.text(asked.text, spans, asked.id)
 
 
-def _linked(service: Service, document: Text, asked: schemas.LinkRequest) -> dict[str, Any]:
+def _linked(service: Service, document: Document, asked: schemas.LinkRequest) -> dict[str, Any]:
     return service.link(document, asked.candidates, asked.topics).to_json(asked.offsets)
 
 
@@ -75,7 +75,7 @@ async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Resp
     return await service.answer(lambda: _explained(service, document, asked))
 
 
-def _explained(service: Service, document: Text, asked: schemas.ExplainRequest) -> dict[str, Any]:
+def _explained(service: Service, document: Document, asked: schemas.ExplainRequest) -> dict[str, Any]:
     linker, number = service.linker, asked.mention
     try:
         if number is None:

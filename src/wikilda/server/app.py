@@ -14,12 +14,12 @@ from starlette.routing import Match
 from wikilda import __version__
 from wikilda.linking import Linker
 from wikilda.server import api, health, page
-from wikilda.server.guard import Guard, Keys
+from wikilda.server._middleware import Guard, Keys
+from wikilda.server.compat import nif, rel, spotlight, tagme
+from wikilda.server.errors import Problem, problem_json
 from wikilda.server.metrics import Metrics
-from wikilda.server.problems import Problem, problem_json
 from wikilda.server.service import Service
 from wikilda.server.settings import ServerSettings
-from wikilda.server.shapes import nif, rel, spotlight, tagme
 
 _ABOUT = """Entity linking with an LDA whose topics are wiki articles.
 

@@ -11,15 +11,15 @@ from typing import Any
 
 import uvicorn
 
-from wikilda.errors import WikildaError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
+from wikilda._core.errors import WikildaError
+from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
+from wikilda.server._processes import Workers
 from wikilda.server.app import create_app
 from wikilda.server.metrics import Metrics
 from wikilda.server.service import warm
 from wikilda.server.settings import ServerSettings
-from wikilda.server.workers import Workers
+from wikilda.urn import UrnSettings
 
 log = logging.getLogger("wikilda.server")
 
@@ -31,7 +31,7 @@ class Plan:
     model: Path
     knowledge: Path | None
     server: ServerSettings
-    settings: UrnSettings | SamplerSettings
+    settings: UrnSettings | LdaSettings
 
 
 def serve(plan: Plan) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wikilda.errors import InputError
+from wikilda._core.errors import InputError
 from wikilda.knowledge.graph import nearest, similarity
-from wikilda.linking import Linked, Linker, Text
-from wikilda.linking.explain import explain_document
+from wikilda.linking import Document, Linked, Linker
+from wikilda.linking.explanation import explain_document
+from wikilda.server._thread_pool import Work, threads_for
+from wikilda.server.errors import invalid, too_large, warming
 from wikilda.server.metrics import Metrics
-from wikilda.server.problems import invalid, too_large, warming
 from wikilda.server.settings import ServerSettings
-from wikilda.server.work import Work, threads_for
 
 Spans = list[tuple[int, int]]
 
@@ -53,11 +53,11 @@ class Service:
         """Finish what has begun."""
         self.work.stop()
 
-    def text(self, text: str, spans: Spans | None = None, name: str = "") -> Text:
+    def text(self, text: str, spans: Spans | None = None, name: str = "") -> Document:
         """A document, if it is within the limits and its spans are inside it."""
         self.check(text, len(spans or ()))
         try:
-            return Text(text, spans, name)
+            return Document(text, spans, name)
         except InputError as error:
             raise invalid(str(error)) from None
 
@@ -73,7 +73,7 @@ class Service:
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
 
-    def link(self, document: Text, candidates: int = 5, topics: int = 10) -> Linked:
+    def link(self, document: Document, candidates: int = 5, topics: int = 10) -> Linked:
         """Link a document and count it. Runs in a thread."""
         linked = self.linker.link(document, candidates=candidates, topics=topics)
         self.metrics.worked(1, len(linked.mentions), len(document.text))
@@ -91,7 +91,7 @@ class Service:
         log.info("ready")
         # Kernels that only explanations and lookups need are loaded when nobody waits for them.
         if linker.urn:
-            explain_document(linker, Text(_WARM_UP))
+            explain_document(linker, Document(_WARM_UP))
         graph = linker.knowledge.graph
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)
@@ -100,7 +100,7 @@ class Service:
 
 def warm(linker: Linker) -> None:
     """Load the kernels that linking needs."""
-    linker.link(Text(_WARM_UP))
+    linker.link(Document(_WARM_UP))
 
 
 class JSON(Response):

@@ -5,10 +5,12 @@ punctuation. Its hash is that of its lower-cased characters; the two lowest bits
 sequence of tokens: its hash is chained over them and tells `u.s.` from `u. s.`.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.jit import inner, int64, njit
+from wikilda._core.jit import inner, int64, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 
 AFTER_SPACE = np.uint64(1)
@@ -205,12 +207,26 @@ def mention_key(text: str) -> tuple[str, int]:
     return out[:size].tobytes().decode(), int(key)
 
 
+class Tokens(NamedTuple):
+    """A tokenised text: its bytes, and the hashes of its tokens (with their flags) and where they start and end."""
+
+    text: Bytes
+    hashes: Hashes
+    starts: Offsets
+    ends: Offsets
+
+
+def tokens_of(text: str) -> Tokens:
+    """Tokenise a text."""
+    data = as_bytes(text)
+    hashes, bounds = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)
+    count = tokenize(data, 0, len(data), characters(), hashes, bounds[0], bounds[1])
+    return Tokens(data, hashes[:count], bounds[0][:count], bounds[1][:count])
+
+
 def token_hashes(text: str) -> Hashes:
     """The tokens of a text as hashes with their flags."""
-    source = as_bytes(text)
-    hashes = np.empty(len(source) + 1, np.uint64)
-    places = np.empty((2, len(source) + 1), np.int64)
-    return hashes[: tokenize(source, 0, len(source), characters(), hashes, places[0], places[1])].copy()
+    return tokens_of(text).hashes.copy()
 
 
 def word_hash(word: str) -> int:

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.files import directory
+from wikilda._core.atomic import new_directory
+from wikilda._core.npy import GrowingArray, save_array
 from wikilda.model.model import MENTIONS, WORDS
-from wikilda.store import Growing, save_array
+from wikilda.training.count_runs import Run, add_up, open_run, save_run, stretches
 from wikilda.training.shard import Found
-from wikilda.training.updates import Run, add_up, open_run, save_run, stretches
 
 _LEAST_GROUP = 16
 
@@ -39,13 +39,13 @@ class Checkpoint:
     def save(self, shard: int, found: Found) -> None:
         """Keep what a shard has found."""
         self.save_notes(shard, found.chosen, json.dumps(found.report))
-        with directory(self.path / "shards" / f"{shard:06d}") as place:
+        with new_directory(self.path / "shards" / f"{shard:06d}") as place:
             save_run(place, WORDS, found.words)
             save_run(place, MENTIONS, found.mentions)
 
     def save_notes(self, shard: int, chosen: NDArray[np.uint32], report: str) -> None:
         """Keep the topics that the mentions of a shard had, and its figures."""
-        with directory(self.path / "notes" / f"{shard:06d}") as place:
+        with new_directory(self.path / "notes" / f"{shard:06d}") as place:
             save_array(place / "chosen.npy", chosen)
             (place / "report.json").write_text(report, "utf-8")
 
@@ -72,7 +72,7 @@ class Checkpoint:
         if len(members) < 2 or self._sum(group).is_dir() or not all(self._done(each) for each in members):
             return
         places = [self.path / "shards" / f"{each:06d}" for each in members]
-        with directory(self._sum(group)) as place:
+        with new_directory(self._sum(group)) as place:
             for kind in (WORDS, MENTIONS):
                 write_sum([open_run(each, kind) for each in places], symbols[kind], place, kind)
         for each in places:
@@ -103,7 +103,7 @@ class Checkpoint:
 
 def write_sum(runs: list[Run], symbols: int, place: Path, kind: str) -> None:
     """Write the sum of runs, a stretch of symbols at a time."""
-    parts = {part: Growing(place / f"{kind}.{part}.npy", dtype) for part, dtype in zip(
+    parts = {part: GrowingArray(place / f"{kind}.{part}.npy", dtype) for part, dtype in zip(
         Run._fields, (np.int64, np.int64, np.uint32, np.int64), strict=True)}  # fmt: skip
     parts["offsets"].append(np.zeros(1, np.int64))
     for first, last in stretches(runs, symbols, 1 << 21):

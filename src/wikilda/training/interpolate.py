@@ -11,13 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.types import Whole
-from wikilda.jit import inner, njit
+from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.npy import GrowingArray
 from wikilda.model import Model, ModelWriter, Parameters
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.model.writer import chunks
-from wikilda.store import Growing
-from wikilda.training.updates import Run, add_up
+from wikilda.training.count_runs import Run, add_up
 
 
 class Blend(NamedTuple):
@@ -67,7 +66,7 @@ def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowled
     with ModelWriter(target, model.topics, overwrite=True) as writer:
         for kind, made in joined.items():
             writer.adopt(kind, made.offsets, made.topics, made.values)
-        knowledge = str(model.artifact.manifest["knowledge"]["identity"])
+        knowledge = model.knowledge_identity
         change = Change(*map(sum, zip(*(made.change for made in joined.values()), strict=True)))
         return writer.finish(
             model.settings,
@@ -80,8 +79,8 @@ def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowled
 
 
 def _join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joined:
-    topics = Growing(scratch.with_suffix(".topics.npy"), np.uint32)
-    values = Growing(scratch.with_suffix(".values.npy"), np.float32)
+    topics = GrowingArray(scratch.with_suffix(".topics.npy"), np.uint32)
+    values = GrowingArray(scratch.with_suffix(".values.npy"), np.float32)
     lengths = np.zeros(table.symbols + 1, np.int64)
     gained = dropped = 0
     for first, last in chunks(table.offsets):

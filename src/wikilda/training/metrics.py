@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from wikilda.errors import InputError
-from wikilda.files import write_text
+from wikilda._core.atomic import write_text
+from wikilda._core.errors import InputError
 
 FILE = "metrics.jsonl"
 

@@ -5,22 +5,22 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wikilda.errors import InputError, SettingsError
+from wikilda._core.artifact import MANIFEST, check_target
+from wikilda._core.atomic import place_directory, write_text
+from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.progress import bar
+from wikilda._core.workdir import work_directory
 from wikilda.model import Model
-from wikilda.model.initial import relative_hint
-from wikilda.progress import bar
-from wikilda.settings import to_mapping
-from wikilda.store import MANIFEST, check_target, move_into_place
+from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
 from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.sampled import trained_on
 from wikilda.training.settings import PRESETS, TrainingSettings
 from wikilda.training.shard import Task
-from wikilda.workplace import workplace
+from wikilda.training.splits import trained_on
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
@@ -51,17 +51,16 @@ def train(
     After an interruption, the same call goes on where it was.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
-    about = first.artifact.manifest["knowledge"]
-    read = Corpus.open(corpus, str(about["identity"]))
-    place = first.knowledge(knowledge).artifact.path.resolve() if about["identity"] else None
+    read = Corpus.open(corpus, first.knowledge_identity)
+    place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
     if place is None and settings.coherence:
         raise SettingsError(f"{model}: has no knowledge, and coherence needs its link graph. Turn it off.")
     documents = trained_on(read, settings.held_out)
     if documents == 0:
         raise InputError(f"{corpus}: no document is left to train on. Hold out fewer (--held-out).")
     shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
-    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": to_mapping(settings)}
-    with workplace(target, "training", inputs, restart=restart, dear=True) as work:
+    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": settings.to_mapping()}
+    with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
             own = engine or LocalEngine()
@@ -140,7 +139,7 @@ class _Training:
             job.task.iteration,
             train,
             held_out,
-            **model.artifact.manifest["change"],
+            **model.change,
             changed=report["changed"] / report["mentions"] if report["mentions"] else None,
             rho=self.settings.global_step(job.task.iteration - 1),
             documents=int(report["documents"]),
@@ -187,8 +186,8 @@ def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> N
     """Give the last model its place, with the record of its training."""
     model.redirect(relative_hint(knowledge, target) if knowledge else "")
     shutil.copyfile(work / FILE, model.path / FILE)
-    (work / "finished").write_text(model.identity, "utf-8")
-    move_into_place(model.path, target)
+    write_text(work / "finished", model.identity)
+    place_directory(model.path, target)
 
 
 def _keep(work: Path, target: Path) -> None:

@@ -2,54 +2,39 @@
 
 from dataclasses import dataclass
 
-from wikilda.errors import SettingsError
-from wikilda.inference.settings import SamplerSettings
-from wikilda.settings import setting
+from wikilda._core.settings import Settings, setting
+from wikilda.lda.settings import LdaSettings
 
 
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Settings):
     """Settings of `wikilda train`; docs/training.md says where the presets differ, and why.
 
     Steps are ρ · (τ0 + t)^−κ, at most 1: constant for κ = 0, a Robbins–Monro schedule for ρ = 1 and 0.5 < κ ≤ 1.
     """
 
-    rho_local: float = setting(1e-4, "ρ of the inner loop, after each minibatch of a shard (0: no inner loop)")
-    kappa_local: float = setting(0.0, "κ of the inner loop (0: a constant ρ)")
-    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration")
-    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)")
-    tau0: float = setting(1.0, "τ0 of both schedules")
-    minibatch: int = setting(32, "documents between two updates of a shard's copy of the parameters")
+    rho_local: float = setting(
+        1e-4, "ρ of the inner loop, after each minibatch (0: no inner loop)", minimum=0, maximum=1
+    )
+    kappa_local: float = setting(0.0, "κ of the inner loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
+    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration", minimum=0, maximum=1)
+    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
+    tau0: float = setting(1.0, "τ0 of both schedules", above=0)
+    minibatch: int = setting(32, "documents between two updates of a shard's copy of the parameters", minimum=1)
     corpus_scale: bool = setting(True, "scale updates to the whole corpus (Eq. 3), not to a shard as in Algorithm 2")
     shrink_sums: bool = setting(True, "let λ̂_k· of topics that a document does not have shrink with the rest")
-    threshold: float = setting(1e-3, "drop parameters that fall below this; no symbol loses its last")
-    sweeps: int = setting(50, "S: Gibbs sweeps over a document")
-    burn_in: int = setting(10, "B: sweeps at the beginning that do not count")
+    threshold: float = setting(1e-3, "drop parameters that fall below this; no symbol loses its last", minimum=0)
+    sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
+    burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
     coherence: bool = setting(True, "multiply topic counts by how alike a topic is to the others (Eq. 6)")
-    held_out: float = setting(0.02, "share of the documents that is held out")
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated after each iteration")
-    particles: int = setting(10, "particles of the left-to-right estimate")
+    held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
+    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
+    particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
     seed: int = setting(1, "where random numbers begin")
 
-    def __post_init__(self) -> None:
-        for name in ("rho_local", "rho_global"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingsError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-        for name in ("kappa_local", "kappa_global"):
-            if getattr(self, name) and not 0.5 < getattr(self, name) <= 1:
-                raise SettingsError(f"{name} must be 0, or over 0.5 and at most 1, not {getattr(self, name)}")
-        if self.tau0 <= 0:
-            raise SettingsError(f"tau0 must be over 0, not {self.tau0}")
-        if not 0 <= self.held_out < 1:
-            raise SettingsError(f"held_out must be from 0 to below 1, not {self.held_out}")
-        for name, least in (("minibatch", 1), ("evaluated", 0), ("particles", 1), ("threshold", 0)):
-            if getattr(self, name) < least:
-                raise SettingsError(f"{name} must be at least {least}, not {getattr(self, name)}")
-        self.sampler()
-
-    def sampler(self) -> SamplerSettings:
+    def sampler(self) -> LdaSettings:
         """How documents are sampled."""
-        return SamplerSettings(self.sweeps, self.burn_in, self.coherence, seed=self.seed)
+        return LdaSettings(self.sweeps, self.burn_in, self.coherence, seed=self.seed)
 
     def local_step(self, minibatches: int) -> float:
         """ρ of the inner loop after so many minibatches."""

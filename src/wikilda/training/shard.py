@@ -11,18 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.counts import Counts
-from wikilda.inference.packet import Choices, Packet, form
-from wikilda.inference.random import stream_of
-from wikilda.inference.sampler import PacketSampler
-from wikilda.inference.similarity import Likeness
-from wikilda.inference.svi import Copy, Prior, Step, Table
-from wikilda.inference.tagme import Guess, tagme
-from wikilda.inference.weights import Dense
-from wikilda.jit import njit
+from wikilda._core.jit import njit
+from wikilda._core.random import stream_of
+from wikilda.lda.counts import Counts
+from wikilda.lda.expected_phi import Dense
+from wikilda.lda.packet import Choices, Packet, form
+from wikilda.lda.sampler import PacketSampler
+from wikilda.lda.similarity import Likeness
+from wikilda.lda.svi import Copy, Prior, Step, Table
+from wikilda.lda.tagme import Guess, tagme
 from wikilda.training.corpus.corpus import Documents
+from wikilda.training.count_runs import Run
 from wikilda.training.settings import TrainingSettings
-from wikilda.training.updates import Run
 
 NO_TOPIC = np.uint32(0xFFFFFFFF)
 

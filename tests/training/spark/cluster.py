@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyspark
 
-from wikilda.training.engines.spark.java import write_home
+from wikilda._core.spark import write_home
 
 SPARK = Path(pyspark.__file__).parent
 LOOPBACK = ("0100007F", "00000000000000000000000001000000")  # as Linux writes 127.0.0.1 and ::1

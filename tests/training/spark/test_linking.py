@@ -20,7 +20,7 @@ SPARK = ["--engine=spark", "--master=local[2]", *(f"--conf={name}={value}" for n
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_the_same_corpus(model: Path, corpus: Path, tmp_path: Path) -> None:
-    kb = Model.open(model).knowledge().artifact.path
+    kb = Model.open(model).knowledge().path
     code, _, err = run("corpus", kb, WIKI, "-o", tmp_path / "corpus", *SPARK)
     assert (code, err) == (0, "")
     assert Corpus.open(tmp_path / "corpus").identity == Corpus.open(corpus).identity
@@ -44,7 +44,7 @@ def documents(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=capitalised=1", "--seed=5", "--words=0.5"],
+        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=capitalised=1", "--seed=5", "--word-weight=0.5"],
         ["--lda", "--topics", "--most-topics=3", "--sweeps=20", "--burn-in=5"],
     ],
 )

@@ -47,7 +47,7 @@ def part_of(tables: Path, stories: list[dict[str, str]], target: Path) -> Knowle
     articles = map(json.loads, islice(lines(tables / "articles.jsonl.xz"), ARTICLES))
     write_lines(target / "articles.jsonl", [each for each in articles if each["title"] in titles])
     settings = BuildSettings(max_word_share=0.3)
-    return Knowledge(build_from_tables(target, target.with_name("kb"), settings, resources=Resources(workers=1)))
+    return build_from_tables(target, target.with_name("kb"), settings, resources=Resources(workers=1))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -55,7 +55,7 @@ def test_the_same_model_of_a_part_of_the_real_knowledge(data: Path, tmp_path: Pa
     stories = list(map(json.loads, islice(lines(data / "news" / "reuters-21578.jsonl.xz"), STORIES)))
     knowledge = part_of(data / "aida-kb", stories, tmp_path / "tables")
     model = create_model(knowledge, tmp_path / "model", ModelSettings(beta_mentions=0.1))  # mentions may gain topics
-    corpus = make_corpus([write_lines(tmp_path / "news.jsonl", stories)], knowledge.artifact.path, tmp_path / "corpus")
+    corpus = make_corpus([write_lines(tmp_path / "news.jsonl", stories)], knowledge.path, tmp_path / "corpus")
     made = {}
     for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL)}.items():
         try:
@@ -64,5 +64,5 @@ def test_the_same_model_of_a_part_of_the_real_knowledge(data: Path, tmp_path: Pa
             engine.close()
     assert same(made["spark"], made["local"])
     assert read_metrics(made["local"].path)[-1].gained > 10
-    summary = knowledge.artifact.manifest["summary"]
+    summary = knowledge.manifest["summary"]
     assert min(summary[name] for name in ("topics", "words", "links between topics")) > 200

@@ -22,7 +22,8 @@ from tests.training.spark.cluster import Cluster, exposed
 from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
 from wikilda.training.engines.base import Job
-from wikilda.training.engines.spark import SparkEngine, merging, rows
+from wikilda.training.engines.spark import SparkEngine, rows
+from wikilda.training.engines.spark import _merging as merging
 from wikilda.training.pipeline import train
 
 CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]

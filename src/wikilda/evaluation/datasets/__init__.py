@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wikilda.errors import InputError
-from wikilda.evaluation.datasets.aida import is_aida, read_aida
-from wikilda.evaluation.datasets.lines import is_elevant, is_lines, read_elevant, read_lines
-from wikilda.evaluation.datasets.nif import is_nif, read_nif
-from wikilda.evaluation.datasets.wned import is_wned, read_wned
+from wikilda._core.errors import InputError
+from wikilda.evaluation.datasets._aida import is_aida, read_aida
+from wikilda.evaluation.datasets._jsonl import is_elevant, is_lines, read_elevant, read_lines
+from wikilda.evaluation.datasets._nif import is_nif, read_nif
+from wikilda.evaluation.datasets._wned import is_wned, read_wned
 from wikilda.evaluation.gold import GoldDocument
 
 Reader = Callable[[Path, list[str]], Iterator[GoldDocument]]
@@ -90,8 +90,7 @@ def _numbered(documents: list[GoldDocument]) -> list[GoldDocument]:
     seen: Counter[str] = Counter()
     named = []
     for document in documents:
-        name = document.text.id
+        name = document.id
         seen[name] += 1
-        again = replace(document.text, id=f"{name}#{seen[name]}") if seen[name] > 1 else document.text
-        named.append(replace(document, text=again))
+        named.append(replace(document, id=f"{name}#{seen[name]}") if seen[name] > 1 else document)
     return named

@@ -1,28 +1,28 @@
 """Methods side by side: the paper's baselines and rival, and Wiki-LDA itself."""
 
-import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from wikilda.adaptation import adapt
-from wikilda.errors import SettingsError
+from wikilda._core.errors import SettingsError
+from wikilda._core.platform import available_cores
 from wikilda.evaluation.methods.aida import Aida
 from wikilda.evaluation.methods.base import Answer, Method
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
 from wikilda.evaluation.methods.wikilda import WikiLDA
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Linker, Text
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Document, Linker
 from wikilda.model import PRESETS, Model, create_model
+from wikilda.training.adaptation import adapt
+from wikilda.urn import UrnSettings
 
 __all__ = ["METHODS", "Answer", "Method", "make_method"]
 
-Texts = Sequence[Text]
+Texts = Sequence[Document]
 Maker = Callable[[Model, Knowledge, UrnSettings, Texts], Method]
 
 
@@ -37,26 +37,24 @@ def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings, _texts: T
     """Wiki-LDA with the paper's own settings: a model of its own, which goes with the method."""
     scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
     model = create_model(knowledge, scratch / "model", PRESETS["paper"])
-    made = WikiLDA("paper", model, knowledge, SamplerSettings(seed=settings.seed))
+    made = WikiLDA("paper", model, knowledge, LdaSettings(seed=settings.seed))
     weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
     return made
 
 
 def _adapted(model: Model, knowledge: Knowledge, settings: UrnSettings, texts: Texts) -> Method:
     """Wiki-LDA, adapted to the texts: each is linked with what was learned from the others."""
-    learned = adapt(Linker(model, knowledge, settings), texts, workers=len(os.sched_getaffinity(0))).finish()
+    learned = adapt(Linker(model, knowledge, settings), texts, workers=available_cores()).finish()
     return WikiLDA("adapted", model.with_surroundings(learned), knowledge, settings)
 
 
 METHODS: dict[str, Maker] = {
     "prior": lambda _model, knowledge, _settings, _texts: Prior(knowledge),
-    "tagme": lambda model, knowledge, settings, _texts: TagMe(model, knowledge, SamplerSettings(seed=settings.seed)),
+    "tagme": lambda model, knowledge, settings, _texts: TagMe(model, knowledge, LdaSettings(seed=settings.seed)),
     "aida-local": lambda _model, knowledge, _settings, _texts: Aida(knowledge, coherence=False),
     "aida": lambda _model, knowledge, _settings, _texts: Aida(knowledge),
     "paper": _paper,
-    "lda": lambda model, knowledge, settings, _texts: WikiLDA(
-        "lda", model, knowledge, SamplerSettings(seed=settings.seed)
-    ),
+    "lda": lambda model, knowledge, settings, _texts: WikiLDA("lda", model, knowledge, LdaSettings(seed=settings.seed)),
     "wikilda": lambda model, knowledge, settings, _texts: WikiLDA("wikilda", model, knowledge, settings),
     "adapted": _adapted,
 }

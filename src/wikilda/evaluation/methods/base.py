@@ -3,7 +3,7 @@
 from typing import NamedTuple, Protocol
 
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.linking import Document
 
 
 class Answer(NamedTuple):
@@ -26,17 +26,17 @@ class Method(Protocol):
     name: str
     probabilistic: bool  # whether scores are probabilities, so that it makes sense to ask if they are calibrated
 
-    def link(self, document: Text) -> list[Answer]:
+    def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         ...
 
 
-def spans_of(document: Text) -> Spans:
+def spans_of(document: Document) -> Spans:
     """The spans of a document's mentions, which gold always has."""
     return document.mentions or []
 
 
-def symbols_of(document: Text, knowledge: Knowledge) -> list[int]:
+def symbols_of(document: Document, knowledge: Knowledge) -> list[int]:
     """The mentions in their order, as the knowledge numbers them; −1 for strings that it does not have."""
     return [knowledge.find_mention(document.text[start:end]) for start, end in spans_of(document)]
 

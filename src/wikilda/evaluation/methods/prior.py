@@ -2,7 +2,7 @@
 
 from wikilda.evaluation.methods.base import UNKNOWN, Answer, priors, symbols_of
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.linking import Document
 
 
 class Prior:
@@ -14,7 +14,7 @@ class Prior:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
 
-    def link(self, document: Text) -> list[Answer]:
+    def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         return [self._answer(mention) for mention in symbols_of(document, self.knowledge)]
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from wikilda.documents.encoding import EncodedDocument
 from wikilda.evaluation.methods.base import UNKNOWN, Answer, symbols_of
-from wikilda.inference.packet import Document, Packet
-from wikilda.inference.sampler import Sampler
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.tagme import Guess, tagme
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.lda.packet import Packet
+from wikilda.lda.sampler import Sampler
+from wikilda.lda.settings import LdaSettings
+from wikilda.lda.tagme import Guess, tagme
+from wikilda.linking import Document
 from wikilda.model import Model
 
 
@@ -18,14 +19,14 @@ class TagMe:
     name = "tagme"
     probabilistic = False
 
-    def __init__(self, model: Model, knowledge: Knowledge, settings: SamplerSettings) -> None:
+    def __init__(self, model: Model, knowledge: Knowledge, settings: LdaSettings) -> None:
         self.knowledge, self.settings = knowledge, settings
         self.sampler = Sampler(model, settings, knowledge.graph)
 
-    def link(self, document: Text) -> list[Answer]:
+    def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         mentions = np.array(symbols_of(document, self.knowledge), np.int64)
-        packet = self.sampler.packet(Document(np.empty(0, np.int64), mentions, document.id))
+        packet = self.sampler.packet(EncodedDocument(np.empty(0, np.int64), mentions, document.id))
         guess = tagme(packet, self.settings.epsilon, self.settings.tau)
         symbols = np.searchsorted(packet.bag.symbols[packet.bag.first_mention :], mentions).tolist()
         return [

@@ -1,11 +1,11 @@
 """Wiki-LDA itself: what `wikilda link` answers."""
 
 from wikilda.evaluation.methods.base import Answer
-from wikilda.inference.settings import SamplerSettings
-from wikilda.inference.urn import UrnSettings
 from wikilda.knowledge import Knowledge
-from wikilda.linking import LinkedMention, Linker, Text
+from wikilda.lda.settings import LdaSettings
+from wikilda.linking import Document, LinkedMention, Linker
 from wikilda.model import Model
+from wikilda.urn import UrnSettings
 
 MOST = 200  # candidates that are asked for, a mention
 
@@ -15,12 +15,12 @@ class WikiLDA:
 
     probabilistic = True
 
-    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | SamplerSettings) -> None:
+    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | LdaSettings) -> None:
         self.name = name
         self.linker = Linker(model, knowledge, settings)
         self._topics: dict[str, int] = {}
 
-    def link(self, document: Text) -> list[Answer]:
+    def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         return [self._answer(mention) for mention in self.linker.link(document, candidates=MOST, topics=0).mentions]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 
-from wikilda.evaluation.report.errors import Errors
-from wikilda.evaluation.report.figures import figures
+from wikilda.evaluation.report._errors import Errors
+from wikilda.evaluation.report._figures import figures
 from wikilda.evaluation.results import Runs
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"

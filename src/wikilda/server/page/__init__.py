@@ -6,7 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from wikilda.server.problems import Problem
+from wikilda.server.errors import Problem
 
 router = APIRouter()
 

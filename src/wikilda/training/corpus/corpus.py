@@ -6,18 +6,17 @@ has the keys from m/M to (m+1)/M of all that there could be.
 
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.arrays import offsets_of
-from wikilda.errors import ArtifactError
-from wikilda.inference.packet import Document
-from wikilda.store import Artifact, Stored
-from wikilda.strings import StringTable
+from wikilda._core.artifact import Artifact
+from wikilda._core.csr import offsets_of
+from wikilda._core.errors import ArtifactError
+from wikilda._core.string_table import StringTable
+from wikilda.documents.encoding import EncodedDocument
 
-KIND, FORMAT = "corpus", 1
 ARRAYS = ("keys", "words", "word_offsets", "mentions", "mention_offsets", "ids.bytes", "ids.offsets")
 
 
@@ -35,11 +34,11 @@ class Documents(NamedTuple):
         """How many words and mentions there are."""
         return len(self.words) + len(self.mentions)
 
-    def document(self, number: int) -> Document:
+    def document(self, number: int) -> EncodedDocument:
         """One of them."""
         words = self.words[self.word_offsets[number] : self.word_offsets[number + 1]]
         mentions = self.mentions[self.mention_offsets[number] : self.mention_offsets[number + 1]]
-        return Document(words, mentions, int(self.keys[number]))
+        return EncodedDocument(words, mentions, int(self.keys[number]))
 
     def chosen(self, which: NDArray[np.bool_]) -> "Documents":
         """Those that are chosen."""
@@ -47,17 +46,20 @@ class Documents(NamedTuple):
         return Documents(self.keys[which], *words, *_chosen(self.mention_offsets, self.mentions, which))
 
 
-class Corpus(Stored):
+class Corpus(Artifact):
     """A corpus, opened; nothing is read before it is used."""
 
-    def __init__(self, artifact: Artifact) -> None:
-        super().__init__(artifact)
-        self.firsts = np.array(artifact.manifest["firsts"], np.uint64)  # the least key of every shard
+    kind = "corpus"
+    format = 1
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        super().__init__(path, manifest)
+        self.firsts = np.array(self.field("firsts", list), np.uint64)  # the least key of every shard
 
     @classmethod
     def open(cls, path: str | Path, knowledge: str | None = None) -> "Corpus":
         """Open a corpus; one that was made with other knowledge than `knowledge` (its identity) is refused."""
-        corpus = cls(Artifact.open(Path(path), KIND, FORMAT))
+        corpus = super().open(path)
         made_with = corpus.knowledge_identity
         if knowledge is not None and made_with != knowledge:
             raise ArtifactError(
@@ -69,17 +71,17 @@ class Corpus(Stored):
     @property
     def knowledge_identity(self) -> str:
         """The knowledge that its symbols belong to."""
-        return str(self.artifact.manifest["knowledge"])
+        return self.field("knowledge", str)
 
     @property
     def documents(self) -> int:
         """How many there are."""
-        return int(self.artifact.manifest["summary"]["documents"])
+        return self.field("summary.documents", int)
 
     @property
     def tokens(self) -> int:
         """How many words and mentions they have."""
-        return int(self.artifact.manifest["summary"]["tokens"])
+        return self.field("summary.tokens", int)
 
     def shard(self, number: int, shards: int) -> Documents:
         """The documents of shard m of M: those whose keys are from m/M on and below (m+1)/M of 2⁶⁴."""
@@ -92,20 +94,20 @@ class Corpus(Stored):
         for number in range(start, len(self.firsts)):
             if int(self.firsts[number]) >= end:
                 break
-            parts.append(_cut(self._arrays(number), first, end))
+            parts.append(_cut(self._shard(number), first, end))
         return _together(parts) if len(parts) != 1 else parts[0]
 
     def id(self, key: int) -> str:
         """The id of the document with a key (the first, if there are several)."""
         number = max(int(np.searchsorted(self.firsts, np.uint64(key), "right")) - 1, 0)
-        keys = self._arrays(number).keys
+        keys = self._shard(number).keys
         at = int(np.searchsorted(keys, np.uint64(key)))
-        return StringTable(*(self.artifact.array(f"{number:05d}/ids.{part}") for part in ("bytes", "offsets")))[at]
+        return StringTable(*(self.array(f"{number:05d}/ids.{part}") for part in ("bytes", "offsets")))[at]
 
     @lru_cache(maxsize=64)  # noqa: B019
-    def _arrays(self, number: int) -> Documents:
+    def _shard(self, number: int) -> Documents:
         keys, words, word_offsets, mentions, mention_offsets = (
-            self.artifact.array(f"{number:05d}/{name}") for name in ARRAYS[:5]
+            self.array(f"{number:05d}/{name}") for name in ARRAYS[:5]
         )
         return Documents(keys, word_offsets, words, mention_offsets, mentions)
 

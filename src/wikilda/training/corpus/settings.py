@@ -3,12 +3,12 @@
 import codecs
 from dataclasses import dataclass
 
-from wikilda.errors import SettingsError
-from wikilda.settings import setting
+from wikilda._core.errors import SettingsError
+from wikilda._core.settings import Settings, setting
 
 
 @dataclass(frozen=True)
-class CorpusSettings:
+class CorpusSettings(Settings):
     """Settings of `wikilda corpus`."""
 
     text: str = setting("text", "field or column that holds a document's text")
@@ -16,11 +16,10 @@ class CorpusSettings:
     mentions: str = setting("mentions", "field that holds its mention spans")
     encoding: str = setting("utf-8", "encoding of plain text files")
     detect: bool = setting(True, "find the mentions of documents that come without spans")
-    longest: int = setting(20_000, "cut documents of more words and mentions than this into several")
+    longest: int = setting(20_000, "cut documents of more words and mentions than this into several", minimum=1)
 
     def __post_init__(self) -> None:
-        if self.longest < 1:
-            raise SettingsError(f"longest must be at least 1, not {self.longest}")
+        super().__post_init__()
         try:
             codecs.lookup(self.encoding)
         except LookupError:

@@ -1,20 +1,18 @@
 """Where documents come from: files and directories, cut into batches that can be read on their own."""
 
-import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from wikilda.errors import InputError
-from wikilda.files import open_any
-from wikilda.wiki.dump import Piece, cut, site_of
-from wikilda.wiki.site import Site
+from wikilda._core.compression import open_compressed, uncompressed_suffix
+from wikilda._core.errors import InputError
+from wikilda.mediawiki.dump import Piece, cut, site_of
+from wikilda.mediawiki.site import Site
 
 BATCH_BYTES = 1 << 23  # a batch depends on the input alone, never on who reads it
 _BATCH_FILES = 256
-_PACKED = (".gz", ".bz2", ".xz")
 _LINES, _ROWS, _DUMP = (".jsonl", ".ndjson"), (".parquet",), (".xml",)
 PLAIN = (".txt", ".text")
 
@@ -66,14 +64,9 @@ def batches(inputs: list[Path]) -> Iterator[Batch]:
             yield from _file(path)
 
 
-def kind_of(path: Path) -> str:
-    """The ending that says what a file is, without that of its compression."""
-    return Path(path.stem).suffix.lower() if path.suffix.lower() in _PACKED else path.suffix.lower()
-
-
 def _directory(directory: Path) -> Iterator[Batch]:
     files = sorted(path for path in directory.rglob("*") if path.is_file() and not path.name.startswith("."))
-    known = [path for path in files if kind_of(path) in (*PLAIN, *_LINES, *_ROWS, *_DUMP)]
+    known = [path for path in files if uncompressed_suffix(path) in (*PLAIN, *_LINES, *_ROWS, *_DUMP)]
     if not known:
         raise InputError(f"{directory}: has no .txt, .jsonl, .parquet or .xml files.")
     plain = [path for path in known if path.suffix.lower() in PLAIN]
@@ -86,7 +79,7 @@ def _directory(directory: Path) -> Iterator[Batch]:
 
 
 def _file(path: Path) -> Iterator[Batch]:
-    kind = kind_of(path)
+    kind = uncompressed_suffix(path)
     if kind in _LINES:
         yield from _lines(path)
     elif kind in _ROWS:
@@ -101,18 +94,13 @@ def _file(path: Path) -> Iterator[Batch]:
 def _lines(path: Path) -> Iterator[Batch]:
     held: list[bytes] = []
     first, size = 1, 0
-    try:
-        with open_any(path) as stream:
-            for number, line in enumerate(stream, 1):
-                held.append(line)
-                size += len(line)
-                if size >= BATCH_BYTES:
-                    yield Lines(path.name, first, tuple(held))
-                    held, first, size = [], number + 1, 0
-    except (EOFError, OSError, lzma.LZMAError) as error:
-        if isinstance(error, OSError) and error.errno:
-            raise
-        raise InputError(f"{path}: is cut short or damaged ({error}). Get it again.") from None
+    with open_compressed(path) as stream:
+        for number, line in enumerate(stream, 1):
+            held.append(line)
+            size += len(line)
+            if size >= BATCH_BYTES:
+                yield Lines(path.name, first, tuple(held))
+                held, first, size = [], number + 1, 0
     if held:
         yield Lines(path.name, first, tuple(held))
 

@@ -8,31 +8,32 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.likelihood import HeldOut
-from wikilda.inference.similarity import Likeness, likeness, no_likeness
-from wikilda.inference.svi import Table
-from wikilda.jit import njit
+from wikilda._core.artifact import MANIFEST
+from wikilda._core.jit import njit
+from wikilda._core.platform import available_cores
+from wikilda._core.workers import Workers
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
+from wikilda.lda.likelihood import HeldOut
+from wikilda.lda.similarity import Likeness, likeness, no_likeness
+from wikilda.lda.svi import Table
 from wikilda.model import Model, Parameters
 from wikilda.model.model import MENTIONS, WORDS
-from wikilda.store import MANIFEST
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, interpolate
-from wikilda.training.sampled import of_shard, to_evaluate
+from wikilda.training.iteration_globals import open_shared, write_shared
 from wikilda.training.settings import TrainingSettings
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
-from wikilda.training.shared import open_shared, write_shared
-from wikilda.workers import Workers, processors
+from wikilda.training.splits import of_shard, to_evaluate
 
 
 class LocalEngine(Engine):
     """Shards are handed to worker processes; with one worker, this process does the work."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.pool = Workers(workers or processors())
+        self.pool = Workers(workers or available_cores())
 
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from wikilda.evaluation.methods.aida.keyphrases import Places, phrases_of, similarities
 from wikilda.evaluation.methods.aida.subgraph import Edges, densest
 from wikilda.evaluation.methods.base import UNKNOWN, Answer, spans_of, symbols_of
-from wikilda.inference.similarity import Likeness, likeness
 from wikilda.knowledge import Knowledge
-from wikilda.linking import Text
+from wikilda.lda.similarity import Likeness, likeness
+from wikilda.linking import Document
 from wikilda.text.characters import characters
 from wikilda.text.tokens import FLAGS, as_bytes, tokenize
 
@@ -43,7 +43,7 @@ class Aida:
         self.knowledge, self.coherence = knowledge, coherence
         self.phrases = phrases_of(knowledge)
 
-    def link(self, document: Text) -> list[Answer]:
+    def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         mentions = symbols_of(document, self.knowledge)
         symbols = sorted({mention for mention in mentions if mention >= 0})
@@ -75,7 +75,7 @@ class Aida:
         places = densest(edges, alike, COHERENCE) - offsets[:-1]
         return [int(keep[place]) if len(keep) else -1 for keep, place in zip(kept, places, strict=True)]
 
-    def _places(self, document: Text, mentions: list[int]) -> Places:
+    def _places(self, document: Document, mentions: list[int]) -> Places:
         """Where the words of titles are in a text."""
         data = as_bytes(document.text)
         hashes, bounds = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner, njit
+from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
 from wikilda.text.characters import Characters, characters

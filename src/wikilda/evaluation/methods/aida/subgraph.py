@@ -10,9 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.inference.similarity import Likeness
-from wikilda.inference.types import Real, Whole
-from wikilda.jit import inner, njit
+from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda.lda.similarity import Likeness
 
 KEEP = 5  # entities a mention that the graph begins with
 TRIES = 500  # steps of the local search

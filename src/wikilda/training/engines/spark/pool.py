@@ -9,13 +9,13 @@ from itertools import islice
 from types import TracebackType
 from typing import Any
 
-from wikilda.training.engines.spark.session import running, worded
+from wikilda._core.spark import running, worded
 
 _TOGETHER = 4  # tasks of a job by core
 
 
 class SparkWorkers:
-    """Runs tasks as `wikilda.workers.Workers` does."""
+    """Runs tasks as `wikilda._core.workers.Workers` does."""
 
     def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
         self._running = running(master, conf or {})

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from wikilda._core.spark import entries, file_system, hadoop_path
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, Parameters
@@ -26,7 +27,7 @@ from wikilda.training.engines.spark.rows import (
     model_batch,
     segments,
 )
-from wikilda.training.sampled import of_shard
+from wikilda.training.splits import of_shard
 
 _DONE = "_SUCCESS"  # as Spark itself marks what is whole
 _SIGN = np.uint64(1 << 63)
@@ -80,34 +81,17 @@ class Tables:
         for file in sorted(each for each in entries(self.spark, self.uri(name)) if each.startswith("part-")):
             local = self.scratch / "fetched.parquet"
             system, source = self._at(f"{name}/{file}")
-            system.copyToLocalFile(False, source, _hadoop_path(self.spark, local.as_uri()), True)
+            system.copyToLocalFile(False, source, hadoop_path(self.spark, local.as_uri()), True)
             with pq.ParquetFile(local) as opened:
                 yield from opened.iter_batches(batch_size=4096)
             local.unlink()
 
     def _put(self, local: Path, name: str) -> None:
         system, path = self._at(name)
-        system.copyFromLocalFile(True, True, _hadoop_path(self.spark, local.resolve().as_uri()), path)
+        system.copyFromLocalFile(True, True, hadoop_path(self.spark, local.resolve().as_uri()), path)
 
     def _at(self, name: str) -> tuple[Any, Any]:
-        return _file_system(self.spark, self.uri(name))
-
-
-def entries(spark: SparkSession, uri: str) -> list[str]:
-    """The names of what is in a directory on any file system that Spark knows; nothing where there is no directory."""
-    system, path = _file_system(spark, uri)
-    return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
-
-
-def _file_system(spark: SparkSession, uri: str) -> tuple[Any, Any]:
-    context: Any = spark.sparkContext
-    path = _hadoop_path(spark, uri)
-    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
-
-
-def _hadoop_path(spark: SparkSession, uri: str) -> Any:
-    jvm: Any = spark._jvm
-    return jvm.org.apache.hadoop.fs.Path(uri)
+        return file_system(self.spark, self.uri(name))
 
 
 def _write_file(path: Path, batches: Iterable[pa.RecordBatch]) -> None:

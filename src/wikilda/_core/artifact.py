@@ -1,0 +1,269 @@
+"""Artifacts: directories of plain arrays with a JSON manifest, memory-mapped, written beside and renamed.
+
+Whatever has a manifest is whole: it is written last, before the directory gets its name.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from numpy.typing import DTypeLike, NDArray
+
+from wikilda import __version__
+from wikilda._core.atomic import lock, place_directory, scratch_directory, write_text
+from wikilda._core.errors import ArtifactError
+from wikilda._core.npy import create_array, map_array, save_array
+from wikilda._core.string_table import StringTable
+
+MANIFEST = "manifest.json"
+_HEAD = ("kind", "format", "wikilda", "identity", "files")  # the fields that are the same in all manifests
+Value = TypeVar("Value")
+
+
+class Artifact:
+    """An artifact opened for reading: its manifest, and its arrays as views of files. Each kind is a class."""
+
+    kind: ClassVar[str]
+    format: ClassVar[int]
+
+    def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
+        self.path, self.manifest = path, manifest
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open a directory that holds an artifact of this kind and format."""
+        path = Path(path)
+        manifest = _read_manifest(path, cls.kind)
+        if manifest["format"] > cls.format:
+            raise ArtifactError(
+                f"{path}: was written in format {manifest['format']} by wikilda {manifest.get('wikilda', '?')}; "
+                f"this is wikilda {__version__}, which knows format {cls.format}. Upgrade wikilda."
+            )
+        if manifest["format"] < cls.format:
+            raise ArtifactError(f"{path}: has the old format {manifest['format']}. Make it anew with this wikilda.")
+        for name, known in manifest["files"].items():
+            file = path / name
+            if not file.is_file() or file.stat().st_size != known["bytes"]:
+                raise ArtifactError(f"{file}: is missing or has the wrong size. Make {path} anew.")
+        return cls(path, manifest)
+
+    @classmethod
+    def writer(cls, target: str | Path, *, overwrite: bool = False, base: Self | None = None) -> "Writer[Self]":
+        """Write an artifact of this kind; with a `base`, one that has its files but for those that are replaced."""
+        return Writer(cls, Path(target), overwrite=overwrite, base=base)
+
+    @property
+    def identity(self) -> str:
+        """What it is, as a digest of all that it holds; what is made from it refers to it by this."""
+        return self.field("identity", str)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How much of what it holds."""
+        return self.field("summary", dict)
+
+    @property
+    def complaints(self) -> list[str]:
+        """Examples of what could not be read when it was made."""
+        return self.field("complaints", list)
+
+    @property
+    def files(self) -> dict[str, dict[str, Any]]:
+        """Its arrays: names of files, with their sizes and digests."""
+        return self.field("files", dict)
+
+    def field(self, name: str, kind: type[Value]) -> Value:
+        """A field of the manifest, or of a part of it ("knowledge.identity"); it is there and of a type."""
+        value: Any = self.manifest
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if type(value) is not kind:
+            raise ArtifactError(
+                f"{self.path / MANIFEST}: {name} is missing or not of type {kind.__name__}. Make {self.path} anew."
+            )
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether there is an array of a name."""
+        return f"{name}.npy" in self.files
+
+    def array(self, name: str) -> NDArray[Any]:
+        """An array, mapped into memory; changes to it stay private."""
+        if name not in self._arrays:
+            self._arrays[name] = map_array(self.path / f"{name}.npy")
+        return self._arrays[name]
+
+    def strings(self, name: str) -> StringTable:
+        """A table of strings."""
+        return StringTable(self.array(f"{name}.bytes"), self.array(f"{name}.offsets"))
+
+    def verify(self) -> None:
+        """Compare every file with its digest in the manifest."""
+        for name, known in self.files.items():
+            if _digest(self.path / name) != known["blake2b"]:
+                raise ArtifactError(f"{self.path / name}: is damaged (its digest is another). Make {self.path} anew.")
+
+    def rewrite_manifest(self, **fields: Any) -> None:
+        """Change fields of the manifest that say nothing of what the artifact holds, such as where its source is."""
+        self.manifest |= fields
+        write_text(self.path / MANIFEST, _as_json(self.manifest))
+
+
+Made = TypeVar("Made", bound=Artifact)
+
+
+class Writer(Generic[Made]):
+    """Writes an artifact; used as a context, it leaves nothing behind when something goes wrong."""
+
+    def __init__(self, made: type[Made], target: Path, *, overwrite: bool, base: Made | None) -> None:
+        self.made, self.target, self.base = made, target, base
+        self._overwrite = overwrite
+        self._held = ExitStack()
+        check_target(target, overwrite=overwrite)
+
+    def __enter__(self) -> "Writer[Made]":
+        with ExitStack() as stack:
+            stack.enter_context(lock(self.target))
+            check_target(self.target, overwrite=self._overwrite)  # again: another process may just have finished
+            self.path = stack.enter_context(scratch_directory(self.target))
+            if self.base is not None:
+                _share(self.base, self.path)
+            self._held = stack.pop_all()
+        return self
+
+    def __exit__(self, t: type[BaseException] | None, e: BaseException | None, b: TracebackType | None) -> None:
+        self._held.__exit__(t, e, b)
+
+    def array(self, name: str, values: NDArray[Any]) -> None:
+        """Write an array."""
+        save_array(self._file(name), values)
+
+    def create(self, name: str, dtype: DTypeLike, length: int) -> NDArray[Any]:
+        """An array on disk to be filled piece by piece."""
+        return create_array(self._file(name), dtype, length)
+
+    def adopt(self, name: str, file: Path) -> NDArray[Any]:
+        """Take an array that was written elsewhere on this disk."""
+        file.rename(self._file(name))
+        return map_array(self.path / f"{name}.npy")
+
+    def strings(self, name: str, table: StringTable) -> None:
+        """Write a table of strings."""
+        self.array(f"{name}.bytes", table.data)
+        self.array(f"{name}.offsets", table.offsets)
+
+    def remove(self, folder: str) -> None:
+        """Leave out the arrays that the base has in a folder."""
+        shutil.rmtree(self.path / folder, ignore_errors=True)
+
+    def finish(self, manifest: dict[str, Any]) -> Made:
+        """Write the manifest and move the artifact into place; fields that are not given are those of the base."""
+        kind, version = self.made.kind, self.made.format
+        known = {name: self._known(name) for name in _array_files(self.path)}
+        identity = hashlib.blake2b(json.dumps([kind, version, known]).encode(), digest_size=16).hexdigest()
+        head = {"kind": kind, "format": version, "wikilda": __version__, "identity": identity}
+        before = {name: value for name, value in self.base.manifest.items() if name not in _HEAD} if self.base else {}
+        whole = {**head, **before, **manifest, "files": known}
+        write_text(self.path / MANIFEST, _as_json(whole))
+        place_directory(self.path, self.target)
+        return self.made(self.target, whole)
+
+    def _known(self, name: str) -> dict[str, Any]:
+        """The size and digest of a file; those of a file that is shared are known."""
+        file = self.path / name
+        if self.base is not None and name in self.base.files and _is_shared(file, self.base.path / name):
+            return self.base.files[name]
+        return {"bytes": file.stat().st_size, "blake2b": _digest(file)}
+
+    def _file(self, name: str) -> Path:
+        file = self.path / f"{name}.npy"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)  # it may be the base's own
+        return file
+
+
+def check_target(target: Path, *, overwrite: bool) -> None:
+    """Refuse to write over anything but an artifact that the user gives up."""
+    if not target.exists():
+        return
+    if not overwrite:
+        raise ArtifactError(f"{target}: exists already. Choose another name, or say --overwrite.")
+    if not (target / MANIFEST).is_file():
+        raise ArtifactError(f"{target}: is not something that wikilda wrote; it will not be overwritten.")
+
+
+def kind_of(path: Path) -> str:
+    """The kind of artifact that a directory says it holds; nothing if it does not."""
+    return str(_glance(path).get("kind", ""))
+
+
+def format_of(path: Path) -> int:
+    """The format of the artifact that a directory says it holds; 0 if it does not."""
+    version = _glance(path).get("format", 0)
+    return version if type(version) is int else 0
+
+
+def _glance(path: Path) -> dict[str, Any]:
+    """The manifest of whatever it is, if it has one."""
+    try:
+        found = json.loads((path / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _share(base: Artifact, path: Path) -> None:
+    """Let a directory have the files of an artifact: the same under another name, or copies where that cannot be."""
+    beside = [each.name for each in base.path.iterdir() if each.is_file() and each.name != MANIFEST]
+    for name in {*base.files, *beside}:
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(base.path / name, path / name)
+        except OSError:
+            shutil.copyfile(base.path / name, path / name)
+
+
+def _is_shared(file: Path, other: Path) -> bool:
+    return other.is_file() and file.samefile(other)
+
+
+def _array_files(path: Path) -> list[str]:
+    return [file.relative_to(path).as_posix() for file in sorted(path.rglob("*.npy"))]
+
+
+def _as_json(manifest: dict[str, Any]) -> str:
+    return json.dumps(manifest, indent=1, ensure_ascii=False)
+
+
+def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
+    if not path.is_dir():
+        raise ArtifactError(f"{path}: no such directory.")
+    try:
+        manifest = json.loads((path / MANIFEST).read_text("utf-8"))
+    except FileNotFoundError:
+        raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({error}).") from None
+    if (
+        not isinstance(manifest, dict)
+        or not isinstance(manifest.get("files"), dict)
+        or type(manifest.get("format")) is not int
+    ):
+        raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
+    if manifest.get("kind") != kind:
+        hint = (
+            f" Make one: wikilda init {path} -o MODEL" if (manifest.get("kind"), kind) == ("knowledge", "model") else ""
+        )
+        raise ArtifactError(f"{path}: is wikilda {manifest.get('kind')}, not {kind}.{hint}")
+    return manifest
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()

@@ -1,0 +1,117 @@
+"""One way to write a file, one to write a directory, one to lock: a name stands for something whole, or for nothing.
+
+What is being written is `NAME.writing`, beside its target; `NAME.lock` is held meanwhile. Who comes second is refused.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from wikilda._core.errors import BusyError, explain_full_disk
+from wikilda._core.platform import exchange
+
+
+@contextmanager
+def lock(target: Path, *, wait: bool = False) -> Iterator[None]:
+    """Be the only one who writes a target; while another does, wait or be refused.
+
+    The thread that holds a lock may take it again.
+    """
+    from filelock import FileLock, Timeout  # only who writes needs it
+
+    file = _beside(target.absolute(), "lock")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    held = FileLock(file, is_singleton=True)
+    try:
+        held.acquire(timeout=-1 if wait else 0)
+    except Timeout:
+        raise BusyError(f"{target}: another process is writing it. Wait for it, or choose another name.") from None
+    try:
+        yield
+    finally:
+        if held.lock_counter == 1:
+            with suppress(OSError):  # Windows removes no open file
+                file.unlink()  # still locked: who has opened it sees that it is gone, and begins anew
+        held.release()
+
+
+@contextmanager
+def new_file(target: Path, *, wait: bool = False) -> Iterator[Path]:
+    """The path of a file to write; it gets its name, in the place of any other, when the block is done.
+
+    What is no file, such as a pipe or a terminal, is written to as it is.
+    """
+    if target.exists() and not target.is_file():
+        yield target
+        return
+    with lock(target, wait=wait), explain_full_disk(target):
+        beside = _beside(target, "writing")
+        try:
+            yield beside
+            with beside.open("rb+") as file:
+                os.fsync(file.fileno())
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a file of text."""
+    with new_file(target) as file:
+        file.write_text(text, "utf-8", newline="\n")
+
+
+@contextmanager
+def new_directory(target: Path, *, wait: bool = False) -> Iterator[Path]:
+    """A directory to fill; it gets its name, in the place of any other, when the block is done."""
+    with lock(target, wait=wait), explain_full_disk(target), scratch_directory(target) as beside:
+        yield beside
+        place_directory(beside, target)
+
+
+@contextmanager
+def scratch_directory(target: Path) -> Iterator[Path]:
+    """An empty directory beside a target that is locked; gone at the end, unless it was placed."""
+    beside = _beside(target, "writing")
+    _recover(target)
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    try:
+        yield beside
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def place_directory(made: Path, target: Path) -> None:
+    """Give a finished directory its name; one that had it before goes, at the same moment where the system can."""
+    with lock(target):
+        old = _beside(target, "replaced")
+        _remove(old)
+        if not os.path.lexists(target):
+            made.rename(target)
+        elif exchange(made, target):
+            _remove(made)
+        else:
+            target.rename(old)
+            made.rename(target)
+            _remove(old)
+
+
+def _recover(target: Path) -> None:
+    """Where names cannot be exchanged at once, a process may have been killed between two renames: undo the first."""
+    old = _beside(target, "replaced")
+    if old.exists() and not target.exists():
+        old.rename(target)
+
+
+def _remove(path: Path) -> None:
+    if path.is_symlink():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _beside(target: Path, ending: str) -> Path:
+    return target.with_name(f"{target.name}.{ending}")

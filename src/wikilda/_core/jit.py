@@ -1,0 +1,134 @@
+"""The one door to the compiler: every kernel of the package is made here."""
+
+import hashlib
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core import caching, event, runtime  # type: ignore[import-untyped,unused-ignore]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_numba: Any = numba  # its types, where they are known at all, do not cover what is used here
+_FunctionCache: Any = caching.FunctionCache
+_runtime: Any = runtime
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+_KERNEL = {"no_cfunc_wrapper": True}
+_INNER = {"no_cpython_wrapper": True, **_KERNEL}
+
+
+def njit(function: Function) -> Function:
+    """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
+    if _numba.config.DISABLE_JIT:
+        return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
+    kernel = _numba.njit(**_KERNEL, **_OPTIONS)(function)
+    with suppress(RuntimeError):  # no place for a cache can be written to; then every process compiles for itself
+        kernel._cache = _Cache(function)
+        _watch_imports(kernel, Path(function.__code__.co_filename))
+    return cast(Function, kernel)
+
+
+def inner(function: Function) -> Function:
+    """A part of kernels: no wrapper is compiled and nothing is cached for it alone.
+
+    Called from Python it would bring the interpreter down: what tests and modules call is an `njit`.
+    """
+    if _numba.config.DISABLE_JIT:
+        return function
+    return cast(Function, _numba.njit(**_INNER, **_OPTIONS)(function))
+
+
+def bare(function: Function) -> Function:
+    """An inner part that makes no arrays: it does not count references to those that it is given.
+
+    Numba counts them wherever arrays are taken out of tuples and passed on, each time with a locked instruction. In
+    parts that are called millions of times this costs more than what they do. Whoever calls them keeps the arrays.
+    It must not return arrays to a part that counts: that would give back references that were never taken.
+    """
+    if _numba.config.DISABLE_JIT:
+        return function
+    return cast(Function, _numba.njit(_nrt=False, **_INNER, **_OPTIONS)(function))
+
+
+_PACKAGE = Path(__file__).parents[1]
+_IMPORT = re.compile(r"^from wikilda\.([\w.]+) import", re.MULTILINE)
+
+
+def _watch_imports(made: Any, file: Path) -> None:
+    """Let what is cached hold only as long as all kernels that it may call are the same.
+
+    Numba compares the file of the kernel alone: after an upgrade, parts from other files would stay what they were.
+    """
+    kept: Any = getattr(made._cache, "_cache_file", None)
+    if hasattr(kept, "_source_stamp"):  # of Numba's own; in a version that has it elsewhere, its own rule stays
+        kept._source_stamp = (kept._source_stamp, stamp(file))
+
+
+@cache
+def stamp(file: Path) -> str:
+    """A digest of a file with kernels, and of all others with kernels that it imports, directly or through them."""
+    seen: dict[Path, str] = {}
+    waiting = [file]
+    while waiting:
+        each = waiting.pop()
+        if each not in seen:
+            seen[each], imported = _read(each)
+            waiting += [other for other in imported if _read(other)[0]]
+    return hashlib.blake2b(" ".join(sorted(seen.values())).encode(), digest_size=16).hexdigest()
+
+
+@cache
+def _read(file: Path) -> tuple[str, list[Path]]:
+    """The digest of a file, if it has kernels, and the files of the package that it imports."""
+    text = file.read_text("utf-8") if file.is_file() else ""
+    if "wikilda._core.jit" not in text:
+        return "", []
+    names = [_PACKAGE / f"{name.replace('.', '/')}.py" for name in _IMPORT.findall(text)]
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), names
+
+
+@inner
+def int64(value: int) -> int:
+    """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
+class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
+    """Loads what is compiled already without all that compiling needs.
+
+    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
+    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime alone.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        _runtime.rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
+    """Says once, on a terminal, that something is really compiled and not found in the cache."""
+
+    said = False
+
+    def on_start(self, event: object) -> None:
+        if not self.said and sys.stderr.isatty():
+            print("compiling kernels: once after installation, about a minute", file=sys.stderr)
+        self.said = True
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+_register: Any = event.register
+_register("numba:compile", _Announcer())
+
+
+Whole: TypeAlias = Any  # int or np.int64
+Real: TypeAlias = Any  # float, np.float64 or np.float32

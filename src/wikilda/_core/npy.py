@@ -1,0 +1,70 @@
+"""Arrays in `.npy` files: written so that a full disk is an error, grown at the end, mapped into memory."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import DTypeLike, NDArray
+
+from wikilda._core.errors import ArtifactError
+from wikilda._core.platform import reserve
+
+_BAD_HEADER = (ValueError, TypeError, EOFError, OverflowError, MemoryError, RecursionError, SyntaxError)
+
+
+def save_array(path: Path, values: NDArray[Any]) -> None:
+    """Write an array; unlike `numpy.save`, a full disk is an error that says so."""
+    values = np.ascontiguousarray(values)
+    with path.open("wb") as file:
+        npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(values))
+        file.write(values.tobytes() if values.size == 0 else values.data.cast("B"))
+
+
+def create_array(path: Path, dtype: DTypeLike, length: int) -> NDArray[Any]:
+    """An array on disk to be filled piece by piece."""
+    if length == 0:
+        save_array(path, np.empty(0, dtype))
+        return np.empty(0, dtype)
+    made: NDArray[Any] = npy.open_memmap(path, mode="w+", dtype=dtype, shape=(length,))
+    # Take the disk now: writing to a mapped hole on a full one would kill the process without a word.
+    with path.open("r+b") as file:
+        reserve(file, path.stat().st_size)
+    return made
+
+
+def map_array(path: Path) -> NDArray[Any]:
+    """An array, mapped into memory; changes to it stay private. What is not an array of one dimension is refused."""
+    try:
+        # Copy-on-write rather than read-only: kernels are compiled once for each of the two types.
+        mapped = np.load(path, mmap_mode="c", allow_pickle=False)
+    except _BAD_HEADER as error:
+        raise ArtifactError(f"{path}: is not an array ({type(error).__name__}: {str(error)[:200]}).") from None
+    if not isinstance(mapped, np.ndarray) or mapped.ndim != 1 or mapped.dtype.hasobject:
+        raise ArtifactError(f"{path}: is not an array of numbers in one dimension.")
+    return np.asarray(mapped)
+
+
+class GrowingArray:
+    """An array on disk that grows at its end; its length is written when it is done."""
+
+    def __init__(self, path: Path, dtype: DTypeLike) -> None:
+        self.path, self.dtype, self.length = path, np.dtype(dtype), 0
+        self._file = path.open("wb")
+        self._write_header()
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Add values at the end."""
+        self._file.write(np.ascontiguousarray(values, self.dtype).tobytes())
+        self.length += len(values)
+
+    def finish(self) -> Path:
+        """Write the length; the file is then an array like any other."""
+        self._file.seek(0)
+        self._write_header()  # as long as before: NumPy leaves room for the number
+        self._file.close()
+        return self.path
+
+    def _write_header(self) -> None:
+        empty = npy.header_data_from_array_1_0(np.empty(0, self.dtype))
+        npy.write_array_header_1_0(self._file, {**empty, "shape": (self.length,)})

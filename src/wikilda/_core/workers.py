@@ -1,0 +1,84 @@
+"""Worker processes: a bounded number of tasks at a time, and no worker outlives the one it works for."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection, get_context, parent_process
+from types import TracebackType
+from typing import Any, Protocol
+
+from wikilda._core.errors import WikildaError
+
+
+class Workers:
+    """Runs tasks in processes, each of which begins with `start(*arguments)`; with one worker, in this one."""
+
+    def __init__(self, count: int, start: Callable[..., None] | None = None, *arguments: Any) -> None:
+        self.count, begin = count, (start, *arguments)
+        self._pool = ProcessPoolExecutor(count, get_context("spawn"), _begin, begin) if count > 1 else None
+        if self._pool is None and start is not None:
+            start(*arguments)
+
+    def __enter__(self) -> "Workers":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        if self._pool:
+            self._pool.shutdown(wait=True, cancel_futures=kind is not None)
+
+    def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Results as they come, in whatever order; tasks are taken when there is someone to do them."""
+        if self._pool is None:
+            for task in tasks:
+                yield function(*task)
+            return
+        running: set[Future[Any]] = set()
+        for task in tasks:
+            running.add(self._pool.submit(function, *task))
+            if len(running) > self.count + 1:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from map(_result, done)
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            yield from map(_result, done)
+
+
+def _result(done: "Future[Any]") -> Any:
+    try:
+        return done.result()
+    except BrokenProcessPool:
+        raise WikildaError(
+            "a worker process was killed, perhaps for want of memory. "
+            "Run the same command again: what is finished is kept. Fewer --workers need less memory."
+        ) from None
+
+
+def _begin(start: Callable[..., None] | None, *arguments: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    if start is not None:
+        start(*arguments)
+
+
+def _follow_parent() -> None:
+    """End when the parent does, even if it was killed and could not say so."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+class Pool(Protocol):
+    """What runs tasks; used as a context."""
+
+    def __enter__(self) -> "Pool": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None
+    ) -> None: ...
+
+    def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Results as they come, in whatever order."""

@@ -1,0 +1,95 @@
+"""What `wikilda link` shows on a terminal: tables of answers, and how a run goes."""
+
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+import click
+
+from wikilda._core.progress import Bar, bar
+from wikilda.cli._tables import table
+from wikilda.linking import Bad, Linked, LinkedMention
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_REPORTED = 20  # bad documents that are named
+
+
+class Tally:
+    """Counts documents as they go by, reports the bad ones, and moves a bar."""
+
+    def __init__(self) -> None:
+        self.documents = self.bad = self.mentions = self.tokens = 0
+        self._before = 0
+        self._began = time.monotonic()
+        self._bar = Bar(None, None)
+
+    def resume(self, documents: int, bad: int) -> None:
+        """Begin with what an earlier run has done."""
+        self.documents, self.bad, self._before = documents, bad, documents
+
+    @contextmanager
+    def shown(self, *, answers_too: bool = False) -> Iterator["Tally"]:
+        """Show a bar while the block runs; not on a terminal where answers come out, too: they would run together."""
+        self._began = time.monotonic()
+        with nullcontext(self._bar) if answers_too and sys.stdout.isatty() else bar("linking", None) as self._bar:
+            self._bar.advance(self._before)
+            yield self
+        if self.bad > _REPORTED:
+            click.echo(f"wikilda: {self.bad:,} documents were skipped in all.", err=True)
+
+    def note(self, linked: Linked | Bad) -> bool:
+        """Count a document; returns whether there is an answer to it."""
+        self._bar.advance()
+        if isinstance(linked, Bad):
+            self.bad += 1
+            if self.bad <= _REPORTED:
+                click.echo(f"wikilda: {linked} Skipped.", err=True)
+            return False
+        self.documents += 1
+        self.mentions += len(linked.mentions)
+        self.tokens += len(linked.text.split())
+        if sys.stderr.isatty():
+            self._bar.label(f"documents, {self.tokens / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s")
+        return True
+
+    def good(self, answers: Iterable[Linked | Bad]) -> Iterator[Linked]:
+        """The answers without the bad documents."""
+        for linked in answers:
+            if self.note(linked) and isinstance(linked, Linked):
+                yield linked
+
+    def summary(self) -> str:
+        """The run in a line."""
+        seconds = max(time.monotonic() - self._began, 1e-9)
+        done = self.documents - self._before
+        rates = f"{done / seconds:,.0f} documents/s, {self.tokens / seconds:,.0f} tokens/s"
+        skipped = f", {self.bad:,} skipped" if self.bad else ""
+        documents = "1 document" if self.documents == 1 else f"{self.documents:,} documents"
+        return f"{documents}{skipped} ({rates})"
+
+
+def show_linked(out: "Console", linked: Linked, *, only_topics: bool = False) -> None:
+    """A document's mentions as a table: what each means, how sure that is, and the runner-up; and its topics."""
+    if only_topics:
+        shares = [(each.entity.title, f"{each.share:.0%}", each.entity.url) for each in linked.topics]
+        out.print(table(f"Document {linked.id}", ["topic", "share", "address"], shares))
+        return
+    rows = [_row(mention) for mention in linked.mentions]
+    out.print(table(f"Document {linked.id}", ["mention", "means", "sure", "prior", "else"], rows))
+    if linked.topics:
+        topics = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
+        out.print(f"topics: {topics}", markup=False, highlight=False)
+
+
+def _row(mention: LinkedMention) -> tuple[str, ...]:
+    if not mention.candidates:
+        return mention.text, "–", "", "", "not in the knowledge"
+    best, *others = mention.candidates
+    if not mention.entity:
+        return mention.text, "–", "", "", f"probably not in the knowledge ({mention.nil:.0%}), else {best.entity.title}"
+    other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
+    return mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other

@@ -1,0 +1,1 @@
+"""Documents: read, mentions detected, encoded as symbols, written."""

@@ -1,0 +1,108 @@
+"""What the capitals of a text say: the shape of every token, sentence starts, and lines of capitals."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.hash_table import find_slot
+from wikilda._core.jit import inner
+from wikilda.text.characters import TABLE_SIZE, Characters
+from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, decode
+
+# Shapes of tokens; the first two have no letters with a case.
+OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
+SHAPE = 7
+FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
+NAME, COMMON = 32, 64  # what the rest of the text says of a word: has a capital where that means something; never
+
+Shapes = NDArray[np.uint8]
+
+_DIGIT_ZERO, _DIGIT_NINE = 0x30, 0x39
+_INITIAL = 3  # a capitalised word of so few letters before a full stop is an abbreviation: Mr., Jan., U.S.
+
+
+@inner
+def shape_of(text: Bytes, start: int, end: int, table: Characters) -> int:
+    """The shape of a word: capital if any of its letters is one (iPhone), upper if all of several are."""
+    letters = capitals = small = 0
+    at = start
+    while at < end:
+        point, size = decode(text, at)
+        at += size
+        if point >= TABLE_SIZE or _DIGIT_ZERO <= point <= _DIGIT_NINE:
+            continue
+        letters += 1
+        if table.lower[point] != point:
+            capitals += 1
+        elif table.upper[point] != point:
+            small += 1
+    if letters == 0:
+        return OTHER
+    if capitals + small == 0:
+        return UNCASED
+    if capitals == 0:
+        return LOWER
+    return UPPER if small == 0 and letters > 1 else CAPITAL
+
+
+@inner
+def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count: int, table: Characters) -> Shapes:
+    """The shapes of all tokens with their flags."""
+    shapes = np.zeros(count, np.uint8)
+    first, begin = True, 0
+    for token in range(count):
+        if hashes[token] & WORD:
+            shape = shape_of(text, starts[token], ends[token], table)
+            shapes[token] = shape | FIRST if first else shape
+            first = False
+        elif _ends_sentence(text, hashes, starts, ends, shapes, token, count):
+            _mark_shouting(shapes, begin, token)
+            first, begin = True, token + 1
+    _mark_shouting(shapes, begin, count)
+    _mark_elsewhere(hashes, shapes, count)
+    return shapes
+
+
+@inner
+def _ends_sentence(
+    text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, shapes: Shapes, token: int, count: int
+) -> bool:
+    if hashes[token] == BREAK:
+        return True
+    point, _ = decode(text, starts[token])
+    if point in (0x21, 0x3F, 0x3002, 0xFF01, 0xFF1F, 0x061F, 0x0964):  # ! ? 。！？ ؟ ।
+        return True
+    if point != 0x2E:
+        return False
+    if token + 1 < count and not hashes[token + 1] & AFTER_SPACE and hashes[token + 1] != BREAK:
+        return False
+    before = shapes[token - 1] & SHAPE if token > 0 else OTHER
+    return not (before >= CAPITAL and ends[token - 1] - starts[token - 1] <= _INITIAL)
+
+
+@inner
+def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
+    """Flag the words of a sentence of which most are written in capitals."""
+    upper = cased = 0
+    for token in range(begin, end):
+        shape = shapes[token] & SHAPE
+        upper += shape == UPPER
+        cased += shape >= LOWER
+    if 2 * upper > cased:
+        for token in range(begin, end):
+            shapes[token] |= SHOUTED
+
+
+@inner
+def _mark_elsewhere(hashes: Hashes, shapes: Shapes, count: int) -> None:
+    """Flag words where capitals say nothing by how they are written elsewhere in the text."""
+    keys, seen = np.zeros(2 * count + 8, np.uint64), np.zeros(2 * count + 8, np.uint8)
+    for token in range(count):
+        shape = shapes[token] & SHAPE
+        if shape == LOWER or (shape > LOWER and not shapes[token] & (FIRST | SHOUTED)):
+            slot = find_slot(keys, hashes[token] | FLAGS)
+            keys[slot] = hashes[token] | FLAGS
+            seen[slot] |= COMMON if shape == LOWER else NAME
+    for token in range(count):
+        if shapes[token] & (FIRST | SHOUTED):
+            found = seen[find_slot(keys, hashes[token] | FLAGS)]
+            shapes[token] |= NAME if found & NAME else found

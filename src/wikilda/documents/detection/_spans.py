@@ -1,0 +1,158 @@
+"""The dictionary's strings in a text: all matches, what each needs to be a mention, and the best set of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.hash_table import find_slot
+from wikilda._core.jit import inner, njit
+from wikilda.documents.detection._capitals import (
+    CAPITAL,
+    COMMON,
+    FIRST,
+    LOWER,
+    NAME,
+    SHAPE,
+    SHOUTED,
+    UNCASED,
+    Shapes,
+    shape_all,
+)
+from wikilda.text.characters import Characters
+from wikilda.text.tokens import BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
+
+
+class Dictionary(NamedTuple):
+    """Mention strings, and how often each is a link and occurs."""
+
+    keys: NDArray[np.uint64]
+    values: NDArray[np.int32]
+    linked: NDArray[np.uint32]
+    occurrences: NDArray[np.uint32]
+
+
+class Limits(NamedTuple):
+    """The least link probabilities, by what a string's capitals say."""
+
+    capitalised: float
+    unclear: float
+    part: float
+    lower: float
+    uncased: float
+
+
+@njit
+def find_spans(tokens: Tokens, table: Characters, known: Dictionary, limits: Limits) -> Offsets:
+    """The spans of the mentions in a text, in bytes and then in code points: four columns."""
+    text, hashes, starts, ends = tokens
+    count = len(hashes)
+    shapes = shape_all(text, hashes, starts, ends, count, table)
+    before = _best_set(hashes, shapes, count, known, limits)
+    spans = _follow(before, starts, ends, count)
+    _to_code_points(text, spans)
+    return spans
+
+
+@inner
+def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, limits: Limits) -> NDArray[np.int32]:
+    """Choose matches that do not overlap and have the largest sum of tokens · link probability.
+
+    `before[j]` is where the match begins that ends with token j in the best set of matches up to there, or −1.
+    """
+    best = np.zeros(count + 1)
+    before = np.full(count + 1, -1, np.int32)
+    never_lower = limits.lower > 1
+    for start in range(count):
+        if best[start] >= best[start + 1]:
+            best[start + 1] = best[start]
+            before[start + 1] = -1
+        if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
+            continue
+        sequence = BREAK
+        at = start
+        while at < count and hashes[at] != BREAK:
+            sequence = chain(sequence, hashes[at])
+            slot = find_slot(known.keys, sequence)
+            if known.keys[slot] != sequence:
+                break
+            at += 1
+            mention = known.values[slot]
+            if mention < 0:
+                continue
+            chance = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
+            if chance < _needed(shapes, count, start, at, limits):
+                continue
+            value = best[start] + chance * (2 * (at - start) - 1)
+            if value > best[at]:
+                best[at] = value
+                before[at] = start
+    return before
+
+
+@inner
+def _needed(shapes: Shapes, count: int, start: int, end: int, limits: Limits) -> float:
+    """The link probability that a match needs, by what its capitals say."""
+    shape = shapes[start] & SHAPE
+    if shape == UNCASED:
+        return limits.uncased
+    capitals = names = common = 0
+    for token in range(start, end):
+        is_capital = shapes[token] & SHAPE >= CAPITAL
+        capitals += is_capital
+        names += is_capital and shapes[token] & NAME > 0
+        common += is_capital and shapes[token] & COMMON > 0
+    if capitals == 0 or shape == LOWER:
+        return limits.lower
+    if shapes[start] & SHOUTED or (shapes[start] & FIRST and capitals == 1):
+        if common == capitals:
+            return limits.lower
+        return limits.capitalised if names == capitals else limits.unclear
+    if _capital_before(shapes, start) or _capital_after(shapes, end, count):
+        return limits.part
+    return limits.capitalised
+
+
+@inner
+def _capital_before(shapes: Shapes, start: int) -> bool:
+    if start == 0:
+        return False
+    shape = shapes[start - 1]
+    return (shape & SHAPE) >= CAPITAL and not shape & FIRST
+
+
+@inner
+def _capital_after(shapes: Shapes, end: int, count: int) -> bool:
+    return end < count and (shapes[end] & SHAPE) >= CAPITAL and not shapes[end] & FIRST
+
+
+@inner
+def _follow(before: NDArray[np.int32], starts: Offsets, ends: Offsets, count: int) -> Offsets:
+    """The matches of the best set, from the last to the first and then turned around."""
+    found = 0
+    at = count
+    while at > 0:
+        found += before[at] >= 0
+        at = before[at] if before[at] >= 0 else at - 1
+    spans = np.empty((found, 4), np.int64)
+    at = count
+    while at > 0:
+        if before[at] >= 0:
+            found -= 1
+            spans[found, 0], spans[found, 1] = starts[before[at]], ends[at - 1]
+            at = before[at]
+        else:
+            at -= 1
+    return spans
+
+
+@inner
+def _to_code_points(text: Bytes, spans: Offsets) -> None:
+    """Fill the last two columns: how many characters begin before each byte offset."""
+    at = points = 0
+    for span in range(len(spans)):
+        for side in range(2):
+            while at < spans[span, side]:
+                points += (text[at] & 0xC0) != 0x80
+                at += 1
+            spans[span, 2 + side] = points

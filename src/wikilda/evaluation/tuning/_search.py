@@ -1,0 +1,132 @@
+"""Greedy search: of one setting after the other the best value, all others fixed; again until nothing moves."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wikilda import __version__
+from wikilda._core.atomic import new_file
+from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.progress import bar
+from wikilda._core.workers import Workers
+from wikilda.evaluation.tuning._space import Axis, Space
+from wikilda.evaluation.tuning._trial import Point, Task, check, forget, measure
+
+KIND = "wikilda tune"
+
+
+class Record:
+    """Trials that were made on the same model and data, by their settings."""
+
+    def __init__(self, path: Path, about: dict[str, Any]) -> None:
+        self.path = path
+        self.head = {"kind": KIND, "wikilda": __version__, **about}
+        self.scores: dict[str, dict[str, Any]] = {}
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        if not any(lines):
+            self._append(self.head)
+            return
+        self._read(lines)
+
+    def find(self, settings: dict[str, Any]) -> dict[str, Any] | None:
+        """The scores of some settings, if they are known."""
+        return self.scores.get(_key(settings))
+
+    def add(self, settings: dict[str, Any], scores: dict[str, Any]) -> None:
+        """Keep the scores of some settings."""
+        self.scores[_key(settings)] = scores
+        self._append({"settings": settings, **scores})
+
+    def _read(self, lines: list[bytes]) -> None:
+        if lines[-1]:  # a search was stopped while it wrote this: that trial is made again
+            lines[-1] = b""
+            with new_file(self.path) as file:
+                file.write_bytes(b"\n".join(lines))
+        for number, line in enumerate(lines, 1):
+            try:
+                row = json.loads(line) if line else None
+            except ValueError as error:
+                raise InputError(f"{self.path}: line {number}: is not JSON ({error}).") from None
+            if number == 1 and row != self.head:
+                raise InputError(
+                    f"{self.path}: is the record of a search with another model, other data or another version. "
+                    "Name another file."
+                )
+            if number > 1 and row is not None:
+                settings = row.pop("settings")
+                self.scores[_key(settings)] = row
+
+    def _append(self, row: dict[str, Any]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _key(settings: dict[str, Any]) -> str:
+    return json.dumps(settings, sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was tried for a setting: values with their objectives (none: refused), and the value that is kept."""
+
+    axis: Axis
+    tried: list[tuple[Any, float | None]]
+    kept: Any
+    objective: float
+
+
+class Search:
+    """A search from some point on. Trials run in processes of their own; those on record are not made again."""
+
+    def __init__(self, task: Task, space: Space, start: Point, record: Record, workers: int) -> None:
+        self.task, self.space, self.record, self.workers = task, space, record, workers
+        self.point = start
+        self.objective = float("-inf")
+
+    def steps(self, rounds: int) -> Iterator[Step]:
+        """Search, a step a setting, until a round changes nothing."""
+        with Workers(self.workers) as pool:
+            self.objective = self._measure(pool, [self.point], "start")[0]
+            for _ in range(rounds):
+                before = self.point
+                for axis in self.space:
+                    yield self._step(pool, axis)
+                if self.point == before:
+                    return
+
+    def _step(self, pool: Workers, axis: Axis) -> Step:
+        now = self.point[axis.kind][axis.name]
+        values = list(dict.fromkeys([now, *axis.values]))
+        points = [self._with(axis, value) for value in values]
+        allowed = [point for point in points if point is not None]
+        found = iter(self._measure(pool, allowed, axis.name))
+        tried = [(value, None if point is None else next(found)) for value, point in zip(values, points, strict=True)]
+        for value, objective in tried:  # what is in use goes first, so that a tie changes nothing
+            if objective is not None and objective > self.objective:
+                self.point, self.objective = self._with(axis, value) or self.point, objective
+        forget(self.task, self.point)
+        return Step(axis, tried, self.point[axis.kind][axis.name], self.objective)
+
+    def _with(self, axis: Axis, value: Any) -> Point | None:
+        """The point with another value, or nothing if the settings do not go together."""
+        point = {**self.point, axis.kind: {**self.point[axis.kind], axis.name: value}}
+        try:
+            check(point)
+        except SettingsError:
+            return None
+        return point
+
+    def _measure(self, pool: Workers, points: list[Point], label: str) -> list[float]:
+        """Objectives of points, from the record or measured now; each is recorded as soon as it is known."""
+        tasks = [(self.task, each) for each in points if self.record.find(each) is None]
+        with bar(label, len(tasks), unit="trials") as progress:
+            for point, scores in pool.run(_trial, tasks):
+                self.record.add(point, scores)
+                progress.advance()
+        return [float((self.record.find(point) or {})["objective"]) for point in points]
+
+
+def _trial(task: Task, point: Point) -> tuple[Point, dict[str, Any]]:
+    return point, measure(task, point)

@@ -1,0 +1,252 @@
+"""First half of a build: one piece of a dump → tables on disk, each piece on its own.
+
+A piece leaves a folder with `pages`, `marks`, `names` (titles as mentions), `links`, `strings` (how mentions
+are spelled), `words`, `vocabulary` as Parquet, and its tokens as an array. Pages are numbered by piece and place,
+titles and mentions are 64-bit hashes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from wikilda._core.atomic import new_directory
+from wikilda._core.csr import offsets_of
+from wikilda._core.diagnostics import Report
+from wikilda._core.npy import save_array
+from wikilda.knowledge._text_kernels import (
+    Numbers,
+    count_words,
+    normalized,
+    target_hashes,
+    text_lengths,
+)
+from wikilda.knowledge.first_sentence import first_sentence
+from wikilda.knowledge.settings import BuildSettings
+from wikilda.mediawiki.dump import Piece, read_piece
+from wikilda.mediawiki.languages import REDIRECT_WORDS, language
+from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
+from wikilda.mediawiki.site import MAIN, TEMPLATE, Site
+from wikilda.mediawiki.titles import LONGEST_TITLE
+from wikilda.mediawiki.wikitext import Dialect, Scanned, dialect_of, mark_key, scan
+from wikilda.mediawiki.wikitext.render import (
+    ANCHOR_END,
+    ANCHOR_START,
+    IN_ASIDE,
+    TARGET_END,
+    TARGET_START,
+    TEMPLATE_MARK,
+)
+from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
+
+PAGES_A_PIECE = 1 << 24
+_SENTENCE_BYTES = 1500
+PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
+
+
+class Folder:
+    """A piece's folder: written beside, then renamed, so that what is there is whole."""
+
+    def __init__(self, chunks: Path, number: int) -> None:
+        self.number, self.path = number, chunks / f"{number:06d}"
+        self._made = new_directory(self.path)
+        self._growing: dict[str, pq.ParquetWriter] = {}
+
+    def __enter__(self) -> "Folder":
+        self._beside = self._made.__enter__()
+        return self
+
+    def __exit__(self, t: type[BaseException] | None, e: BaseException | None, b: TracebackType | None) -> None:
+        for writer in self._growing.values():
+            writer.close()
+        self._made.__exit__(t, e, b)
+
+    def write(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Write one table."""
+        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", compression="lz4")
+
+    def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
+        """Write some rows more of one table."""
+        rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        if name not in self._growing:
+            file = self._beside / f"{name}.parquet"
+            self._growing[name] = pq.ParquetWriter(file, rows.schema, compression="lz4")
+        self._growing[name].write_table(rows)
+
+    def write_texts(
+        self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True
+    ) -> None:
+        """Write what the texts of pages hold: length, first sentence, words and their spelling, tokens."""
+        first = _sentences(text, bounds, lead) if sentences else [""] * len(pages)
+        columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
+        self.write("texts", columns)
+        words = count_words(text, bounds)
+        columns = {"word": words.vocabulary[words.row_word], "page": pages[words.row_page], "count": words.row_count}
+        self.write("words", columns)
+        spelling, _, _ = normalized(text, *words.spelling)
+        self.write("vocabulary", {"word": words.vocabulary, "string": spelling})
+        save_array(self._beside / "tokens.npy", words.tokens)
+
+    def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[Numbers]) -> None:
+        """Write how mentions are spelled, each once."""
+        every = np.concatenate(hashes)
+        _, first = np.unique(every, return_index=True)
+        together = pa.chunked_array([each.cast(pa.string()) for each in strings], pa.string())
+        columns = {"mention": every[first], "string": together.take(pa.array(first))}
+        self.write("strings", {**columns, "length": np.concatenate(lengths)[first]})
+
+    def write_report(self, report: Report) -> None:
+        """Write what was met."""
+        report.save(self._beside)
+
+
+class Extractor:
+    """Turns pieces of one dump into folders; made once in each process."""
+
+    def __init__(self, chunks: Path, site: Site, settings: BuildSettings) -> None:
+        self.chunks, self.settings, self.site = chunks, settings, site
+        words = language(site.language)
+        self.dialect = dialect_of(site, words)
+        self.template_dialect = dialect_of(site, words, transcluded=True)
+        redirects = "|".join(map(re.escape, settings.redirect_words or (*words.redirect, *REDIRECT_WORDS)))
+        self._redirect = re.compile(rf"^\s*#\s*(?:{redirects})\s*:?\s*\[\[([^\]|]+)", re.IGNORECASE)
+
+    def extract(self, number: int, piece: Piece) -> None:
+        """Write the folder of one piece."""
+        report = Report()
+        pages = list(self._readable(read_piece(piece), piece, report))
+        with Folder(self.chunks, number) as folder:
+            self._write(folder, pages, report)
+            folder.write_report(report)
+
+    def _readable(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage]:
+        for page in pages_in(xml):
+            report.count("pages")
+            if isinstance(page, BadPage):
+                where = f"{piece.path}: page {page.title!r} near byte {piece.start}"
+                report.complain("unreadable pages", f"{where}: {page.reason}")
+            elif len(page.title.encode()) > LONGEST_TITLE or not page.title.strip():
+                report.complain(
+                    "bad titles",
+                    f"{piece.path}: title {page.title[:60]!r}… is empty or longer than {LONGEST_TITLE} bytes",
+                )
+            else:
+                if page.repaired:
+                    report.complain(
+                        "pages with bad UTF-8", f"{piece.path}: page {page.title!r}: invalid UTF-8 replaced"
+                    )
+                yield self._seen(page, report)
+
+    def _seen(self, page: RawPage, report: Report) -> RawPage:
+        """Find redirects that only their text shows."""
+        if not page.redirect and page.text.lstrip()[:1] == b"#":
+            found = self._redirect.match(page.text[:1000].decode("utf-8", "replace"))
+            if found:
+                page = page._replace(redirect=found.group(1))
+        if page.namespace == MAIN:
+            report.count("redirects" if page.redirect else "articles")
+        if page.namespace == MAIN and not page.redirect and not page.text.strip():
+            report.complain("pages without text", f"page {page.title!r} has no text")
+        return page
+
+    def _write(self, folder: Folder, pages: list[RawPage], report: Report) -> None:
+        articles = [p for p in pages if p.namespace == MAIN and not p.redirect and p.wikitext]
+        redirects = [p for p in pages if p.namespace == MAIN and p.redirect]
+        templates = [p for p in pages if p.namespace == TEMPLATE]
+        scanned = _scan(articles, self.dialect)
+        first = folder.number * PAGES_A_PIECE
+        keys = self._title_keys([p.title for p in articles + redirects])
+        targets = self._title_keys([p.redirect for p in redirects])
+        number = np.arange(first, first + len(keys), dtype=np.uint64)
+        folder.write("pages", {
+            "page": number,
+            "id": np.array([p.id for p in articles + redirects], np.int64),
+            "title": pa.array([p.title for p in articles + redirects], pa.string()),
+            "key": keys,
+            "redirect": np.append(np.zeros(len(articles), np.uint64), targets),
+        })  # fmt: skip
+        self._write_marks(folder, first, scanned, templates)
+        self._write_mentions(folder, number, articles + redirects, keys, scanned, report)
+        folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
+
+    def _title_keys(self, titles: list[str]) -> Hashes:
+        text, bounds = joined([title.encode("utf-8", "replace") for title in titles])
+        return target_hashes(byte_array(text), bounds[:-1], bounds[1:], self.dialect)
+
+    def _write_marks(self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage]) -> None:
+        owner = np.repeat(
+            np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds)
+        )
+        folder.write("marks", {"page": owner, "kind": scanned.marks[0], "name": scanned.marks[1]})
+        inner = _scan(templates, self.template_dialect)
+        names = np.array([mark_key(_after_colon(page.title)) for page in templates], np.uint64)
+        uses = {
+            "template": np.repeat(names, np.diff(inner.mark_bounds)),
+            "kind": inner.marks[0],
+            "name": inner.marks[1],
+        }
+        aliases = [
+            (mark_key(_after_colon(p.title)), mark_key(_after_colon(p.redirect))) for p in templates if p.redirect
+        ]
+        alias = np.array(aliases, np.uint64).reshape(-1, 2)
+        folder.write("templates", {
+            "template": np.append(uses["template"], alias[:, 0]),
+            "kind": np.append(uses["kind"], np.full(len(alias), TEMPLATE_MARK, np.uint64)),
+            "name": np.append(uses["name"], alias[:, 1]),
+        })  # fmt: skip
+
+    def _write_mentions(
+        self, folder: Folder, number: Hashes, pages: list[RawPage], keys: Hashes, scanned: Scanned, report: Report
+    ) -> None:
+        """Titles, with and without a trailing parenthesis, and the anchors of links."""
+        text, starts, ends, owner = _names([page.title for page in pages])
+        strings, hashes, lengths = normalized(text, starts, ends)
+        ones = np.ones(len(owner), np.uint32)
+        folder.write("names", {"page": number[owner], "target": keys[owner], "mention": hashes, "count": ones})
+        links = scanned.links
+        aside = links[IN_ASIDE] != 0
+        anchors = [normalized(part, *links[ANCHOR_START : ANCHOR_END + 1, chosen])
+                   for part, chosen in ((scanned.text, ~aside), (scanned.aside, aside))]  # fmt: skip
+        mention = np.empty(len(aside), np.uint64)
+        mention[~aside], mention[aside] = anchors[0][1], anchors[1][1]
+        source = np.repeat(number[: len(scanned.link_bounds) - 1], np.diff(scanned.link_bounds))
+        target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
+        folder.write("links", {"source": source, "target": target, "mention": mention, "aside": aside})
+        spelled = [(strings, hashes, lengths), *anchors]
+        folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
+        report.count("links read", len(aside))
+
+
+def _scan(pages: list[RawPage], dialect: Dialect) -> Scanned:
+    return scan(*joined([page.text for page in pages]), dialect)
+
+
+def _sentences(text: Bytes, bounds: Offsets, lead: Offsets) -> list[str]:
+    ends = np.minimum(bounds[1:], lead + _SENTENCE_BYTES)
+    parts = (text[start:end].tobytes() for start, end in zip(lead, ends, strict=True))
+    return [first_sentence(part.decode("utf-8", "ignore")) for part in parts]
+
+
+def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
+    """Titles and, where they end with a parenthesis, titles without it: as spans of one buffer."""
+    named = [(title, owner) for owner, title in enumerate(titles)]
+    for owner, title in enumerate(titles):
+        if title.endswith((")", "）")) and (short := PARENTHESIS.match(title)):
+            named.append((short.group(1), owner))
+    text, bounds = joined([name.encode("utf-8", "replace") for name, _ in named])
+    owners = np.array([owner for _, owner in named], np.int64)
+    return byte_array(text), bounds[:-1], bounds[1:], owners
+
+
+def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
+    """Parts one after the other, and their bounds."""
+    return b"".join(parts), offsets_of([len(part) for part in parts])
+
+
+def _after_colon(title: str) -> str:
+    return title.partition(":")[2] or title

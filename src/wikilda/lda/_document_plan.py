@@ -1,0 +1,99 @@
+"""The plan for a document: its layout, and which of its tokens have to be drawn at all."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import Whole, bare
+from wikilda._core.seen_twice_filter import Marks
+from wikilda.lda._bucket_draw import Rules
+from wikilda.lda._sampler_state import NOWHERE, State, reset
+from wikilda.lda._shared_rows import Buckets, Shared, fill_buckets, mark_rows, split_rows
+from wikilda.lda.packet import Bag
+
+# How a symbol's tokens are drawn: its one topic is certain; its private topics matter to no one; in earnest.
+FIXED, IDLE, ACTIVE = range(3)
+# Columns of `tokens`.
+TOKEN_SYMBOL, TOKEN_SLOT, SINCE = range(3)
+
+
+class Plan(NamedTuple):
+    """Memory for the layout and the tokens."""
+
+    marks: Marks
+    shared_offsets: NDArray[np.int64]
+    shared_topics: NDArray[np.uint32]
+    shared_weights: NDArray[np.float32]
+    shared_priors: NDArray[np.float32]
+    shared_places: NDArray[np.int32]
+    bucket_starts: NDArray[np.int64]
+    bucket_topics: NDArray[np.uint32]
+    bucket_weights: NDArray[np.float32]
+    bucket_places: NDArray[np.int32]
+    bucket_symbols: NDArray[np.int32]
+    masses: NDArray[np.float64]
+    roles: NDArray[np.int64]
+    idle: NDArray[np.int64]  # by symbol, sweeps on private topics
+    tokens: NDArray[np.int64]  # those to draw: SYMBOL, SLOT of their topic, SINCE which sweep
+
+
+class Shifts(NamedTuple):
+    """How wide the tables of this document are."""
+
+    marks: np.uint64
+    buckets: np.uint64
+
+
+@bare
+def shared_of(plan: Plan) -> Shared:
+    """The shared entries."""
+    return Shared(plan.shared_offsets, plan.shared_topics, plan.shared_weights, plan.shared_priors, plan.shared_places)
+
+
+@bare
+def buckets_of(plan: Plan) -> Buckets:
+    """The shared entries by topic."""
+    return Buckets(plan.bucket_starts, plan.bucket_topics, plan.bucket_weights, plan.bucket_places, plan.bucket_symbols)
+
+
+@bare
+def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
+    """Set everything up for a document; returns how many tokens have to be drawn."""
+    smooth = False
+    for symbol in range(len(bag.symbols)):
+        smooth |= bag.smoothing[symbol] > 0.0
+    # A topic that smoothing makes likely for any symbol is private to none; nor is one that has similarities.
+    marks_shift = mark_rows(bag, plan.marks, smooth, rules.coherent)
+    split_rows(bag, plan.marks, marks_shift, rules.alpha, shared_of(plan), plan.masses)
+    buckets_shift = fill_buckets(shared_of(plan), len(bag.symbols), buckets_of(plan))
+    tokens = _assign_roles(bag, rules, plan)
+    reset(state, len(bag.symbols), candidates, tokens, smooth, rules.coherent)
+    return Shifts(marks_shift, buckets_shift), tokens
+
+
+@bare
+def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> Whole:
+    count = np.int64(0)
+    for symbol in range(len(bag.symbols)):
+        plan.idle[symbol] = 0
+        plan.roles[symbol] = _role(bag, plan.shared_offsets, symbol)
+        if plan.roles[symbol] == IDLE:
+            plan.idle[symbol] = rules.sweeps - rules.burn_in
+        if plan.roles[symbol] == ACTIVE:
+            for _ in range(bag.occurrences[symbol]):
+                plan.tokens[count, TOKEN_SYMBOL] = symbol
+                plan.tokens[count, TOKEN_SLOT] = NOWHERE
+                plan.tokens[count, SINCE] = 0
+                count += 1
+    return count
+
+
+@bare
+def _role(bag: Bag, shared_offsets: NDArray[np.int64], symbol: Whole) -> Whole:
+    if bag.smoothing[symbol] > 0.0:
+        return ACTIVE
+    if bag.lengths[symbol] == 1:
+        return FIXED
+    alone = shared_offsets[symbol] == shared_offsets[symbol + 1] and bag.occurrences[symbol] == 1
+    return IDLE if alone else ACTIVE

@@ -1,0 +1,155 @@
+"""What is done once per document: which rows share topics, and which tokens need drawing at all.
+
+An entry (symbol, topic) is *shared* if another symbol of the document has the topic too, else *private*. Only
+shared topics let tokens influence one another, so private entries enter the sampling by their sum alone. That an
+entry is sometimes taken for shared though it is not does no harm.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import Real, Whole, bare
+from wikilda._core.prefetch import ask_for
+from wikilda._core.seen_twice_filter import Marks, clear, log_size, mark, seen_again
+from wikilda.lda._ordered_sums import largest, total
+from wikilda.lda.packet import Bag, Entries, entries_of
+
+_SPREAD = np.uint64(0x85EBCA6B)
+_MASK = np.uint64(0xFFFFFFFF)
+_PER_BUCKET = 12
+_AHEAD = 2  # so many rows before its turn a row is asked for
+
+
+class Shared(NamedTuple):
+    """Shared entries by symbol, from offsets[symbol] on; `places` are their places in the symbol's row."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    priors: NDArray[np.float32]
+    places: NDArray[np.int32]
+
+
+class Buckets(NamedTuple):
+    """The same entries in short buckets by a hash of their topic: who else has it is a short scan."""
+
+    starts: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    places: NDArray[np.int32]
+    symbols: NDArray[np.int32]
+
+
+# Columns of `masses` by symbol: Σ_k α_k κ_kv/κ'_k over private and over shared entries, which is Z^(v) of Eq. 5, and
+# the largest of all.
+PRIVATE_MASS, SHARED_MASS, BEST = range(3)
+
+_TOO_CLOSE = 1e-6  # a difference that is a smaller part than this of what it is taken from is not exact enough
+
+
+@bare
+def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -> Whole:
+    """See all topics of all rows; those that shall count as shared in any case are seen twice."""
+    total = np.int64(0)
+    for symbol in range(len(bag.symbols)):
+        total += bag.lengths[symbol]
+    log = log_size(total)
+    shift = clear(marks, log)
+    for symbol in range(len(bag.symbols)):
+        entries, start, length = entries_of(bag, symbol), np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol])
+        topics = entries.topics
+        ask_for(entries.weights, start, length)  # for `split_rows`
+        if symbol + _AHEAD < len(bag.symbols):
+            later = symbol + _AHEAD
+            ask_for(entries_of(bag, later).topics, np.uint64(bag.starts[later]), np.uint64(bag.lengths[later]))
+        for at in range(length):
+            mark(marks, shift, np.uint64(topics[start + at]))
+        if all_shared or (mentions_shared and symbol >= bag.first_mention):
+            for at in range(length):
+                mark(marks, shift, np.uint64(topics[start + at]))
+    return shift
+
+
+@bare
+def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared, masses: NDArray[np.float64]) -> None:
+    """Copy the shared entries, sum up the private ones: all of a row less those that are shared."""
+    count = np.uint64(0)
+    for symbol in range(len(bag.symbols)):
+        start, length, entries = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol]), entries_of(bag, symbol)
+        first = shared.offsets[symbol] = np.int64(count)
+        count = _copy_shared(entries, start, length, marks, shift, shared, count)
+        shared_mass, everything = 0.0, total(entries.priors, start, length)
+        for at in range(first, np.int64(count)):
+            shared_mass += np.float64(shared.priors[at])
+        private_mass = everything - shared_mass
+        if private_mass < everything * _TOO_CLOSE:
+            private_mass = private_sum(entries.priors, start, length, shared.places, first, np.int64(count))
+        masses[symbol, SHARED_MASS], masses[symbol, PRIVATE_MASS] = alpha * shared_mass, alpha * private_mass
+        masses[symbol, BEST] = alpha * np.float64(largest(entries.priors, start, length))
+    shared.offsets[len(bag.symbols)] = count
+
+
+@bare
+def _copy_shared(
+    entries: Entries, start: Whole, length: Whole, marks: Marks, shift: Whole, shared: Shared, count: Whole
+) -> Whole:
+    """Copy the entries of a row that are shared, and have any weight; returns how many there are now."""
+    topics, weights, priors = entries.topics, entries.weights, entries.priors
+    to_topics, to_weights, to_priors, to_places = shared.topics, shared.weights, shared.priors, shared.places
+    end = count
+    for at in range(length):
+        # Always written, kept by moving on: there is no branch to guess wrong.
+        to_places[end] = at
+        end += seen_again(marks, shift, np.uint64(topics[start + at]))
+    for at in range(count, end):
+        place = np.uint64(to_places[at])
+        to_topics[count], to_weights[count] = topics[start + place], weights[start + place]
+        to_priors[count], to_places[count] = priors[start + place], place
+        count += np.uint64(to_weights[count] > np.float32(0))
+    return count
+
+
+@bare
+def private_sum(
+    priors: NDArray[np.float32], start: Whole, length: Whole, places: NDArray[np.int32], shared: Whole, end: Whole
+) -> Real:
+    """The sum of the private priors of a row, of which the entries at places[shared:end] are not private."""
+    mass = 0.0
+    for place in range(length):
+        if shared < end and np.uint64(places[shared]) == place:
+            shared += 1
+        else:
+            mass += np.float64(priors[start + place])
+    return mass
+
+
+@bare
+def fill_buckets(shared: Shared, symbols: Whole, buckets: Buckets) -> Whole:
+    """Sort shared entries into buckets; returns the shift that `bucket_of` wants."""
+    offsets, topics, weights, places = shared.offsets, shared.topics, shared.weights, shared.places
+    starts, count, log = buckets.starts, offsets[symbols], np.int64(4)
+    while (np.int64(_PER_BUCKET) << log) < count and log < 16:
+        log += 1
+    shift = np.uint64(32 - log)
+    for bucket in range((np.int64(1) << log) + 2):
+        starts[bucket] = 0
+    for at in range(count):
+        starts[bucket_of(topics[at], shift) + 2] += 1
+    for bucket in range(2, (np.int64(1) << log) + 2):
+        starts[bucket] += starts[bucket - 1]
+    to_topics, to_weights, to_places, to_symbols = buckets.topics, buckets.weights, buckets.places, buckets.symbols
+    for symbol in range(symbols):
+        for at in range(offsets[symbol], offsets[symbol + 1]):
+            bucket = bucket_of(topics[at], shift) + 1
+            to = starts[bucket]
+            starts[bucket] = to + 1
+            to_topics[to], to_weights[to], to_places[to], to_symbols[to] = topics[at], weights[at], places[at], symbol
+    return shift
+
+
+@bare
+def bucket_of(topic: Whole, shift: Whole) -> Whole:
+    """The bucket in which a topic's entries are."""
+    return np.int64(((np.uint64(topic) * _SPREAD) & _MASK) >> shift)

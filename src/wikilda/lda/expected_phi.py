@@ -1,0 +1,235 @@
+"""λ̂ made ready for sampling: the weights κ_kv/κ'_k of Eq. 5, computed once per model and memory-mapped.
+
+The conditional of a token does not change when all weights of its symbol are multiplied by one number, so
+every symbol has its own scale: the largest weight is 1, whatever exp(Ψ(·)) underflows to. For a symbol v
+
+    weight_kv    = scale_v · κ_kv / κ'_k           0 where there is no λ̂
+    smoothing_v  = scale_v · exp(Ψ(β)) / κ'_min    0 for nearly all symbols with parameters, 1 for those without
+    factor_k     = κ'_min / κ'_k
+
+so that Eq. 4 is (α_k + N_k) · (weight_kv + smoothing_v · factor_k). All are between 0 and 1. What is below
+1e-30 is 0: it could never be drawn, and tiny numbers are slow.
+"""
+
+import errno
+import hashlib
+import shutil
+import tempfile
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.artifact import Artifact, Writer, format_of
+from wikilda._core.atomic import lock
+from wikilda._core.errors import ArtifactError, BusyError
+from wikilda._core.jit import Real, bare, njit
+from wikilda._core.random import alias_table
+from wikilda.lda.digamma import digamma, digammas
+from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
+from wikilda.model.writer import chunks
+
+TINY = 1e-30
+_PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
+
+
+class Rows(NamedTuple):
+    """The sparse weights of one kind of symbol; priors are weights times α_k/α (the same array if α is symmetric)."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    weights: NDArray[np.float32]
+    priors: NDArray[np.float32]
+    smoothing: NDArray[np.float32]
+
+
+class Dense(NamedTuple):
+    """Smoothing over all topics: factors κ'_min/κ'_k; Σ and an alias table of α_k/α · factor_k; for either kind."""
+
+    word_factors: NDArray[np.float32]
+    word_shares: NDArray[np.float32]
+    word_others: NDArray[np.uint32]
+    word_total: float
+    mention_factors: NDArray[np.float32]
+    mention_shares: NDArray[np.float32]
+    mention_others: NDArray[np.uint32]
+    mention_total: float
+
+
+class Smoothing(NamedTuple):
+    """The same while it is made, for one kind, with all log κ'_k and the least of them."""
+
+    norms: NDArray[np.float64]
+    least: float
+    factors: NDArray[np.float32]
+    shares: NDArray[np.float32]
+    others: NDArray[np.uint32]
+    total: float
+
+
+class Weights(NamedTuple):
+    """All that is precomputed of a model."""
+
+    words: Rows
+    mentions: Rows
+    dense: Dense
+    lengths: NDArray[np.float32]  # √Σ_w P(k|w) of each topic
+
+
+class Prepared(Artifact):
+    """The weights of a model on disk."""
+
+    kind = "weights"
+    format = 2
+
+
+def prepare(model: Model) -> Weights:
+    """Open the weights that belong to a model and its priors; make them when they are not there yet."""
+    name = f"{Prepared.kind}-{_digest(model)}"
+    target = model.path / name
+    if not target.exists():
+        try:
+            _write(model, target)
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            # A model that we may only read: its weights live as long as it is open.
+            target = Path(tempfile.mkdtemp(prefix="wikilda-")) / name
+            weakref.finalize(model, shutil.rmtree, target.parent, ignore_errors=True)
+            _write(model, target)
+    return _open(model, Prepared.open(target))
+
+
+def _digest(model: Model) -> str:
+    s = model.settings
+    parts = [model.identity, s.beta_words, s.beta_mentions, s.asymmetric, Prepared.format]
+    return hashlib.blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+
+
+def _write(model: Model, target: Path) -> None:
+    with lock(target, wait=True):  # others may be making the same weights at the same time
+        if target.exists():
+            return
+        with Prepared.writer(target) as writer:
+            totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
+            writer.array("words/lengths", topic_lengths(model.words, model.topics))
+            writer.finish({"model": model.identity, "totals": totals})
+    _clean(model.path)
+
+
+def _clean(place: Path) -> None:
+    """Remove weights in a format that is no longer read, and what was left by those who were killed making some."""
+    for old in place.glob(f"{Prepared.kind}-*"):
+        if old.suffix == ".writing" or (not old.suffix and format_of(old) < Prepared.format):
+            with suppress(BusyError), lock(old.with_suffix("")):
+                shutil.rmtree(old, ignore_errors=True)
+
+
+def smoothing_of(model: Model, kind: str) -> Smoothing:
+    """Compute the smoothing over all topics of a model."""
+    norms = digammas(model.sums(kind), model.beta_sum(kind))
+    least = float(norms.min(initial=np.inf))
+    factors = np.exp(least - norms)
+    dense = factors * model.popularity.astype(np.float64) if model.settings.asymmetric else factors
+    return Smoothing(norms, least, factors.astype(np.float32), *alias_table(dense), float(dense.sum()))
+
+
+def _write_kind(writer: Writer[Prepared], model: Model, kind: str) -> float:
+    smooth = smoothing_of(model, kind)
+    writer.array(f"{kind}/factors", smooth.factors)
+    writer.array(f"{kind}/alias_shares", smooth.shares)
+    writer.array(f"{kind}/alias_others", smooth.others)
+    popularity = model.popularity if model.settings.asymmetric else None
+    _write_rows(writer, kind, model.table(kind), smooth, model.beta(kind), popularity)
+    return smooth.total
+
+
+def _write_rows(
+    writer: Writer[Prepared],
+    kind: str,
+    table: Parameters,
+    smooth: Smoothing,
+    beta: float,
+    popularity: NDArray[np.float32] | None,
+) -> None:
+    weights = writer.create(f"{kind}/weights", np.float32, len(table.topics))
+    smoothing = writer.create(f"{kind}/smoothing", np.float32, table.symbols)
+    priors = None if popularity is None else writer.create(f"{kind}/priors", np.float32, len(table.topics))
+    for first, last in chunks(table.offsets):
+        span = slice(int(table.offsets[first]), int(table.offsets[last]))
+        rows = table.between(first, last)
+        made, smoothing[first:last] = row_weights(rows, smooth.norms, smooth.least, beta)
+        weights[span] = made
+        if priors is not None and popularity is not None:
+            priors[span] = made * popularity[rows.topics]
+
+
+def topic_lengths(words: Parameters, topics: int) -> NDArray[np.float32]:
+    """The length of each topic's vector before it is made 1: √Σ_w P(k|w). A pass over all of λ̂."""
+    squares = np.zeros(topics, np.float64)
+    for first, last in chunks(words.offsets):
+        _add_shares(words.between(first, last), squares)
+    return np.sqrt(squares).astype(np.float32)
+
+
+@njit
+def _add_shares(rows: Parameters, squares: NDArray[np.float64]) -> None:
+    offsets, topics, values = rows
+    for row in range(len(offsets) - 1):
+        total = 0.0
+        for at in range(offsets[row], offsets[row + 1]):
+            total += np.float64(values[at])
+        if total > 0.0:
+            for at in range(offsets[row], offsets[row + 1]):
+                squares[topics[at]] += np.float64(values[at]) / total
+
+
+@njit
+def row_weights(
+    rows: Parameters, norms: NDArray[np.float64], least: Real, beta: Real
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Weights and smoothing of some symbols, each with its own scale; `norms` are log κ'_k, `least` their minimum."""
+    weights = np.empty(len(rows.topics), np.float32)
+    smoothing = np.empty(len(rows.offsets) - 1, np.float32)
+    logs = np.empty(len(rows.topics), np.float64)
+    bare = digamma(beta)  # Ψ(β) is −1/β or so: exp of it may be 0, but it is only used in differences
+    for symbol in range(len(smoothing)):
+        start, end = rows.offsets[symbol], rows.offsets[symbol + 1]
+        top = bare - least
+        for at in range(start, end):
+            value = np.float64(rows.values[at])
+            logs[at] = digamma(beta + value) - norms[rows.topics[at]] if value > 0.0 else -np.inf
+            top = max(top, logs[at])
+        for at in range(start, end):
+            weights[at] = _weight(logs[at] - top, bare - norms[rows.topics[at]] - top)
+        smooth = np.exp(bare - least - top)
+        smoothing[symbol] = smooth if smooth >= TINY else 0.0
+    return weights, smoothing
+
+
+@bare
+def _weight(whole: Real, bare: Real) -> Real:
+    """The difference exp(whole) − exp(bare): κ_kv is what λ̂ adds to the smoothing of Ψ(β)."""
+    if whole <= bare:
+        return 0.0
+    base = np.exp(bare)
+    weight = base * np.expm1(whole - bare) if base > TINY else np.exp(whole)
+    return weight if weight >= TINY else 0.0
+
+
+def _open(model: Model, artifact: Prepared) -> Weights:
+    if artifact.field("model", str) != model.identity:
+        raise ArtifactError(f"{artifact.path}: belongs to another model. Delete it; it will be made anew.")
+    rows: list[Rows] = []
+    dense: list[Any] = []
+    for kind, table in ((WORDS, model.words), (MENTIONS, model.mentions)):
+        there = [part for part in _PARTS if artifact.has(f"{kind}/{part}")]
+        arrays = {part: artifact.array(f"{kind}/{part}") for part in there}
+        weights = arrays["weights"]
+        rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
+        dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]
+        dense.append(artifact.field(f"totals.{kind}", float))
+    return Weights(rows[0], rows[1], Dense(*dense), artifact.array("words/lengths"))

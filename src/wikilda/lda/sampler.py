@@ -1,0 +1,220 @@
+"""Samples documents: the posterior of every mention and word over topics."""
+
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.errors import SettingsError
+from wikilda._core.random import stream_of
+from wikilda._core.seen_twice_filter import marks_for
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.knowledge.graph import Graph
+from wikilda.lda._bucket_draw import Rules
+from wikilda.lda._document_plan import Plan
+from wikilda.lda._gibbs import gibbs
+from wikilda.lda._sampler_state import FINE, MORE_EXTRA, MORE_SLOTS, MORE_TOPICS, State
+from wikilda.lda.counts import Counts
+from wikilda.lda.expected_phi import Dense, Weights, prepare
+from wikilda.lda.packet import Packet, form_packet, numbers
+from wikilda.lda.settings import LdaSettings
+from wikilda.lda.tagme import Guess, tagme
+from wikilda.model import Model
+
+_SLOTS = 64  # a document begins with so many
+_BUCKETS = (1 << 16) + 2
+
+
+class Memory(threading.local):
+    """The memory of each thread."""
+
+    def __init__(self) -> None:
+        self._symbols = self._entries = self._tokens = self._candidates = 0
+        self._slots, self._topics, self._extra = _SLOTS, 4096, 64
+        self._plan: Plan | None = None
+        self._states: dict[int, State] = {}  # by the number of slots
+
+    def for_document(self, packet: Packet) -> tuple[Plan, State]:
+        """Enough for a document, as far as can be said before."""
+        bag = packet.bag
+        needed = (len(bag.symbols), int(bag.lengths.sum()), int(bag.occurrences.sum()), len(packet.likeness.topics))
+        there = (self._symbols, self._entries, self._tokens, self._candidates)
+        if any(need > has for need, has in zip(needed, there, strict=True)):
+            larger = [max(_rounded(need), has) for need, has in zip(needed, there, strict=True)]
+            self._symbols, self._entries, self._tokens, self._candidates = larger
+            self._forget()
+        self._slots = _SLOTS
+        return self._both()
+
+    def more(self, status: int) -> tuple[Plan, State]:
+        """More of what there was too little of."""
+        if status == MORE_SLOTS:
+            self._slots *= 2
+        else:
+            self._topics *= 4 if status == MORE_TOPICS else 1
+            self._extra *= 4 if status == MORE_EXTRA else 1
+            self._forget()
+        return self._both()
+
+    def _forget(self) -> None:
+        self._plan = None
+        self._states.clear()
+
+    def _both(self) -> tuple[Plan, State]:
+        if self._plan is None:
+            self._plan = _new_plan(self._symbols, self._entries, self._tokens)
+        if self._slots not in self._states:
+            sizes = (self._symbols, self._entries, self._candidates, self._topics, self._extra)
+            self._states[self._slots] = _new_state(self._slots, *sizes)
+        return self._plan, self._states[self._slots]
+
+
+def _rounded(size: int) -> int:
+    return 1 << max(size, 1).bit_length()
+
+
+def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
+    room = entries + 1  # one more is written to than is kept
+    return Plan(
+        marks=np.empty(marks_for(entries), np.uint64),
+        shared_offsets=np.empty(symbols + 1, np.int64),
+        shared_topics=np.empty(room, np.uint32),
+        shared_weights=np.empty(room, np.float32),
+        shared_priors=np.empty(room, np.float32),
+        shared_places=np.empty(room, np.int32),
+        bucket_starts=np.empty(_BUCKETS, np.int64),
+        bucket_topics=np.empty(room, np.uint32),
+        bucket_weights=np.empty(room, np.float32),
+        bucket_places=np.empty(room, np.int32),
+        bucket_symbols=np.empty(room, np.int32),
+        masses=np.empty((symbols, 3), np.float64),
+        roles=np.empty(symbols, np.int64),
+        idle=np.empty(symbols, np.int64),
+        tokens=np.empty((tokens, 3), np.int64),
+    )
+
+
+def _new_state(slots: int, symbols: int, entries: int, candidates: int, topics: int, extra: int) -> State:
+    return State(
+        numbers=np.zeros(9, np.int64),
+        hashed=np.empty(2 * topics, np.int32),
+        known=np.empty((topics, 5), np.int64),
+        holders=np.empty((entries + 1, 3), np.int64),
+        holder_weights=np.empty(entries + 1, np.float32),
+        seats=np.zeros((slots, 3), np.int64),
+        counts=np.zeros(slots, np.float32),
+        unit=np.zeros(slots, np.float32),
+        effective=np.zeros(slots, np.float32),
+        without=np.zeros(slots, np.float32),
+        matrix=np.empty((symbols, slots), np.float32),
+        factors=np.zeros((2, slots), np.float32),
+        company=np.zeros((3, slots), np.float64),
+        alike=np.zeros((slots, slots), np.float32),
+        candidate_slots=np.empty(candidates, np.int32),
+        extra=np.full((4 * extra, 2), -1, np.int64),
+        extra_order=np.empty(extra, np.int64),
+    )
+
+
+_DEFAULT = LdaSettings()
+
+Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What sampling a document has found. Tokens with the same symbol are alike, and share their counts."""
+
+    packet: Packet
+    counts: Counts  # by symbol of the packet; those of a row add up to sweeps · occurrences
+    sweeps: int  # S − B
+    guess: Guess  # where the mentions started
+    rows: NDArray[np.int64]  # for each mention of the document its symbol in the packet
+
+    def mention(self, number: int) -> Ranking:
+        """The topics that a mention may mean and their posterior probabilities, best first."""
+        row = int(self.rows[number])
+        span = slice(self.counts.offsets[row], self.counts.offsets[row + 1])
+        topics, sweeps = self.counts.topics[span], self.counts.sweeps[span]
+        order = np.lexsort((topics, -sweeps))
+        return topics[order], sweeps[order] / max(int(sweeps.sum()), 1)
+
+    def guessed(self, number: int) -> int:
+        """The topic that TagMe* chose for a mention; −1 if it has no candidates."""
+        symbol = int(self.rows[number]) - self.packet.bag.first_mention
+        place = int(self.guess.chosen[symbol])
+        if place < 0:
+            return -1
+        choices = self.packet.choices
+        return int(self.packet.likeness.topics[choices.candidates[choices.offsets[symbol] + place]])
+
+    @cached_property
+    def mixture(self) -> Ranking:
+        """θ of the document: the share of its tokens that each topic has, largest first."""
+        topics, where = np.unique(self.counts.topics, return_inverse=True)
+        sweeps = np.bincount(where, self.counts.sweeps, minlength=len(topics))
+        order = np.lexsort((topics, -sweeps))
+        return topics[order], sweeps[order] / max(float(sweeps.sum()), 1.0)
+
+
+class PacketSampler:
+    """Samples packets, wherever their parameters come from."""
+
+    def __init__(self, alpha: float, settings: LdaSettings, dense: Dense) -> None:
+        self.dense = dense
+        self.rules = Rules(
+            alpha,
+            settings.sweeps,
+            settings.burn_in,
+            settings.coherence,
+            settings.noncandidate_coherence,
+            settings.idle_draws,
+        )
+        self.memory = Memory()
+
+    def sample(self, packet: Packet, guess: Guess, stream: int) -> Counts:
+        """Sample a packet, with random numbers from `stream` on."""
+        plan, state = self.memory.for_document(packet)
+        while True:
+            random = np.array([stream], np.uint64)
+            status, counts = gibbs(
+                packet.bag, packet.likeness, self.dense, guess.chosen, self.rules, random, plan, state
+            )
+            if status == FINE:
+                return counts
+            plan, state = self.memory.more(status)
+
+
+class Sampler:
+    """Samples documents from a model. One sampler serves many threads."""
+
+    def __init__(self, model: Model, settings: LdaSettings = _DEFAULT, graph: Graph | None = None) -> None:
+        self.model, self.settings = model, settings
+        if graph is None and model.knowledge_identity:
+            graph = model.knowledge().graph
+        if graph is None and settings.coherence:
+            raise SettingsError(f"{model.path}: has no knowledge, and coherence needs its link graph. Turn it off.")
+        self.graph = graph
+        self.weights: Weights = prepare(model)
+        self.packets = PacketSampler(model.settings.alpha, settings, self.weights.dense)
+        self.rules, self.memory = self.packets.rules, self.packets.memory
+
+    def packet(self, document: EncodedDocument) -> Packet:
+        """All that is needed to sample a document."""
+        return form_packet(document, self.model, self.weights, self.graph)
+
+    def sample(self, document: EncodedDocument, iteration: int | None = None) -> Sampled:
+        """Sample a document. The result depends on the seed, the iteration and the document's id alone."""
+        packet = self.packet(document)
+        first = packet.bag.first_mention
+        rows = first + np.searchsorted(packet.bag.symbols[first:], numbers(document.mentions))
+        guess = tagme(packet, self.settings.epsilon, self.settings.tau)
+        at = self.model.iteration if iteration is None else iteration
+        counts = self.sample_packet(packet, guess, stream_of(self.settings.seed, at, document.id))
+        return Sampled(packet, counts, self.settings.sweeps - self.settings.burn_in, guess, rows)
+
+    def sample_packet(self, packet: Packet, guess: Guess, stream: int) -> Counts:
+        """Sample a packet, with random numbers from `stream` on."""
+        return self.packets.sample(packet, guess, stream)

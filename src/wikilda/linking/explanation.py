@@ -1,0 +1,221 @@
+"""Why a mention means what it does: what speaks for each candidate against its best rival.
+
+The urn draws a mention with log weights that are sums (see `wikilda.urn`), so the log odds of two
+candidates are sums, too:
+
+- *prior*: prior_exponent · log P(k|v);
+- *words*: word_weight · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
+- *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
+- *surroundings*: what stands around the mention, if the model was adapted to texts;
+- *company*: log(base_weight + repeat_weight · N_k + Σ near · R(k, z)), and what each other string adds to it.
+
+All of it is multiplied by `posterior_exponent`, to which power the posterior is raised.
+
+All but the last are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
+content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
+where the other mentions are sure, and close to it where they are not.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.errors import SettingsError
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.linking._ranking import Rows, best_candidates
+from wikilda.linking.linker import Linker
+from wikilda.linking.reasons import Companion, Content, Explained, Explanation, Odds, Reasons, Relation, Word
+from wikilda.urn import Company, Part, Urn
+
+_LEAST_WORD = 0.005  # of a log weight: less is not worth showing
+_LEAST_PULL = 1e-4  # of what is in the urn
+_MOST = 8  # words and strings that are shown for a candidate
+_MOST_RELATIONS = 1000  # of a document
+_BLOCK = 256  # topics whose words are looked at together
+_NOTHING = Odds(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def explain(linker: Linker, document: Document, number: int, *, candidates: int = 5) -> Explanation:
+    """Why one mention of a document means what it does."""
+    return _Explainer(linker, document, candidates).mentions([number])[0]
+
+
+def explain_document(linker: Linker, document: Document, *, candidates: int = 5, topics: int = 10) -> Explained:
+    """Why all mentions of a document mean what they do."""
+    explainer = _Explainer(linker, document, candidates)
+    mentions = explainer.mentions(range(len(explainer.document.spans)))
+    return Explained(
+        mentions,
+        explainer.related({each.entity.title for mention in mentions for each in mention.candidates}),
+        linker.shares(linker.topics(document) if topics else None, topics),
+    )
+
+
+class _Explainer:
+    """A document, drawn once, with its candidates in the order of the answer."""
+
+    def __init__(self, linker: Linker, document: Document, most: int) -> None:
+        if linker.urn is None:
+            raise SettingsError(
+                "explanations are those of the urn, and this linker decides by the paper's sampler. "
+                "Open it with UrnSettings (leave --lda away)."
+            )
+        self.linker, self.most, self.document = linker, most, linker.encode(document)
+        drawn, known = linker.draw(self.document), linker.knowledge
+        self.nil = drawn.nil
+        symbols = np.asarray(self.document.mentions)
+        rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
+        self.best = best_candidates(known.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
+        self.parts = [_PartOf(linker, linker.urn, part, self.document) for part in drawn.parts]
+        self._places = {
+            int(number): (part, token) for part in self.parts for token, number in enumerate(part.part.chosen)
+        }
+
+    def mentions(self, numbers: "range | list[int]") -> list[Explanation]:
+        """The reasons for the candidates of some mentions."""
+        spans = [self.document.spans[number] for number in numbers]
+        text = self.document.text
+        for part in self.parts:
+            part.read_words([k for number in numbers for k in self._shown(number, part)])
+        return [
+            Explanation(start, end, text[start:end], self._reasons(number), float(self.nil[number]))
+            for number, (start, end) in zip(numbers, spans, strict=True)
+        ]
+
+    def related(self, titles: set[str]) -> list[Relation]:
+        """How the candidates are related that have one of some titles, the strongest first."""
+        found = [each for part in self.parts for each in part.relations(titles)]
+        return sorted(found, key=lambda each: -each.relatedness)[:_MOST_RELATIONS]
+
+    def _shown(self, number: int, part: "_PartOf | None" = None) -> list[int]:
+        """The candidates of a mention that were looked at, as numbers of its part, best first."""
+        where, _ = self._places.get(number, (None, 0))
+        if where is None or part not in (None, where):
+            return []
+        return [at for topic in self.best.topics[number] if (at := where.number_of(int(topic))) >= 0]
+
+    def _reasons(self, number: int) -> list[Reasons]:
+        shown = self._shown(number)
+        if not shown:
+            return []
+        part, token = self._places[number]
+        numbers = zip(self.best.probabilities[number], self.best.priors[number], strict=True)
+        found = []
+        for (probability, prior), topic in zip(list(numbers)[: self.most], shown, strict=False):
+            rival = next((other for other in shown if other != topic), -1)
+            found.append(part.reasons(token, topic, rival, float(probability), float(prior)))
+        return found
+
+
+class _PartOf:
+    """The mentions of a document that were drawn together. Topics are numbers in `part.topics`."""
+
+    def __init__(self, linker: Linker, urn: Urn, part: Part, document: EncodedDocument) -> None:
+        self.linker, self.urn, self.part, self.document = linker, urn, part, document
+        self.company, self.sharpen = Company(part, urn.rules), urn.settings.posterior_exponent
+        self._words: dict[int, NDArray[np.float32]] = {}
+        self._top: dict[tuple[int, int], list[Word]] = {}
+
+    def number_of(self, topic: int) -> int:
+        """The number of a topic; −1 if it was not looked at."""
+        at = int(np.searchsorted(self.part.topics, topic)) if topic >= 0 else len(self.part.topics)
+        return at if at < len(self.part.topics) and int(self.part.topics[at]) == topic else -1
+
+    def read_words(self, topics: list[int]) -> None:
+        """Find what words say for topics; all at once, for their rows are long."""
+        wanted = np.array(sorted(set(topics)), np.int64)
+        for start in range(0, len(wanted), _BLOCK):
+            block = wanted[start : start + _BLOCK]
+            found = self.sharpen * self.urn.word_parts(self.part, block)
+            self._words |= zip(block.tolist(), found.astype(np.float32), strict=True)
+
+    def relations(self, titles: set[str]) -> list[Relation]:
+        named = [self.linker.knowledge.titles[int(topic)] for topic in self.part.topics]
+        shown = np.array([at for at, title in enumerate(named) if title in titles], np.int64)
+        values = np.triu(self.part.related[np.ix_(shown, shown)])
+        best = np.unravel_index(_largest(values.ravel(), _MOST_RELATIONS), values.shape)
+        return [
+            Relation(named[shown[one]], named[shown[other]], float(values[one, other]))
+            for one, other in zip(*best, strict=True)
+            if values[one, other] > 0
+        ]
+
+    def reasons(self, token: int, topic: int, rival: int, probability: float, prior: float) -> Reasons:
+        pulls = self.company.pulls(token, topic)
+        return Reasons(
+            entity=self.linker.entity(self.part.topics[topic]),
+            sentence=self.linker.knowledge.sentences[int(self.part.topics[topic])],
+            probability=probability,
+            prior=prior,
+            rival=self.linker.entity(self.part.topics[rival]).title if rival >= 0 else None,
+            odds=self._odds(token, topic, rival) if rival >= 0 else _NOTHING,
+            urn=self._content(token, topic),
+            top_words=self._top_words(topic, rival),
+            company=self._companions(pulls, topic),
+        )
+
+    def _odds(self, token: int, topic: int, rival: int) -> Odds:
+        found, row = self.part.found, self.part.rows[token]
+        span = slice(found.offsets[row], found.offsets[row + 1])
+        one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
+        prior, words, names = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
+        company = np.log(self._content(token, topic).total) - np.log(self._content(token, rival).total)
+        before = self.part.mentions.offsets[token] - span.start
+        around = self.sharpen * float(self.part.surroundings[before + one] - self.part.surroundings[before + other])
+        return Odds(prior, words, names, around, self.sharpen * float(company))
+
+    def _content(self, token: int, topic: int) -> Content:
+        related = float(self.company.pulls(token, topic).sum())
+        return Content(self.urn.rules.base, self.company.repeats(token, topic), related)
+
+    def _top_words(self, topic: int, rival: int) -> list[Word]:
+        """The words that say most for a candidate, or against it."""
+        if (topic, rival) not in self._top:
+            weights, strings = self._words[topic], self.linker.knowledge.word_strings
+            against = weights - self._words[rival] if rival >= 0 else weights
+            best = _largest(np.abs(against), _MOST)
+            words, counts = self.part.words, self.part.counts
+            self._top[topic, rival] = [
+                Word(strings[int(words[at])], int(counts[at]), float(weights[at]), float(against[at]))
+                for at in best
+                if abs(against[at]) >= _LEAST_WORD
+            ]
+        return self._top[topic, rival]
+
+    def _companions(self, pulls: NDArray[np.float64], topic: int) -> list[Companion]:
+        """The strings that pull most, each with what its nearest mention means."""
+        totals = np.bincount(self.part.rows, weights=pulls)
+        best = _largest(totals, _MOST)
+        return [self._companion(int(row), pulls, topic) for row in best if totals[row] >= _LEAST_PULL]
+
+    def _companion(self, row: int, pulls: NDArray[np.float64], topic: int) -> Companion:
+        others = self._tokens[row]
+        others = others[pulls[others] > 0]
+        other = int(others[np.argmax(pulls[others])])
+        means, probability = self.company.puller(other, topic)
+        linked, shared = self.company.between(means, topic)
+        start, end = self.document.spans[self.part.chosen[other]]
+        return Companion(
+            mention=self.document.text[start:end],
+            times=len(others),
+            entity=self.linker.entity(self.part.topics[means]),
+            probability=probability,
+            pull=float(pulls[others].sum()),
+            linked=linked,
+            shared=shared,
+        )
+
+    @cached_property
+    def _tokens(self) -> list[NDArray[np.int64]]:
+        """The mentions of every distinct string."""
+        order = np.argsort(self.part.rows, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.part.rows))[:-1])
+
+
+def _largest(values: NDArray[Any], most: int) -> NDArray[np.int64]:
+    """Where the largest values are, largest first."""
+    places = np.argpartition(-values, most)[:most] if len(values) > most else np.arange(len(values))
+    return places[np.lexsort((places, -values[places]))]

@@ -1,6 +1,0 @@
-"""Documents from standard input, files and directories: plain text, JSON lines, CSV, TSV, Parquet."""
-
-from wikilda.linking.reading.read import Bad, Read, read_documents
-from wikilda.linking.reading.settings import FORMATS, ReadSettings
-
-__all__ = ["FORMATS", "Bad", "Read", "ReadSettings", "read_documents"]

@@ -1,0 +1,235 @@
+"""Dumps: cut into pieces that can be read on their own, so that many processes can read one file.
+
+A piece owns the pages that begin in it. Plain XML is cut anywhere, multistream bz2 between its streams; a
+dump in one single stream is decompressed by one process, which hands the XML on.
+"""
+
+import bz2
+import mmap
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from wikilda._core.compression import open_compressed
+from wikilda._core.errors import InputError
+from wikilda.mediawiki.site import Site, read_site
+
+_HEAD = b"BZh"
+_STREAM = re.compile(_HEAD + rb"[1-9](?:1AY&SY|\x17rE8P\x90)")  # the head of a bz2 stream, full or empty
+_ONE_STREAM = (".gz", ".xz")  # never cut between streams
+_READ = 1 << 20
+_PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
+_BROKEN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
+_PAGE_OVER = re.compile(rb"</page>|(?=<page>)|(?=</mediawiki>)")
+_LONGEST_PAGE = 1 << 28
+_TAIL = 256
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a dump: a range of the file's bytes, or XML that has been read already."""
+
+    path: Path
+    start: int
+    end: int
+    compressed: bool = False
+    xml: bytes | None = None
+
+
+def cut(path: Path, size: int) -> Iterator[Piece]:
+    """Cut a dump into pieces of about `size` bytes of XML."""
+    if path.suffix == ".bz2":
+        starts = _stream_starts(path)
+        if len(starts) > 1:
+            yield from _groups(path, starts, max(1, size // 4))
+            return
+        yield from _one_stream(path, size)
+    elif path.suffix in _ONE_STREAM:
+        yield from _one_stream(path, size)
+    else:
+        length = path.stat().st_size
+        for start in range(0, length, size):
+            yield Piece(path, start, min(start + size, length))
+
+
+def read_piece(piece: Piece) -> bytes:
+    """The XML of the pages that begin in a piece, whole."""
+    if piece.xml is not None:
+        return piece.xml
+    blocks = _stream_blocks(piece) if piece.compressed else _plain_blocks(piece)
+    own = next(blocks)
+    limit = len(own)
+    while _BROKEN_PAGE.search(own, len(own) - len(_PAGE)) and (block := next(blocks, b"")):
+        own += block  # a tag may begin in this piece and end in the next
+    first = own.find(_PAGE)
+    if first < 0 or first >= limit:
+        return b""
+    return _complete(piece, own, limit, blocks)[first:]
+
+
+def site_of(path: Path) -> Site:
+    """What the dump says of its wiki; also finds out, before hours are spent, whether it is a whole dump."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
+    head = b""
+    if path.stat().st_size:
+        with open_compressed(path) as stream:
+            head = stream.read(_READ)
+    if not head.strip():
+        raise InputError(f"{path}: is empty. Download it again.")
+    site = read_site(head, str(path))
+    _check_end(path)
+    return site
+
+
+def _stream_starts(path: Path) -> list[int]:
+    if not path.stat().st_size:
+        raise InputError(f"{path}: is empty. Download it again.")
+    with _mapped(path) as data:
+        starts = [found.start() for found in _STREAM.finditer(data)]
+    if not starts or starts[0] != 0:
+        raise InputError(f"{path}: is not bzip2 data, though its name says so. Download it again.")
+    return starts
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield data
+
+
+def _groups(path: Path, starts: list[int], size: int) -> Iterator[Piece]:
+    begin = 0
+    for start in [*starts[1:], path.stat().st_size]:
+        if start - begin >= size:
+            yield Piece(path, begin, start, compressed=True)
+            begin = start
+    if begin < path.stat().st_size:
+        yield Piece(path, begin, path.stat().st_size, compressed=True)
+
+
+def _stream_blocks(piece: Piece) -> Iterator[bytes]:
+    """The piece's own streams as one block, then what follows, a little at a time."""
+    with piece.path.open("rb") as file:
+        file.seek(piece.start)
+        yield _decompress(file.read(piece.end - piece.start), piece)
+        following = bz2.BZ2Decompressor()
+        while block := file.read(1 << 16):
+            while block:
+                try:
+                    xml = following.decompress(block)
+                except OSError:
+                    raise _damaged(piece.path, piece.end) from None
+                if xml:
+                    yield xml
+                block = following.unused_data
+                if following.eof:
+                    following = bz2.BZ2Decompressor()
+
+
+def _decompress(data: bytes, piece: Piece) -> bytes:
+    parts, at = [], piece.start
+    while data:
+        decompressor = bz2.BZ2Decompressor()
+        try:
+            parts.append(decompressor.decompress(data))
+        except OSError:
+            raise _damaged(piece.path, at) from None
+        if not decompressor.eof:
+            raise _cut_short(piece.path, at)
+        at += len(data) - len(decompressor.unused_data)
+        data = decompressor.unused_data
+    return b"".join(parts)
+
+
+def _plain_blocks(piece: Piece) -> Iterator[bytes]:
+    with piece.path.open("rb") as file:
+        file.seek(piece.start)
+        yield file.read(piece.end - piece.start)
+        while block := file.read(1 << 16):
+            yield block
+
+
+def _complete(piece: Piece, own: bytes, limit: int, blocks: Iterator[bytes]) -> bytes:
+    """Add what is missing of the last page that begins before `limit`, and cut what is not ours.
+
+    A page without `</page>` ends where the next begins, or with the dump; `pages_in` will say so.
+    """
+    last = own.rfind(_PAGE, 0, limit + len(_PAGE) - 1)
+    whole, searched = bytearray(own), last + len(_PAGE)
+    while not (over := _PAGE_OVER.search(whole, searched)):
+        searched = max(searched, len(whole) - len(_END))
+        block = next(blocks, b"")
+        if not block:
+            raise _cut_short(piece.path, piece.start)
+        whole += block
+        if len(whole) - limit > _LONGEST_PAGE:
+            raise _endless(piece.path, piece.end)
+    return bytes(whole[: over.end()])
+
+
+def _one_stream(path: Path, size: int) -> Iterator[Piece]:
+    """Decompress here, and hand on pieces that end with a page."""
+    rest, at = b"", 0
+    with open_compressed(path) as stream:
+        while block := stream.read(_READ):
+            rest += block
+            if len(rest) >= size and (end := rest.rfind(_PAGE_END)) >= 0:
+                end += len(_PAGE_END)
+                yield Piece(path, at, at + end, xml=rest[:end])
+                rest, at = rest[end:], at + end
+            if len(rest) > size + _LONGEST_PAGE:
+                raise _endless(path, at + len(rest))
+    if _END not in rest:
+        raise _cut_short(path, path.stat().st_size)
+    yield Piece(path, at, at + len(rest), xml=rest)
+
+
+def _check_end(path: Path) -> None:
+    """A whole dump ends with `</mediawiki>`; where that can be seen at once, look."""
+    if path.suffix == ".bz2":
+        tail = _last_streams(path)
+        if not tail:
+            return
+    elif path.suffix in _ONE_STREAM:
+        return
+    else:
+        tail = _bytes_of(path, max(0, path.stat().st_size - _TAIL), path.stat().st_size)
+    if _END not in tail:
+        raise _cut_short(path, path.stat().st_size)
+
+
+def _last_streams(path: Path) -> bytes:
+    """The end of the XML, from as many streams as it takes: it may be cut anywhere. Nothing of a single stream."""
+    tail, end = b"", path.stat().st_size
+    with _mapped(path) as data:
+        at = data.rfind(_HEAD)
+        while at >= 0 and len(tail) < _TAIL and (at, end) != (0, len(data)):
+            if _STREAM.match(data, at):
+                tail = _decompress(data[at:end], Piece(path, at, end, compressed=True)) + tail
+                end = at
+            at = data.rfind(_HEAD, 0, at)
+    return tail
+
+
+def _bytes_of(path: Path, start: int, end: int) -> bytes:
+    with path.open("rb") as file:
+        file.seek(start)
+        return file.read(end - start)
+
+
+def _cut_short(path: Path, at: int) -> InputError:
+    return InputError(
+        f"{path}: is cut short (after byte {at} there is no whole page and no {_END.decode()}). Download it again; "
+        "`wikilda download` resumes and checks what it fetches."
+    )
+
+
+def _endless(path: Path, at: int) -> InputError:
+    return InputError(f"{path}: a page that begins before byte {at} does not end. Download it again.")
+
+
+def _damaged(path: Path, at: int) -> InputError:
+    return InputError(f"{path}: cannot be decompressed at byte {at}: the data is damaged. Download it again.")

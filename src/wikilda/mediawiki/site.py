@@ -1,0 +1,96 @@
+"""What a dump says about its wiki (`<siteinfo>`)."""
+
+from dataclasses import dataclass, field
+from urllib.parse import quote
+from xml.parsers import expat
+
+from wikilda._core.errors import InputError
+
+# Every wiki knows these English names beside its own: they are part of MediaWiki.
+_CANONICAL = {
+    "media": -2, "special": -1, "talk": 1, "user": 2, "user talk": 3, "project": 4, "project talk": 5,
+    "file": 6, "image": 6, "file talk": 7, "mediawiki": 8, "mediawiki talk": 9, "template": 10,
+    "template talk": 11, "help": 12, "help talk": 13, "category": 14, "category talk": 15,
+}  # fmt: skip
+
+MAIN, FILE, TEMPLATE, CATEGORY = 0, 6, 10, 14
+
+
+@dataclass
+class Site:
+    """One wiki: its names, its language, its namespaces by lower-cased name."""
+
+    name: str = ""
+    database: str = ""
+    language: str = "en"
+    base: str = ""
+    first_letter_case: bool = True
+    namespaces: dict[str, int] = field(default_factory=lambda: dict(_CANONICAL))
+
+    def url(self, title: str) -> str:
+        """The address of an article, after the pattern of the main page's."""
+        if "/" not in self.base:
+            return ""
+        return self.base.rsplit("/", 1)[0] + "/" + quote(title.replace(" ", "_"), safe="/:@!$*(),;~'")
+
+
+class _Header:
+    """Collects `<siteinfo>` while expat reads; refuses a document type, the home of entity bombs."""
+
+    def __init__(self, place: str) -> None:
+        self.site, self.place = Site(), place
+        self._text, self._key, self.root_seen = "", "", False
+        self.parser = expat.ParserCreate("UTF-8")  # as every export is, whatever it declares
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self.start
+        self.parser.EndElementHandler = self.end
+        self.parser.CharacterDataHandler = self.characters
+        self.parser.StartDoctypeDeclHandler = self.doctype
+
+    def doctype(self, *_: object) -> None:
+        raise InputError(f"{self.place}: has a DOCTYPE, which no MediaWiki export has; refusing to read it.")
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if not self.root_seen:
+            self.root_seen = True
+            if name != "mediawiki":
+                raise InputError(
+                    f"{self.place}: the root element is <{name}>, not <mediawiki>: not a MediaWiki export."
+                )
+            self.site.language = attributes.get("xml:lang", "en")
+        self._text, self._key = "", attributes.get("key", "")
+
+    def characters(self, text: str) -> None:
+        self._text += text
+
+    def end(self, name: str) -> None:
+        text = self._text.strip()
+        if name == "sitename":
+            self.site.name = text
+        elif name == "dbname":
+            self.site.database = text
+        elif name == "base":
+            self.site.base = text
+        elif name == "case":
+            self.site.first_letter_case = text != "case-sensitive"
+        elif name == "namespace" and text:
+            self.site.namespaces[text.lower().replace("_", " ")] = int(self._key or 0)
+        self._text = ""
+
+
+def read_site(head: bytes, place: str) -> Site:
+    """Read the wiki's own description from the first bytes of a dump."""
+    header = _Header(place)
+    before_pages = head.split(b"<page>", 1)[0]
+    try:
+        header.parser.Parse(before_pages, False)
+    except expat.ExpatError as error:
+        raise InputError(
+            f"{place}: line {error.lineno}, column {error.offset}: {expat.errors.messages[error.code]}; "
+            "not a MediaWiki XML export. Official ones begin with <mediawiki>."
+        ) from None
+    except ValueError:
+        raise InputError(f"{place}: a <namespace> has a key that is not a number.") from None
+    if not header.root_seen:
+        raise InputError(f"{place}: has no <mediawiki> at its beginning; not a MediaWiki XML export.")
+    return header.site

@@ -1,0 +1,9 @@
+"""Wikitext → plain text, links and marks: a scanner made for the purpose, compiled, in three passes.
+
+`docs/wikitext.md` has the rules and what was measured before choosing this over a parsing library.
+"""
+
+from wikilda.mediawiki.wikitext._scan import Page, Scanned, read_page, scan
+from wikilda.mediawiki.wikitext.dialect import Dialect, dialect_of, mark_key
+
+__all__ = ["Dialect", "Page", "Scanned", "dialect_of", "mark_key", "read_page", "scan"]

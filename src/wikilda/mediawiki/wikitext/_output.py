@@ -1,0 +1,56 @@
+"""What rendering fills, and where it is while it does so."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import inner
+from wikilda.text.tokens import Bytes, Hashes, encode
+
+# Where things are while a page is rendered: the rows of `state`.
+AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE = range(11)
+STATE_SIZE = 11
+
+NEWLINE, SPACE = 10, 32
+
+
+class Rendered(NamedTuple):
+    """What rendering fills: two texts; the links, one a column; the page's marks, one a column."""
+
+    text: Bytes
+    aside: Bytes
+    links: NDArray[np.int64]
+    marks: Hashes
+    state: NDArray[np.int64]
+
+
+@inner
+def put(out: Rendered, byte: int) -> None:
+    """Write one byte to the text or, while that is hidden, to the aside."""
+    state = out.state
+    if state[HIDDEN]:
+        out.aside[state[AT_ASIDE]] = byte
+        state[AT_ASIDE] += 1
+    else:
+        out.text[state[AT_TEXT]] = byte
+        state[AT_TEXT] += 1
+
+
+@inner
+def put_point(out: Rendered, point: int) -> None:
+    """Write one character."""
+    state = out.state
+    if state[HIDDEN]:
+        state[AT_ASIDE] = encode(point, out.aside, state[AT_ASIDE])
+    else:
+        state[AT_TEXT] = encode(point, out.text, state[AT_TEXT])
+
+
+@inner
+def mark(out: Rendered, kind: int, name: np.uint64) -> None:
+    """Note a template, a category or a magic word."""
+    count = out.state[MARKS]
+    out.marks[0, count] = kind
+    out.marks[1, count] = name
+    out.state[MARKS] = count + 1

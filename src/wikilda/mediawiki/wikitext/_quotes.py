@@ -1,0 +1,72 @@
+"""Apostrophes: two are italics, three are bold, five are both."""
+
+from wikilda._core.jit import inner
+from wikilda.mediawiki.wikitext._output import APOSTROPHE, FRAMES, HIDDEN, NEWLINE, SPACE, Rendered, put
+from wikilda.mediawiki.wikitext._pairs import Partners
+from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
+from wikilda.text.tokens import Bytes
+
+UNKNOWN, NONE = -2, -1  # of APOSTROPHE, which else says where a run ends
+_QUOTE = 39
+
+
+@inner
+def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
+    """A run of apostrophes: writes those that are no type; returns where to go on."""
+    state = out.state
+    after = _run_end(source, at, size)
+    run = after - at
+    shown = run if run == 1 else (1 if run == 4 else max(0, run - 5))
+    if run >= 2 and not state[HIDDEN] and not state[FRAMES]:
+        if state[APOSTROPHE] == UNKNOWN:
+            state[APOSTROPHE] = _find_apostrophe(source, at, size, partner)
+        if state[APOSTROPHE] == after:
+            shown += 1
+    for _ in range(shown):
+        put(out, _QUOTE)
+    return after
+
+
+@inner
+def _run_end(source: Bytes, at: int, size: int) -> int:
+    while at < size and source[at] == _QUOTE:
+        at += 1
+    return at
+
+
+@inner
+def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> int:
+    """Where the run ends that is an apostrophe and italics (`l'''Iliade''`): one is if neither kind is balanced.
+
+    MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space.
+    """
+    bold = italic = hidden = 0
+    alone = after_word = after_space = NONE
+    while at < size and (hidden > 0 or source[at] != NEWLINE):
+        byte = source[at]
+        if partner[at] > at:
+            at = partner[at]
+            continue
+        if byte == ASIDE_BEGIN:
+            hidden += 1
+        elif byte == ASIDE_END:
+            hidden -= 1
+        after = _run_end(source, at, size)
+        run = min(after - at, 5)
+        if hidden > 0 or run < 2:
+            at = max(after, at + 1)
+            continue
+        italic += run == 2 or run == 5
+        bold += run >= 3
+        if (run == 3 or run == 4) and alone == NONE:
+            start = after - 3
+            if start >= 1 and source[start - 1] == SPACE:
+                after_space = after if after_space == NONE else after_space
+            elif start >= 2 and source[start - 2] == SPACE:
+                alone = after
+            elif after_word == NONE:
+                after_word = after
+        at = after
+    if bold % 2 == 0 or italic % 2 == 0:
+        return NONE
+    return alone if alone != NONE else (after_word if after_word != NONE else after_space)

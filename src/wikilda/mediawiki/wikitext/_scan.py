@@ -1,0 +1,108 @@
+"""The scanner: many pages in one call, each through the three passes."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import njit
+from wikilda.mediawiki.wikitext._output import AT_ASIDE, AT_TEXT, LEAD, LINKS, MARKS, STATE_SIZE, Rendered
+from wikilda.mediawiki.wikitext._pairs import match_pairs
+from wikilda.mediawiki.wikitext._strip import strip
+from wikilda.mediawiki.wikitext.dialect import Dialect
+from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START, render
+from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
+
+
+class Scanned(NamedTuple):
+    """Plain texts one after the other, and tables whose columns belong to pages by their bounds.
+
+    `links` has the rows TARGET_START … IN_ASIDE: a target is a span of `source`, an anchor one of `text`, or
+    of `aside` where IN_ASIDE says so. `marks` has two rows: the kind of a mark, and its name's hash.
+    """
+
+    source: Bytes
+    text: Bytes
+    aside: Bytes
+    links: Offsets
+    marks: Hashes
+    text_bounds: Offsets
+    link_bounds: Offsets
+    mark_bounds: Offsets
+    lead: Offsets
+
+
+@njit
+def _scan(
+    wikitext: Bytes, page_bounds: Offsets, source: Bytes, scratch: NDArray[np.int32], frames: Offsets,
+    dialect: Dialect, out: Rendered, bounds: Offsets, lead: Offsets,
+) -> None:  # fmt: skip
+    state = out.state
+    written = 0
+    for page in range(len(page_bounds) - 1):
+        piece = source[written:]
+        size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece)
+        match_pairs(piece, size, scratch[0], scratch[1:])
+        first_link = state[LINKS]
+        render(piece, size, scratch[0], dialect, frames, out)
+        for link in range(first_link, state[LINKS]):
+            out.links[TARGET_START, link] += written
+            out.links[TARGET_END, link] += written
+        written += size
+        lead[page] = state[LEAD] if state[LEAD] >= 0 else bounds[0, page]
+        bounds[0, page + 1] = state[AT_TEXT]
+        bounds[1, page + 1] = state[LINKS]
+        bounds[2, page + 1] = state[MARKS]
+
+
+def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
+    """Scan the pages `wikitext[page_bounds[i]:page_bounds[i + 1]]`, which must be valid UTF-8."""
+    data = byte_array(wikitext)
+    longest = int(np.diff(page_bounds).max(initial=0))
+    most = len(data) // 4 + 1  # links and marks: none is shorter than `{{}}`
+    out = Rendered(
+        text=np.empty(len(data) + 4, np.uint8),
+        aside=np.empty(len(data) + 4, np.uint8),
+        links=np.empty((5, most), np.int64),
+        marks=np.empty((2, most), np.uint64),
+        state=np.zeros(STATE_SIZE, np.int64),
+    )
+    source = np.empty(len(data) + 4, np.uint8)
+    bounds = np.zeros((3, len(page_bounds)), np.int64)
+    lead = np.zeros(len(page_bounds) - 1, np.int64)
+    scratch = np.empty((4, longest + 4), np.int32)
+    frames = np.empty((2, longest // 2 + 4), np.int64)
+    _scan(data, page_bounds, source, scratch, frames, dialect, out, bounds, lead)
+    return Scanned(
+        source=source,
+        text=out.text[: out.state[AT_TEXT]],
+        aside=out.aside[: out.state[AT_ASIDE]],
+        links=out.links[:, : out.state[LINKS]],
+        marks=out.marks[:, : out.state[MARKS]],
+        text_bounds=bounds[0],
+        link_bounds=bounds[1],
+        mark_bounds=bounds[2],
+        lead=lead,
+    )
+
+
+class Page(NamedTuple):
+    """One scanned page, for reading: its text and its links as (target as written, anchor, in the text)."""
+
+    text: str
+    links: list[tuple[str, str, bool]]
+
+
+def read_page(wikitext: str, dialect: Dialect) -> Page:
+    """Scan a single page."""
+    data = wikitext.encode("utf-8", "replace")
+    got = scan(data, np.array([0, len(data)]), dialect)
+    links = []
+    for target, target_end, anchor, anchor_end, aside in got.links.T:
+        shown = (got.aside if aside else got.text)[anchor:anchor_end]
+        links.append((_words(got.source[target:target_end]), _words(shown), not aside))
+    return Page(_words(got.text), links)
+
+
+def _words(part: Bytes) -> str:
+    return part.tobytes().decode()

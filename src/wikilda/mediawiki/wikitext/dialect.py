@@ -1,0 +1,126 @@
+"""A wiki's dialect of wikitext as lookup tables for the kernels: tags, prefixes, entities, link trails."""
+
+from html.entities import name2codepoint
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import find
+from wikilda._core.jit import inner, int64, njit
+from wikilda.mediawiki.languages import LANGUAGE_CODES, SISTERS, Language
+from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
+from wikilda.text.characters import TABLE_SIZE, characters
+from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
+
+# What a tag does to what it encloses.
+DROPPED, LITERAL, ASIDE, BREAKING, FORMATTING, VANISHING = 1, 2, 3, 4, 5, 6
+# What a link's prefix says that it is.
+TO_MAIN, TO_FILE, TO_CATEGORY, TO_LANGUAGE, ELSEWHERE = 0, 1, 2, 3, 4
+
+TAGS = {
+    DROPPED: "math chem ce gallery syntaxhighlight source timeline score graph templatedata imagemap hiero mapframe "
+    "maplink categorytree inputbox includeonly templatestyles section indicator references style script charinsert rss "
+    "dynamicpagelist mapdata languages tvar quiz listing",
+    LITERAL: "nowiki pre",
+    ASIDE: "ref table",
+    BREAKING: "br p div li ul ol dl dt dd hr tr td th caption h1 h2 h3 h4 h5 h6 blockquote center poem",
+    FORMATTING: "b i u s em strong small big sub sup span font tt code kbd samp var cite abbr dfn del ins strike bdi "
+    "bdo q ruby rb rp rt rtc wbr time data mark a img tbody thead tfoot col colgroup nobr",
+    VANISHING: "noinclude onlyinclude translate",
+}
+_SPACES = (0xA0, 0x2002, 0x2003, 0x2009)
+_TRAIL_SIZE = 0x3000
+
+# Seeds that differ in all their bits: if only the lowest did, the tag `td` would be the prefix `sd`.
+TAG, PREFIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+ENTITY, MARK = np.uint64(0x94D049BB133111EB), np.uint64(0xD6E8FEB86659FD93)
+
+
+class Lookup(NamedTuple):
+    """Sorted hashes of names, and what each name stands for."""
+
+    keys: NDArray[np.uint64]
+    values: NDArray[np.int64]
+
+
+class Dialect(NamedTuple):
+    """All that the scanner must know of a wiki."""
+
+    lower: NDArray[np.uint32]
+    upper: NDArray[np.uint32]
+    names: Lookup  # tags, prefixes and entities, each kind hashed with a seed of its own
+    trail: NDArray[np.bool_]
+    first_letter_case: bool
+
+
+@njit
+def hash_name(seed: np.uint64, text: Bytes, start: int, end: int, lower: NDArray[np.uint32]) -> np.uint64:
+    """Hash a name without regard to case; underscores are spaces, and spaces at the ends do not count."""
+    value = seed
+    pending = False
+    while start < end:
+        point, size = decode(text, start)
+        start += size
+        if point == 32 or point == 95 or point == 9 or point == 10:
+            pending = value != seed
+            continue
+        if pending:
+            value = add_point(value, 32)
+            pending = False
+        value = add_point(value, int64(lower[point]) if point < TABLE_SIZE else point)
+    return mix(value)
+
+
+@njit
+def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
+    """Hash bytes as they stand."""
+    value = seed
+    for at in range(start, end):
+        value = add_point(value, int64(text[at]))
+    return mix(value)
+
+
+@inner
+def find_name(lookup: Lookup, key: np.uint64) -> int:
+    """Where a name stands in the table, or -1."""
+    return int64(find(lookup.keys, 0, len(lookup.keys), key))
+
+
+def mark_key(name: str) -> int:
+    """The hash under which the scanner reports a template, a category or a magic word."""
+    return _key(MARK, name)
+
+
+def _key(seed: np.uint64, name: str) -> int:
+    source = as_bytes(name)
+    return int(hash_name(seed, source, 0, len(source), characters().lower))
+
+
+def dialect_of(site: Site, language: Language, *, transcluded: bool = False) -> Dialect:
+    """The tables for one wiki; `transcluded` reads a template's page as the pages that use it see it."""
+    trail = np.zeros(_TRAIL_SIZE, np.bool_)
+    trail[[ord(letter) for letter in language.trail if ord(letter) < _TRAIL_SIZE]] = True
+    names = {_key(TAG, name): kind for kind, names in TAGS.items() for name in names.split()}
+    if transcluded:
+        names |= {_key(TAG, "includeonly"): VANISHING, _key(TAG, "noinclude"): DROPPED}
+    names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site, language).items()}
+    pairs = sorted((names | _entities()).items())
+    lookup = Lookup(np.array([k for k, _ in pairs], np.uint64), np.array([v for _, v in pairs], np.int64))
+    return Dialect(characters().lower, characters().upper, lookup, trail, site.first_letter_case)
+
+
+def _prefixes(site: Site, language: Language) -> dict[str, int]:
+    kinds = {FILE: TO_FILE, CATEGORY: TO_CATEGORY, MAIN: TO_MAIN}
+    found = {name: kinds.get(number, ELSEWHERE) for name, number in site.namespaces.items()}
+    aliases = dict.fromkeys(language.files, TO_FILE) | dict.fromkeys(language.categories, TO_CATEGORY)
+    return dict.fromkeys(LANGUAGE_CODES, TO_LANGUAGE) | dict.fromkeys(SISTERS, ELSEWHERE) | aliases | found
+
+
+def _entities() -> dict[int, int]:
+    # Names of entities differ by case alone (&Dagger; and &dagger;), so they are hashed as they stand.
+    found = {}
+    for name, point in (name2codepoint | {"apos": 39}).items():
+        source = as_bytes(name)
+        found[int(hash_exact(ENTITY, source, 0, len(source)))] = 32 if point in _SPACES else point
+    return found

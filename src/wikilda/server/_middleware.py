@@ -1,0 +1,171 @@
+"""What stands before every request: limits on its body, headers of its answer, a line in the log, numbers, keys."""
+
+import asyncio
+import hmac
+import logging
+import traceback
+from time import perf_counter
+from urllib.parse import parse_qs
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from wikilda.server.errors import Problem, too_large
+from wikilda.server.metrics import Metrics
+from wikilda.server.settings import ServerSettings
+
+log = logging.getLogger("wikilda.server")
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = [
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
+_OPEN = ("/health", "/openapi.json", "/page/")  # no key is needed for these, nor for the page
+_GONE = 499  # the client went away before it had sent its request
+
+
+class Gone(Exception):  # noqa: N818
+    """The client has closed its connection."""
+
+
+class Guard:
+    """The outermost layer: whatever happens inside, one answer goes out, and is counted."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
+        self.app, self.settings, self.metrics = app, settings, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection event of ASGI."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1002})
+        elif scope["type"] != "http":
+            await self.app(scope, receive, send)
+        else:
+            await self._request(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started, status = perf_counter(), 0
+        self.metrics.open(1)
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *_HEADERS]
+            await send(message)
+
+        try:
+            body = await self._body(scope, receive)
+            await self.app(scope, _once(body, receive), answer)
+        except Gone:
+            status = _GONE
+        except Problem as problem:
+            await problem.response()(scope, receive, answer)
+        except Exception as error:
+            _log_error(error)
+            if not status:
+                await Problem(500, "internal", "Something is wrong with the server, and has been logged.").response()(
+                    scope, receive, answer
+                )
+        finally:
+            self.metrics.open(-1)
+            self._note(scope, status, perf_counter() - started)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """All of a request's body, within the limits of size and time."""
+        most, declared = self.settings.max_body, dict(scope["headers"]).get(b"content-length", b"0")
+        if declared.isdigit() and int(declared) > most:
+            raise _closing(too_large("The request's body in bytes", int(declared), most, "max_body"))
+        parts, size = [], 0
+        try:
+            async with asyncio.timeout(self.settings.patience):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise Gone
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > most:
+                        raise _closing(too_large("The request's body in bytes", size, most, "max_body"))
+                    if not message.get("more_body"):
+                        return b"".join(parts)
+        except TimeoutError:
+            text = f"The request's body did not come within {self.settings.patience:g} s. Send it faster."
+            raise _closing(Problem(408, "slow", text)) from None
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")
+        self.metrics.note(route, status, seconds)
+        path = scope["path"]
+        if self.settings.log_texts:
+            path += "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
+        elif route.startswith("/v1/") and "{" in route:
+            path = route  # what was looked up is the user's own business
+        log.info("%s %s %d %.1f ms", scope["method"], path.encode("unicode_escape").decode(), status, 1000 * seconds)
+
+
+class Keys:
+    """Lets requests through that bring an API key, where keys are set."""
+
+    def __init__(self, app: ASGIApp, keys: tuple[str, ...]) -> None:
+        self.app, self._keys = app, [key.encode() for key in keys]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection event of ASGI."""
+        if scope["type"] != "http" or _is_open(scope):
+            await self.app(scope, receive, send)
+            return
+        message = await receive()
+        given = _given(scope, message.get("body", b""))
+        if not any(hmac.compare_digest(key, each) for key in self._keys for each in given):
+            text = "Send an API key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or `gcube-token=KEY` as TagMe does."
+            problem = Problem(401, "no_key", text, {"WWW-Authenticate": "Bearer"})
+            await problem.response()(scope, receive, send)
+            return
+        await self.app(scope, _once(message["body"], receive), send)
+
+
+def _is_open(scope: Scope) -> bool:
+    return scope["path"].startswith(_OPEN) or (scope["path"] == "/" and scope["method"] in ("GET", "HEAD"))
+
+
+def _given(scope: Scope, body: bytes) -> list[bytes]:
+    headers = dict(scope["headers"])
+    found = [headers.get(b"x-api-key", b""), headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
+    fields = [scope["query_string"]]
+    if headers.get(b"content-type", b"").startswith(b"application/x-www-form-urlencoded"):
+        fields.append(body)
+    for each in fields:
+        if b"gcube-token" in each:
+            found += [key.encode() for key in parse_qs(each.decode("latin-1")).get("gcube-token", [])]
+    return found
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    """Give a body that has been read once, then whatever comes after it."""
+    waiting = [body]
+
+    async def replay() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
+        return await receive()
+
+    return replay
+
+
+def _closing(problem: Problem) -> Problem:
+    problem.headers = {**(problem.headers or {}), "Connection": "close"}
+    return problem
+
+
+def _log_error(error: Exception) -> None:
+    """Where it happened, but not the message: it may quote a user's text."""
+    where = " < ".join(
+        f"{each.filename}:{each.lineno}" for each in reversed(traceback.extract_tb(error.__traceback__)[-4:])
+    )
+    log.error("%s at %s", type(error).__name__, where)

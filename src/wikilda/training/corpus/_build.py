@@ -1,0 +1,129 @@
+"""`wikilda corpus`: batches are encoded side by side, then brought together in the order of their keys."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.artifact import Writer, check_target
+from wikilda._core.csr import offsets_of
+from wikilda._core.diagnostics import Report
+from wikilda._core.errors import InputError
+from wikilda._core.platform import available_cores
+from wikilda._core.progress import bar
+from wikilda._core.string_table import StringTable
+from wikilda._core.workdir import work_directory
+from wikilda._core.workers import Pool, Workers
+from wikilda.documents.detection import Detector, DetectorSettings
+from wikilda.knowledge import Knowledge
+from wikilda.training.corpus._encode import Recipe, encode_part
+from wikilda.training.corpus.corpus import Corpus
+from wikilda.training.corpus.settings import CorpusSettings
+from wikilda.training.corpus.sources import batches
+
+SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
+_DEFAULT, _DETECTOR = CorpusSettings(), DetectorSettings()
+
+
+def make_corpus(
+    inputs: list[Path],
+    knowledge: str | Path,
+    target: str | Path,
+    settings: CorpusSettings = _DEFAULT,
+    *,
+    detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR,
+    workers: int | None = None,
+    pool: Pool | None = None,
+    overwrite: bool = False,
+) -> Corpus:
+    """Encode documents with the symbols of some knowledge. The result depends on the documents alone.
+
+    `pool` runs tasks elsewhere than in processes of this machine.
+    """
+    target, known = Path(target), Knowledge.open(knowledge)
+    check_target(target, overwrite=overwrite)
+    recipe = Recipe(Path(knowledge).resolve(), settings, detector)
+    with work_directory(target, "encoding", {}, restart=True) as work:
+        parts = work / "parts"
+        with pool or Workers(workers or available_cores()) as own, bar("reading documents", None) as shown:
+            tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs)))
+            for count in own.run(encode_part, tasks):
+                shown.advance(count)
+        report = _report(parts)
+        if not report.counts.get("documents"):
+            examples = "".join(f"\n  {each}" for each in report.examples)
+            raise InputError(f"{', '.join(map(str, inputs))}: there is no document to take.{examples}")
+        with Corpus.writer(target, overwrite=overwrite) as writer:
+            firsts = _write_shards(parts, writer, report.counts["tokens"])
+            about = {"knowledge": known.identity, "settings": settings.to_mapping(), "firsts": firsts}
+            inputs_named = sorted(path.name for path in inputs)
+            summary = {"summary": report.counts, "complaints": report.examples, "source": inputs_named}
+            return writer.finish({**about, **summary})
+
+
+def _parts(parts: Path) -> list[Path]:
+    return sorted(parts.glob("[0-9]" * 6))
+
+
+def _report(parts: Path) -> Report:
+    """What was met in all parts, and how much there is to keep."""
+    whole = Report()
+    for part in _parts(parts):
+        whole.add(Report.read(part))
+        whole.count("documents", len(_load(part, "keys")))
+        whole.count("tokens", len(_load(part, "words")) + len(_load(part, "mentions")))
+    return whole
+
+
+def _load(part: Path, name: str) -> NDArray[Any]:
+    return np.asarray(np.load(part / f"{name}.npy", mmap_mode="r", allow_pickle=False))
+
+
+def _write_shards(parts: Path, writer: Writer[Corpus], tokens: int) -> list[int]:
+    """Write all documents in the order of their keys; returns the least key that each shard may have."""
+    shards = -(-tokens // SHARD_TOKENS)
+    firsts = [number * 2**64 // shards for number in range(shards)]
+    for number, first in enumerate(firsts):
+        end = firsts[number + 1] if number + 1 < shards else 2**64
+        _write_shard(list(_slices(parts, first, end)), writer, f"{number:05d}")
+    return firsts
+
+
+def _slices(parts: Path, first: int, end: int) -> Iterator[tuple[Path, int, int]]:
+    """Where in each part the documents of a range of keys are."""
+    for part in _parts(parts):
+        keys = _load(part, "keys")
+        start = int(np.searchsorted(keys, np.uint64(first)))
+        stop = int(np.searchsorted(keys, np.uint64(end))) if end < 2**64 else len(keys)
+        if stop > start:
+            yield part, start, stop
+
+
+def _write_shard(slices: list[tuple[Path, int, int]], writer: Writer[Corpus], name: str) -> None:
+    keys = np.concatenate([_load(part, "keys")[start:stop] for part, start, stop in slices] or [np.empty(0, np.uint64)])
+    order = np.argsort(keys, kind="stable")
+    writer.array(f"{name}/keys", keys[order])
+    for data, offsets in (("words", "word_offsets"), ("mentions", "mention_offsets")):
+        symbols, bounds = _ordered(slices, data, offsets, order, np.dtype(np.uint32))
+        writer.array(f"{name}/{data}", symbols)
+        writer.array(f"{name}/{offsets}", bounds)
+    writer.strings(f"{name}/ids", StringTable(*_ordered(slices, "ids.bytes", "ids.offsets", order, np.dtype(np.uint8))))
+
+
+def _ordered(
+    slices: list[tuple[Path, int, int]], data: str, offsets: str, order: NDArray[np.int64], kind: "np.dtype[Any]"
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Pieces of all slices in the order of their documents."""
+    values, lengths = [np.empty(0, kind)], [np.empty(0, np.int64)]
+    for part, start, stop in slices:
+        bounds = np.asarray(_load(part, offsets)[start : stop + 1], np.int64)
+        values.append(_load(part, data)[bounds[0] : bounds[-1]])
+        lengths.append(np.diff(bounds))
+    every, size = np.concatenate(values), np.concatenate(lengths)
+    starts = np.cumsum(size) - size
+    kept = size[order]
+    bounds = offsets_of(kept)
+    places = np.arange(bounds[-1]) + np.repeat(starts[order] - bounds[:-1], kept)
+    return every[places], bounds

@@ -1,0 +1,116 @@
+"""Documents → symbols. A batch becomes a part: its documents as arrays, sorted by their keys."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.atomic import new_directory
+from wikilda._core.csr import offsets_of
+from wikilda._core.diagnostics import Report
+from wikilda._core.npy import save_array
+from wikilda._core.string_table import StringTable
+from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import encode
+from wikilda.knowledge import Knowledge
+from wikilda.training.corpus._reading import Draft, drafts
+from wikilda.training.corpus.settings import CorpusSettings
+from wikilda.training.corpus.sources import Batch
+
+
+class Recipe(NamedTuple):
+    """All that a worker must know to encode a batch."""
+
+    knowledge: Path
+    settings: CorpusSettings
+    detector: "DetectorSettings | Callable[[Knowledge], Detector]"
+
+
+class Encoded(NamedTuple):
+    """A document as numbers of symbols."""
+
+    id: str
+    words: NDArray[np.uint32]
+    mentions: NDArray[np.uint32]
+
+
+def key_of(identity: str) -> int:
+    """A document's place in the corpus: a hash of its id, so that any stretch of keys is a fair sample."""
+    return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=2)
+def _opened(recipe: Recipe) -> tuple[Knowledge, Detector | None]:
+    knowledge = Knowledge.open(recipe.knowledge)
+    if not recipe.settings.detect:
+        return knowledge, None
+    if isinstance(recipe.detector, DetectorSettings):
+        return knowledge, DictionaryDetector(knowledge, recipe.detector)
+    return knowledge, recipe.detector(knowledge)
+
+
+def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
+    """Write the part of a batch; returns how many documents it has."""
+    knowledge, detector = _opened(recipe)
+    report = Report()
+    made: list[Encoded] = []
+    for draft in drafts(batch, recipe.settings, report):
+        made += _encoded(draft, knowledge, detector, recipe.settings, report)
+    made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
+    with new_directory(parts / f"{number:06d}") as place:
+        for name, values in arrays_of(made).items():
+            save_array(place / f"{name}.npy", values)
+        report.save(place)
+    return report.counts.get("documents read", 0)
+
+
+def _encoded(
+    draft: Draft, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
+) -> Iterator[Encoded]:
+    if not draft.text.strip():
+        report.complain("empty documents", f"document {draft.id!r} is empty")
+        return
+    encoded = encode(Document(draft.text, draft.spans, draft.id), knowledge, detector)
+    words, mentions = np.asarray(encoded.words), np.asarray(encoded.mentions)
+    report.count("words", len(words))
+    report.count("words not in the knowledge", int((words < 0).sum()))
+    report.count("mentions", len(mentions))
+    report.count("mentions not in the knowledge", int((mentions < 0).sum()))
+    words, mentions = words[words >= 0], mentions[mentions >= 0]
+    if len(words) + len(mentions) == 0:
+        report.complain("documents without known words", f"document {draft.id!r} has no word that the knowledge has")
+        return
+    pieces = -(-(len(words) + len(mentions)) // settings.longest)
+    if pieces > 1:
+        report.complain("documents cut", f"document {draft.id!r} is long: it is cut into {pieces}")
+    for piece in range(pieces):
+        identity = draft.id if piece == 0 else f"{draft.id}#{piece + 1}"
+        yield Encoded(identity, _piece(words, piece, pieces), _piece(mentions, piece, pieces))
+
+
+def _piece(symbols: NDArray[np.int64], piece: int, pieces: int) -> NDArray[np.uint32]:
+    start, end = piece * len(symbols) // pieces, (piece + 1) * len(symbols) // pieces
+    return symbols[start:end].astype(np.uint32)
+
+
+def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
+    """Documents as the arrays that a corpus has."""
+    ids = StringTable.of(each.id for each in documents)
+    return {
+        "keys": np.array([key_of(each.id) for each in documents], np.uint64),
+        "words": _joined([each.words for each in documents]),
+        "word_offsets": offsets_of([len(each.words) for each in documents]),
+        "mentions": _joined([each.mentions for each in documents]),
+        "mention_offsets": offsets_of([len(each.mentions) for each in documents]),
+        "ids.bytes": ids.data,
+        "ids.offsets": ids.offsets,
+    }
+
+
+def _joined(symbols: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
+    return np.concatenate(symbols) if symbols else np.empty(0, np.uint32)

@@ -1,0 +1,197 @@
+"""Iterations as jobs of Spark. What is a table is on the cluster; the driver has only files, which it maps."""
+
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from wikilda._core.atomic import write_text
+from wikilda._core.spark import open_session, worded
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+from wikilda.training.engines.base import Engine, Job
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.engines.spark._broadcast import Spread, spread
+from wikilda.training.engines.spark._collect_model import fetch_tables
+from wikilda.training.engines.spark._merging import next_table
+from wikilda.training.engines.spark._packets import Sources, form_shards
+from wikilda.training.engines.spark._sampling import sample_partition
+from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
+from wikilda.training.engines.spark.tables import (
+    Tables,
+    documents_table,
+    links_table,
+    model_table,
+    symbols_table,
+)
+from wikilda.training.interpolate import Blend, next_model
+from wikilda.training.iteration_globals import open_shared, write_shared
+from wikilda.training.shard import Globals
+
+_ROUND = 8  # shards of a round by core: what is lost when the driver is
+SAMPLING, MERGING = "sampling", "adding up and interpolating"
+_COUNTED = "counted"  # of an iteration's directory: a file for each round that is done
+
+
+class SparkEngine(Engine):
+    """Shards are sampled in rounds, each a job; the counts of a finished round are a table."""
+
+    def __init__(
+        self, master: str | None = None, tables: str | None = None, conf: Mapping[str, str] | None = None,
+        together: int = 0,
+    ) -> None:  # fmt: skip
+        """`tables` is a directory that all nodes see, by default beside the result; `together` shards are a round."""
+        self._master, self._tables, self._conf, self._together = master, tables, conf or {}, together
+        self._scratch = Path(tempfile.mkdtemp(prefix="wikilda-spark-"))
+        self._local = LocalEngine(1)
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, which takes seconds to start."""
+        return open_session(self._master, self._conf, self._scratch)
+
+    def missing(self, job: Job) -> list[int]:
+        """The shards that are not in a finished round."""
+        done = {shard for file in _rounds(job) for shard in json.loads(file.read_text("utf-8"))}
+        return [shard for shard in range(job.checkpoint.count) if shard not in done]
+
+    def sample(self, job: Job) -> Iterator[int]:
+        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        with worded():
+            yield from self._sample(job)
+
+    def _sample(self, job: Job) -> Iterator[int]:
+        self.merging_seconds = 0.0
+        tables = self._place(job)
+        for file in _rounds(job):
+            if not tables.is_whole(_round_name(job, int(file.stem))):  # someone has removed it
+                file.unlink()
+        missing = self.missing(job)
+        if not missing:
+            return
+        sources, shared = _sources(tables, job), self._spread_globals(job)
+        size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
+        for start in range(0, len(missing), size):
+            shards = missing[start : start + size]
+            before = self._before(tables, job, shards)
+            self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
+            formed = form_shards(sources, before, shards)
+            sample = partial(sample_partition, task=job.task, shared=shared)
+            name = _round_name(job, shards[0])
+            formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))
+            yield from self._finish_round(tables, job, shards, name)
+        shared.sent.destroy()
+
+    def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
+        """Add the counts of all shards up, and write the next model to `target`."""
+        started = time.process_time()
+        with worded():
+            model = self._interpolate(job, blend, target)
+        self.merging_seconds += time.process_time() - started
+        return model
+
+    def _interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
+        tables = self._place(job)
+        self._describe(job, MERGING)
+        rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
+        counts = self.spark.read.schema(COUNTS).parquet(*rounds)
+        name = f"next-{job.model.identity}"
+        made = next_table(job.model, model_table(tables, job.model), counts, blend)
+        made.write.mode("overwrite").parquet(tables.uri(name))
+        joined = fetch_tables(tables, name, job.model, job.checkpoint.path / "scratch")
+        knowledge_path = str(job.knowledge) if job.knowledge else ""
+        model = next_model(job.model, joined, target, knowledge_path=knowledge_path, iteration=job.task.iteration)
+        tables.rename(name, f"model-{model.identity}")
+        tables.remove(f"model-{job.model.identity}")
+        tables.remove(_iteration_name(job))
+        return model
+
+    def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
+        """The log likelihood of some documents, few enough for the driver, which reads the rows they need."""
+        return self._local.likelihoods(model, job, held_out)
+
+    def close(self) -> None:
+        """Stop the session."""
+        if "spark" in self.__dict__:
+            self.spark.stop()
+        self._local.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _place(self, job: Job) -> Tables:
+        work = job.checkpoint.path.parent
+        if self._tables is None:
+            return Tables(self.spark, (work / "tables").resolve().as_uri(), self._scratch)
+        name = work / "tables.name"  # a directory of its own: other trainings may use the same place
+        if not name.is_file():
+            write_text(name, f"{work.stem}-{uuid4().hex[:12]}")
+        return Tables(self.spark, f"{self._tables}/{name.read_text('utf-8')}", self._scratch)
+
+    def _describe(self, job: Job, what: str) -> None:
+        """What Spark's own pages and logs call the jobs that follow."""
+        self.spark.sparkContext.setJobDescription(f"iteration {job.task.iteration}: {what}")
+
+    def _spread_globals(self, job: Job) -> Spread[Globals]:
+        place = job.checkpoint.path / "shared"
+        if not place.is_dir():
+            write_shared(job.model, place)
+        return spread(self.spark.sparkContext, "globals", job.model.identity, open_shared(job.model, place))
+
+    def _before(self, tables: Tables, job: Job, shards: list[int]) -> DataFrame:
+        """The topics that mentions had in the iteration before: a row for every shard."""
+        name, size = f"{_iteration_name(job)}/before-{shards[0]:06d}", 256
+        parts = [shards[start : start + size] for start in range(0, len(shards), size)]
+        tables.write(name, ([_chosen(job, part)] for part in parts))
+        return tables.read(name, "shard int, topics array<int>")
+
+    def _finish_round(self, tables: Tables, job: Job, shards: list[int], name: str) -> Iterator[int]:
+        """Keep the notes of a round's shards, and that it is done."""
+        notes = tables.read(name, COUNTS).where(F.col("kind") == BEFORE).select("shard", "topics", "report")
+        for row in notes.toLocalIterator():
+            job.checkpoint.save_notes(row.shard, np.array(row.topics, np.uint32), row.report)
+            yield int(json.loads(row.report)["documents"])
+        place = job.checkpoint.path / _COUNTED
+        place.mkdir(exist_ok=True)
+        write_text(place / f"{shards[0]:06d}.json", json.dumps(shards))
+        tables.remove(f"{_iteration_name(job)}/before-{shards[0]:06d}")
+
+
+def _sources(tables: Tables, job: Job) -> Sources:
+    which = job.corpus, job.checkpoint.count, job.task.settings.held_out
+    graph = job.knowledge if job.task.settings.coherence else None
+    return Sources(
+        documents_table(tables, *which),
+        symbols_table(tables, *which),
+        model_table(tables, job.model),
+        links_table(tables, Knowledge.open(graph)) if graph else None,
+    )
+
+
+def _rounds(job: Job) -> list[Path]:
+    return sorted((job.checkpoint.path / _COUNTED).glob("*.json"))
+
+
+def _iteration_name(job: Job) -> str:
+    return f"iteration-{job.task.iteration:04d}-of-{job.model.identity}"
+
+
+def _round_name(job: Job, first: int) -> str:
+    return f"{_iteration_name(job)}/counts-{first:06d}"
+
+
+def _chosen(job: Job, shards: list[int]) -> pa.RecordBatch:
+    found = [job.previous.chosen(shard) if job.previous else None for shard in shards]
+    none = pa.array([each is None for each in found])
+    values = np.concatenate([np.empty(0, np.uint32), *(each for each in found if each is not None)])
+    offsets = np.cumsum([0, *(0 if each is None else len(each) for each in found)])
+    lists = list_array(offsets, values, np.int32)
+    lists = pa.ListArray.from_arrays(lists.offsets, lists.values, mask=none)
+    return pa.record_batch([pa.array(shards, pa.int32()), lists], names=["shard", "topics"])

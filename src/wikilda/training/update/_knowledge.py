@@ -1,0 +1,209 @@
+"""Knowledge with changes taken in: every table is copied once, with new rows in their places."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.artifact import Writer
+from wikilda._core.hash_table import HashTable
+from wikilda._core.string_table import StringTable
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
+from wikilda.training.update._changes import Changes, linked_titles
+from wikilda.training.update._merge import (
+    Delta,
+    Numbering,
+    Rows,
+    delta_of,
+    insert,
+    merge_rows,
+    number_of,
+    write_column,
+    write_strings,
+)  # fmt: skip
+
+Change = dict[tuple[int, int], float]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """How numbers in old knowledge became numbers in new, and what was added: by row and topic, in new numbers."""
+
+    topics: Numbering
+    mentions: Numbering
+    mention_changes: Change
+    word_changes: Change
+
+
+def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: list[str]) -> tuple[Knowledge, Mapping]:
+    """Write new knowledge."""
+    topics = insert(old.titles, set(changes.entities))
+    mentions = insert(old.mention_strings, {string for string, _ in changes.mentions})
+    title_number = _Titles(old, topics)
+    named: Change = {}
+    for (string, title), count in changes.mentions.items():
+        named[number_of(string, old.mention_strings, mentions), title_number(title)] = float(count)
+    worded = _word_changes(old, changes, topics, title_number)
+    mapping = Mapping(topics, mentions, named, worded)
+    with Knowledge.writer(target) as writer:
+        _write_topics(writer, old, changes, topics)
+        _write_redirects(writer, old, changes, topics, title_number)
+        _write_table(writer, "mentions", old.mentions, mentions.old_of_new, topics, named)
+        _write_mentions(writer, old, changes, mentions)
+        _write_table(writer, "words", old.words, np.arange(len(old.word_strings)), topics, worded)
+        _write_words(writer, old, worded)
+        _write_links(writer, old, changes, topics, title_number)
+        about = {name: old.manifest[name] for name in ("site", "settings")}
+        summary = {**old.summary, "topics": topics.size, "mentions": mentions.size}
+        made = writer.finish({
+            **about, "source": {**old.source, "updates": source},
+            "summary": {**summary, **changes.report.counts}, "complaints": changes.report.examples,
+            "before": old.identity,
+        })  # fmt: skip
+    return made, mapping
+
+
+class _Titles:
+    """New numbers of titles."""
+
+    def __init__(self, old: Knowledge, topics: Numbering) -> None:
+        self.old, self.topics = old, topics
+
+    def __call__(self, title: str) -> int:
+        return number_of(title, self.old.titles, self.topics)
+
+
+def _word_changes(old: Knowledge, changes: Changes, topics: Numbering, number: _Titles) -> Change:
+    """Counts of words that the changed pages have now, less those that they had."""
+    found: Change = {(word, number(title)): float(count) for (word, title), count in changes.words.items()}
+    rewritten = [old.titles.find(title) for title in changes.rewritten]
+    was = np.array([topic for topic in rewritten if topic >= 0], np.int64)
+    places = np.flatnonzero(np.isin(old.words.topics, was)) if len(was) else np.empty(0, np.int64)
+    rows = np.searchsorted(old.words.offsets, places, "right") - 1
+    for place, row in zip(places.tolist(), rows.tolist(), strict=True):
+        pair = (row, int(topics.new_of_old[old.words.topics[place]]))
+        found[pair] = found.get(pair, 0.0) - float(old.words.counts[place])
+    return {pair: change for pair, change in found.items() if change}
+
+
+def _write_topics(writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering) -> None:
+    new = [changes.entities[title] for title in topics.strings]
+    write_strings(writer, "topics/titles", old.titles, topics.strings, topics.places)
+    write_strings(writer, "topics/sentences", old.sentences, [each.sentence for each in new], topics.places)
+    for name, column, values in (
+        ("page_ids", old.page_ids, [each.page_id for each in new]),
+        ("wikidata", old.wikidata, [each.wikidata for each in new]),
+    ):
+        write_column(writer, f"topics/{name}", column, topics, np.array(values, np.int64))
+
+
+def _write_redirects(
+    writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
+) -> None:
+    titles, targets = old.redirects
+    leading = {
+        title: found for title, target in changes.redirects.items()
+        if (found := number(target)) >= 0 and number(title) < 0
+    }  # fmt: skip
+    numbering = insert(titles, set(leading))
+    write_strings(writer, "redirects/titles", titles, numbering.strings, numbering.places)
+    mapped = topics.new_of_old[np.asarray(targets, np.int64)].astype(np.uint32)
+    write_column(writer, "redirects/topics", mapped, numbering, np.array([leading[each] for each in numbering.strings]))
+
+
+def _write_table(
+    writer: Writer[Knowledge], name: str, table: Any, rows: NDArray[np.int64], topics: Numbering, changes: Change
+) -> None:
+    _write_rows(
+        writer, name, Rows(table.offsets, table.topics, table.counts), rows, topics, delta_of(changes), "counts"
+    )
+
+
+def _write_rows(
+    writer: Writer[Knowledge],
+    name: str,
+    old: Rows,
+    rows: NDArray[np.int64],
+    topics: Numbering,
+    delta: Delta,
+    values: str | None,
+) -> None:
+    offsets, fill = merge_rows(old, rows, topics.new_of_old, delta, np.uint32)
+    writer.array(f"{name}/offsets", offsets)
+    size = int(offsets[-1])
+    counts = writer.create(f"{name}/{values}", np.uint32, size) if values else np.empty(size, np.uint8)
+    fill.into(writer.create(f"{name}/topics", np.uint32, size), counts)
+
+
+def _write_mentions(writer: Writer[Knowledge], old: Knowledge, changes: Changes, mentions: Numbering) -> None:
+    write_strings(writer, "mentions/strings", old.mention_strings, mentions.strings, mentions.places)
+    none = np.zeros(len(mentions.strings), np.uint32)
+    linked = write_column(writer, "mentions/linked", old.linked, mentions, none)
+    occurs = write_column(writer, "mentions/occurrences", old.occurrences, mentions, none)
+    for string, count in changes.linked.items():
+        place = number_of(string, old.mention_strings, mentions)
+        linked[place] += count
+        occurs[place] += count
+    for string in changes.own:
+        place = number_of(string, old.mention_strings, mentions)
+        if place >= 0:
+            linked[place] = occurs[place]
+    strings = StringTable(
+        *(np.load(writer.path / f"mentions/strings.{part}.npy", mmap_mode="c") for part in ("bytes", "offsets"))
+    )
+    capacity = trie_capacity(strings)
+    trie = HashTable(
+        writer.create("mentions/trie_keys", np.uint64, capacity),
+        writer.create("mentions/trie_values", np.int32, capacity),
+    )
+    fill_trie(strings, trie)
+
+
+def _write_words(writer: Writer[Knowledge], old: Knowledge, changes: Change) -> None:
+    """Words stay what they are: those that are not in the vocabulary are left out."""
+    writer.strings("words/strings", old.word_strings)
+    totals, frequencies = np.array(old.word_totals), np.array(old.word_frequencies)
+    for (word, _), change in changes.items():
+        totals[word] += int(change)
+    offsets = np.load(writer.path / "words/offsets.npy", mmap_mode="c")
+    frequencies = np.maximum(frequencies, np.diff(offsets)).astype(np.uint32)
+    writer.array("words/totals", np.maximum(totals, 1))
+    writer.array("words/frequencies", frequencies)
+    writer.array("words/table_keys", old.word_table.keys)
+    writer.array("words/table_values", old.word_table.values)
+
+
+def _write_links(
+    writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
+) -> None:
+    """Links of changed pages replace their old ones; other links stay."""
+    now = {(number(source), number(target)) for source, target in changes.links}
+    gone = {
+        (number(title), number(target)) for title in changes.rewritten for target in linked_titles(old, title)
+    }  # fmt: skip
+    graph, change = old.graph, {**dict.fromkeys(gone - now, -1.0)}
+    change |= dict.fromkeys(now - _existing(old, topics, now), 1.0)
+    for way, offsets, lists in (
+        ("out", graph.out_offsets, graph.out_topics),
+        ("in", graph.in_offsets, graph.in_topics),
+    ):
+        pairs = change if way == "out" else {(target, source): value for (source, target), value in change.items()}
+        ones = np.ones(len(lists), np.uint8)
+        _write_rows(
+            writer, f"links/{way}", Rows(offsets, lists, ones), topics.old_of_new, topics, delta_of(pairs), None
+        )
+
+
+def _existing(old: Knowledge, topics: Numbering, links: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    graph, found = old.graph, set()
+    for source, target in links:
+        a, b = int(topics.old_of_new[source]), int(topics.old_of_new[target])
+        if a >= 0 and b >= 0:
+            row = graph.out_topics[graph.out_offsets[a] : graph.out_offsets[a + 1]]
+            place = int(np.searchsorted(row, b))
+            if place < len(row) and row[place] == b:
+                found.add((source, target))
+    return found

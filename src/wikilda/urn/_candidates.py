@@ -1,0 +1,80 @@
+"""What the mentions of a document may mean: the topics of their rows, and P(k|v)."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import Whole, njit
+from wikilda.lda.packet import number_of
+from wikilda.model.model import Parameters
+
+
+class Candidates(NamedTuple):
+    """By mention symbol: numbers in `topics` (sorted, each once), and P(k|v) of each."""
+
+    topics: NDArray[np.uint32]
+    offsets: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    priors: NDArray[np.float64]
+
+
+def candidates_of(symbols: NDArray[np.int64], mentions: Parameters, most: int) -> Candidates:
+    """The candidates of distinct mention symbols; none for a symbol that is unknown (−1)."""
+    offsets, topics, priors = _gather(symbols, mentions.offsets, mentions.topics, mentions.values, most)
+    distinct = np.unique(topics)
+    return Candidates(distinct, offsets, _numbers(distinct, topics), priors)
+
+
+@njit
+def _gather(
+    symbols: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    topics: NDArray[np.uint32],
+    values: NDArray[np.float32],
+    most: Whole,
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+    """The `most` topics with the largest λ̂ of each symbol, in the order of the row; shares are those of all of it."""
+    offsets = np.zeros(len(symbols) + 1, np.int64)
+    for at in range(len(symbols)):
+        length = starts[symbols[at] + 1] - starts[symbols[at]] if symbols[at] >= 0 else np.int64(0)
+        offsets[at + 1] = offsets[at] + min(length, most)
+    found, priors = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float64)
+    for at in range(len(symbols)):
+        if symbols[at] < 0:
+            continue
+        start, end = starts[symbols[at]], starts[symbols[at] + 1]
+        least, spare = _cut(values[start:end], most)
+        total = 0.0
+        to = offsets[at]
+        for source in range(start, end):
+            value = values[source]
+            total += np.float64(value)
+            if value > least or (value == least and spare > 0):
+                spare -= value == least
+                found[to], priors[to] = topics[source], value
+                to += 1
+        for to in range(offsets[at], offsets[at + 1]):
+            priors[to] /= max(total, 1e-300)
+    return offsets, found, priors
+
+
+@njit
+def _cut(values: NDArray[np.float32], most: Whole) -> tuple[float, Whole]:
+    """The smallest value that is among the `most` largest, and how many entries that equal it are."""
+    if len(values) <= most:
+        return -1.0, np.int64(0)
+    ordered = np.sort(values)
+    least = np.float64(ordered[len(values) - most])
+    above = np.int64(0)
+    for value in values:
+        above += value > least
+    return least, most - above
+
+
+@njit
+def _numbers(distinct: NDArray[np.uint32], topics: NDArray[np.uint32]) -> NDArray[np.int32]:
+    numbers = np.empty(len(topics), np.int32)
+    for at in range(len(topics)):
+        numbers[at] = number_of(distinct, topics[at])
+    return numbers

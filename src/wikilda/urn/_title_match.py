@@ -1,0 +1,169 @@
+"""What a title says of a string that may mean it: the string is the title, or its initials, or has nothing of it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.string_table import StringTable
+from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters, characters
+from wikilda.text.tokens import (
+    AFTER_SPACE,
+    FLAGS,
+    WORD,
+    Bytes,
+    add_point,
+    as_bytes,
+    decode,
+    kind_of,
+    lower_of,
+    tokenize,
+)
+
+# Of a title: it is the string, with or without "(…)"; the string is its initials; neither, nor alike.
+SAME, INITIALS, UNLIKE = 1, 2, 4
+
+_STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
+
+Kinds = NDArray[np.uint8]
+
+
+def name_kinds(string: str, topics: NDArray[np.uint32], titles: StringTable) -> Kinds:
+    """For each topic what its title says of a string."""
+    return _kinds(as_bytes(string), topics, titles.data, titles.offsets, characters())
+
+
+@njit
+def _kinds(
+    string: Bytes, topics: NDArray[np.uint32], data: Bytes, offsets: NDArray[np.int64], table: Characters
+) -> Kinds:
+    tokens, places = np.empty(len(string) + 1, np.uint64), np.empty((2, len(string) + 1), np.int64)
+    count = tokenize(string, 0, len(string), table, tokens, places[0], places[1])
+    letters, one_word = _letters(string, tokens[:count], table)
+    kinds = np.zeros(len(topics), np.uint8)
+    for at in range(len(topics)):
+        title = data[offsets[topics[at]] : offsets[topics[at] + 1]]
+        own, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
+        size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
+        plain = size - _tokens_from(spots[0, :size], _without_note(title))
+        if _same(tokens[:count], own[:plain]) or _same(tokens[:count], own[:size]):
+            kinds[at] |= np.uint8(SAME)
+        if one_word and _initials(letters, title, own[:plain], spots[0], table):
+            kinds[at] |= np.uint8(INITIALS)
+        if not kinds[at] and not _alike(string, tokens[:count], places, title, own[:size], spots, table):
+            kinds[at] = np.uint8(UNLIKE)
+    return kinds
+
+
+@inner
+def _without_note(title: Bytes) -> Whole:
+    """Where a title ends, but for a note in parentheses: `Mercury (planet)`."""
+    end = len(title)
+    if end == 0 or title[end - 1] != _CLOSE:
+        return end
+    at = end - 1
+    while at > 0 and title[at] != _OPEN:
+        at -= 1
+    return at - 1 if at > 1 and title[at - 1] == _SPACE else end
+
+
+@inner
+def _tokens_from(starts: NDArray[np.int64], place: Whole) -> Whole:
+    """How many tokens start at a place or after it."""
+    count = np.int64(0)
+    for start in starts:
+        count += start >= place
+    return count
+
+
+@inner
+def _letters(string: Bytes, tokens: NDArray[np.uint64], table: Characters) -> tuple[NDArray[np.int64], bool]:
+    """The letters of a string in lower case without points, and whether it is one word."""
+    found = np.empty(len(string), np.int64)
+    count = np.int64(0)
+    at: Whole = np.int64(0)
+    while at < len(string):
+        point, size = decode(string, at)
+        if kind_of(point, table) == WORD_PART:
+            found[count] = lower_of(point, table)
+            count += 1
+        at += size
+    one_word = True
+    for number in range(1, len(tokens)):
+        one_word &= not tokens[number] & AFTER_SPACE
+    return found[:count], one_word
+
+
+@inner
+def _same(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> bool:
+    if len(first) != len(second):
+        return False
+    for at in range(len(first)):
+        if (first[at] | FLAGS) != (second[at] | FLAGS):
+            return False
+    return len(first) > 0
+
+
+@inner
+def _initials(
+    letters: NDArray[np.int64], title: Bytes, tokens: NDArray[np.uint64], starts: NDArray[np.int64], table: Characters
+) -> bool:
+    """Whether letters are the initials of a title's words, of all or of those that do not begin in lower case."""
+    if len(letters) < 2:
+        return False
+    every, large = np.int64(0), np.int64(0)
+    every_fits: Whole = True
+    large_fits: Whole = True
+    for at in range(len(tokens)):
+        if not tokens[at] & WORD:
+            continue
+        point, _ = decode(title, starts[at])
+        low = lower_of(point, table)
+        every_fits = every_fits and every < len(letters) and letters[every] == low
+        every += 1
+        if _is_small(point, low, table):
+            continue
+        large_fits = large_fits and large < len(letters) and letters[large] == low
+        large += 1
+    return bool((every_fits and every == len(letters)) or (large_fits and large == len(letters)))
+
+
+@inner
+def _is_small(point: Whole, low: Whole, table: Characters) -> bool:
+    """Whether a character is a small letter, which has a capital; those past the table have none."""
+    if low >= TABLE_SIZE:
+        return False
+    upper = np.int64(table.upper[low])
+    return bool(upper != point and upper != low)
+
+
+@inner
+def _alike(
+    string: Bytes, tokens: NDArray[np.uint64], places: NDArray[np.int64], title: Bytes, own: NDArray[np.uint64],
+    spots: NDArray[np.int64], table: Characters,
+) -> bool:  # fmt: skip
+    """Whether a word of the string is one of the title, or begins like one."""
+    for i in range(len(tokens)):
+        if not tokens[i] & WORD:
+            continue
+        stem = _stem(string, places[0, i], places[1, i], table)
+        for j in range(len(own)):
+            if (tokens[i] | FLAGS) == (own[j] | FLAGS):
+                return True
+            if stem != 0 and own[j] & WORD and stem == _stem(title, spots[0, j], spots[1, j], table):
+                return True
+    return False
+
+
+@inner
+def _stem(text: Bytes, start: Whole, end: Whole, table: Characters) -> np.uint64:
+    """A hash of the first letters of a word; 0 if it is shorter."""
+    value = _SEED
+    at, count = start, 0
+    while at < end and count < _STEM:
+        point, size = decode(text, at)
+        value = add_point(value, lower_of(point, table))
+        at += size
+        count += 1
+    return value if count == _STEM else np.uint64(0)

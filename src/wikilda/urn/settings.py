@@ -1,0 +1,35 @@
+"""Settings of the urn."""
+
+from dataclasses import dataclass
+
+from wikilda._core.settings import Settings, setting
+
+
+@dataclass(frozen=True)
+class UrnSettings(Settings):
+    """Settings of the urn. docs/results.md has what each of them is worth."""
+
+    sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
+    burn_in: int = setting(20, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
+    prior_exponent: float = setting(0.3, "exponent of the prior P(k|v)", minimum=0)
+    word_weight: float = setting(30.0, "weight of the document's words", minimum=0)
+    base_weight: float = setting(0.03, "weight of a candidate that no other mention supports", above=0)
+    repeat_weight: float = setting(0.1, "support by another mention of the same topic", minimum=0)
+    link_weight: float = setting(1.0, "support by a mention of a topic that it has a link with", minimum=0)
+    shared_neighbour_weight: float = setting(
+        0.8, "support by each neighbour shared with the topic of another mention", minimum=0
+    )
+    proximity_weight: float = setting(3.0, "additional weight of support by a mention close by", minimum=0)
+    proximity_tokens: float = setting(10.0, "how close that is, in tokens", above=0)
+    acronym_bonus: float = setting(3.0, "log weight of a title whose initials are the mention string")
+    title_mismatch_penalty: float = setting(0.5, "log penalty of titles unlike the string, if another title matches it")
+    context_weight: float = setting(
+        0.3, "weight of the context words of a mention, if the model was adapted to texts", minimum=0
+    )
+    posterior_exponent: float = setting(3.0, "exponent of the posterior, for calibration", above=0)
+    nil_odds: float = setting(0.6, "odds of NIL for a topic with four links and no support", minimum=0)
+    nil_exponent: float = setting(0.67, "how fast the odds of NIL fall with the topic's links and support", minimum=0)
+    neighbour_overlap: float = setting(0.05, "expected cosine of the words of two linked topics", above=0)
+    max_candidates: int = setting(64, "candidates of a mention, those with the highest prior", minimum=1)
+    max_neighbours: int = setting(10000, "neighbours of a topic in the link graph, evenly spread", minimum=1)
+    seed: int = setting(1, "seed of the random numbers")

@@ -1,0 +1,285 @@
+"""Draws what the mentions of a document mean."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import offsets_of
+from wikilda._core.random import stream_of
+from wikilda.documents.encoding import Contexts, EncodedDocument
+from wikilda.knowledge import Knowledge
+from wikilda.lda.expected_phi import prepare
+from wikilda.lda.packet import numbers
+from wikilda.model import Model
+from wikilda.model.context_counts import Surroundings
+from wikilda.urn._candidates import Candidates, candidates_of
+from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
+from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
+from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
+from wikilda.urn._word_evidence import word_evidence, word_parts
+from wikilda.urn.context_evidence import spread, surroundings_evidence, without
+from wikilda.urn.settings import UrnSettings
+
+Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
+
+_DEFAULT = UrnSettings()
+_FEW = 4  # links of a topic that is neither known nor obscure
+_MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+
+
+class Logs(NamedTuple):
+    """What speaks for each candidate of each distinct string, as logarithms; their sum is that of its weight."""
+
+    prior: NDArray[np.float64]
+    words: NDArray[np.float64]
+    names: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Mentions of a document that were drawn together, in the order of the text, and what they were drawn by."""
+
+    chosen: NDArray[np.int64]  # which mentions of the document
+    topics: NDArray[np.uint32]
+    mentions: Mentions
+    posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]  # by mention
+    shares: NDArray[np.float64]  # the posterior before it was sharpened
+    rows: NDArray[np.int64]  # which of the distinct strings each mention has
+    found: Candidates  # of distinct strings
+    logs: Logs
+    surroundings: NDArray[np.float64]  # what stands around a mention says for its candidates, as logarithms
+    neighbours: Neighbours  # of topics
+    related: Matrix
+    words: NDArray[np.int64]  # distinct words of the document
+    counts: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from.
+
+    It is that of a mention which means something that the knowledge has; `nil` is how probable it is that it does not.
+    """
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    posterior: NDArray[np.float64]
+    nil: NDArray[np.float64]
+    parts: list[Part]
+
+    @classmethod
+    def of(cls, parts: list[Part], mentions: int) -> "Drawn":
+        """Bring the parts of a document together, in the order of its mentions."""
+        lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
+        nil = np.ones(mentions, np.float64)
+        before = 0
+        for part in parts:
+            lengths[part.chosen] = np.diff(part.mentions.offsets)
+            starts[part.chosen] = part.mentions.offsets[:-1] + before
+            nil[part.chosen] = part.nil
+            before += len(part.posterior)
+        offsets = offsets_of(lengths)
+        source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        topics = [part.topics[part.mentions.numbers] for part in parts]
+        posterior = [part.posterior for part in parts]
+        if not parts:
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
+        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
+
+    def mention(self, number: int) -> Ranking:
+        """The topics that a mention may mean and their posterior probabilities, best first."""
+        span = slice(self.offsets[number], self.offsets[number + 1])
+        topics, posterior = self.topics[span], self.posterior[span]
+        order = np.lexsort((topics, -posterior))
+        return topics[order], posterior[order]
+
+
+class Urn:
+    """Draws the mentions of documents. One urn serves many threads."""
+
+    def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
+        self.model, self.knowledge, self.settings = model, knowledge, settings
+        self.lengths = prepare(model).lengths
+        s = settings
+        self.surroundings = model.surroundings if s.context_weight > 0 else None
+        self._counted = self.surroundings.total if self.surroundings else 0.0
+        self.rules = Rules(s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
+        self._local: Any = threading.local()
+
+    def draw(self, document: EncodedDocument) -> Drawn:
+        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone."""
+        mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
+        words, counts = np.unique(numbers(document.words), return_counts=True)
+        first = int(np.searchsorted(words, 0))
+        spoken, strings = self._spoken(document), document.strings
+        parts: list[Part] = []
+        for chosen in self._split(mentions, places):
+            stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
+            parts.append(
+                self._draw(
+                    chosen,
+                    mentions,
+                    places,
+                    [strings[at] for at in chosen],
+                    spoken,
+                    words[first:],
+                    counts[first:],
+                    stream,
+                )
+            )
+        return Drawn.of(parts, len(mentions))
+
+    def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Mentions with candidates in the order of the text, so many at a time that their topics fit a matrix."""
+        offsets = self.model.mentions.offsets
+        sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
+        sizes = np.minimum(sizes, self.settings.max_candidates)
+        part: list[int] = []
+        seen: set[int] = set()
+        total = 0
+        for at in np.argsort(places, kind="stable").tolist():
+            if sizes[at] == 0:
+                continue
+            new = 0 if int(mentions[at]) in seen else int(sizes[at])
+            if part and total + new > _MOST_TOPICS:
+                yield np.array(part)
+                part, total = [], 0
+                seen.clear()
+                new = int(sizes[at])
+            part.append(at)
+            seen.add(int(mentions[at]))
+            total += new
+        if part:
+            yield np.array(part)
+
+    def _draw(
+        self,
+        chosen: NDArray[np.int64],
+        mentions: NDArray[np.int64],
+        places: NDArray[np.int64],
+        strings: list[str],
+        spoken: tuple[Contexts, Surroundings] | None,
+        words: NDArray[np.int64],
+        counts: NDArray[np.int64],
+        stream: int,
+    ) -> Part:
+        s = self.settings
+        symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
+        found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
+        evidence = self._evidence(words, counts, found, near)
+        prior = s.prior_exponent * np.log(np.maximum(found.priors, 1e-300))
+        logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
+        for row, at in enumerate(first):
+            span = slice(found.offsets[row], found.offsets[row + 1])
+            logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
+        tokens = _tokens(found, logs, rows.ravel(), places[chosen])
+        surroundings = self._surroundings(spoken, chosen, tokens, found)
+        tokens = tokens._replace(weights=_weights(tokens.weights + surroundings, tokens.offsets))
+        related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
+        posterior, nil = (
+            _sharp(drawn.shares, tokens.offsets, s.posterior_exponent),
+            self._nil(found.topics, tokens, drawn),
+        )
+        return Part(
+            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs,
+            surroundings, near, related, words, counts,
+        )  # fmt: skip
+
+    def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each word of a document adds to the logarithm of the weight of some of its topics."""
+        rows, near = self.model.words, part.neighbours
+        found = word_parts(
+            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.neighbour_overlap
+        )  # fmt: skip
+        return self.settings.word_weight * found
+
+    def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
+        """How probable it is that a mention means nothing that is known.
+
+        The less supports its topic in this document, and the fewer links that has anywhere, the more: names that are
+        not in a wiki are mostly taken for something obscure. A topic without any link (one's own, say) is not obscure:
+        nothing is known of it, and it counts like one with a few.
+        """
+        graph, starts = self.knowledge.graph, tokens.offsets[:-1]
+        best = [
+            start + int(np.argmax(drawn.shares[start:end]))
+            for start, end in zip(starts, tokens.offsets[1:], strict=True)
+        ]
+        chosen = topics[tokens.numbers[best]].astype(np.int64)
+        links = sum(each[chosen + 1] - each[chosen] for each in (graph.out_offsets, graph.in_offsets))
+        strength = (1.0 + drawn.support) * (1.0 + np.where(links > 0, links, _FEW)) / (1.0 + _FEW)
+        odds = self.settings.nil_odds * strength**-self.settings.nil_exponent
+        chance: NDArray[np.float64] = odds / (1.0 + odds)
+        return chance
+
+    def _evidence(
+        self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
+    ) -> NDArray[np.float64]:
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = np.zeros(self.model.topics, np.float32)
+        rows, scratch = self.model.words, self._local.scratch
+        return word_evidence(
+            words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
+        )
+
+    def _spoken(self, document: EncodedDocument) -> tuple[Contexts, Surroundings] | None:
+        """What stands around the mentions, and what others than this document have taught about it."""
+        around, known = document.contexts, self.surroundings
+        if around is None or known is None:
+            return None
+        if not known.has(document.text):
+            return around, known
+        alone = self.draw(replace(document, contexts=None))
+        own = spread(around, alone.offsets, alone.topics, alone.posterior, known.kinds)
+        return around, without(known, around, own)
+
+    def _surroundings(
+        self,
+        spoken: tuple[Contexts, Surroundings] | None,
+        chosen: NDArray[np.int64],
+        tokens: Mentions,
+        found: Candidates,
+    ) -> NDArray[np.float64]:
+        if spoken is None:
+            return np.zeros(len(tokens.numbers), np.float64)
+        topics = found.topics[tokens.numbers]
+        evidence = surroundings_evidence(spoken[0], chosen, tokens.offsets, topics, spoken[1], self._counted)
+        return self.settings.context_weight * evidence
+
+    def _names(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """What titles say for or against a string, as logarithms."""
+        kinds = name_kinds(string, topics, self.knowledge.titles)
+        stray = self.settings.title_mismatch_penalty if (kinds & SAME).any() else 0.0
+        found: NDArray[np.float64] = self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - stray * (
+            (kinds & UNLIKE) != 0
+        )
+        return found
+
+
+def _weights(logs: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weights of candidates, the largest of each mention 1."""
+    weights: NDArray[np.float64] = np.exp(logs - np.repeat(np.maximum.reduceat(logs, offsets[:-1]), np.diff(offsets)))
+    return weights
+
+
+def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
+    """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    raised = (shares / np.repeat(np.maximum.reduceat(shares, starts), lengths)) ** power  # the best is 1: no underflow
+    made: NDArray[np.float64] = raised / np.repeat(np.add.reduceat(raised, starts), lengths)
+    return made
+
+
+def _tokens(found: Candidates, logs: Logs, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Mentions:
+    """The candidates of symbols, for each token that has the symbol; weights are logarithms yet."""
+    lengths = np.diff(found.offsets)[rows]
+    offsets = offsets_of(lengths)
+    source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
+    return Mentions(offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], places)

@@ -1,0 +1,49 @@
+"""What is compiled holds as long as all that it was compiled from is the same."""
+
+from pathlib import Path
+
+import pytest
+
+from wikilda._core import jit
+from wikilda.text import tokens
+
+KERNEL = "from wikilda._core.jit import njit\n"
+
+
+@pytest.fixture
+def stamps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package of its own: a imports b, b imports c and a, c has no kernels and imports d."""
+    monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "a.py").write_text(KERNEL + "from wikilda.x.b import f\n")
+    (tmp_path / "x" / "b.py").write_text(KERNEL + "from wikilda.c import g\nfrom wikilda.a import (\n    h,\n)\n")
+    (tmp_path / "c.py").write_text("from wikilda.d import i\n")
+    (tmp_path / "d.py").write_text(KERNEL)
+    return tmp_path
+
+
+def stamp(file: Path) -> str:
+    jit._read.cache_clear()
+    jit.stamp.cache_clear()
+    return jit.stamp(file)
+
+
+def test_a_stamp_is_of_all_kernels_that_are_imported(stamps: Path) -> None:
+    before = stamp(stamps / "a.py")
+    assert stamp(stamps / "a.py") == before
+    (stamps / "c.py").write_text("# has no kernels\nfrom wikilda.d import i\n")
+    (stamps / "d.py").write_text(KERNEL + "# is not imported by one that has\n")
+    assert stamp(stamps / "a.py") == before
+    (stamps / "x" / "b.py").write_text(KERNEL + "from wikilda.c import g\nfrom wikilda.a import h\n")
+    assert stamp(stamps / "a.py") != before
+
+
+def test_numba_keeps_the_stamp() -> None:
+    """A private place: should Numba move it, this says so."""
+    if jit._numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    own, ours = tokens.normalize._cache._cache_file._source_stamp  # type: ignore[attr-defined]
+    jit.stamp.cache_clear()
+    jit._read.cache_clear()
+    assert own
+    assert ours == jit.stamp(Path(tokens.__file__))

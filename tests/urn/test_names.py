@@ -1,0 +1,113 @@
+"""What titles say of strings."""
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.urn import reference
+from wikilda._core.string_table import StringTable
+from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
+
+ALIKE = 0
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+# What kinds turn on: capitals, notes, points, spaces of several kinds, marks, scripts without case or spaces.
+PIECES = st.lists(
+    st.sampled_from([*"aBcDeİΣßé.() \n\u00a0\u200b\u0301東ก😀ǅ٣\U000e0100\U0010fffd", " (", "abcd", "of "]), max_size=14
+).map("".join)
+ANY = TEXTS | PIECES
+
+
+def kind(string: str, title: str) -> int:
+    return int(name_kinds(string, np.array([0], np.uint32), StringTable.of([title]))[0])
+
+
+@pytest.mark.parametrize(
+    ("string", "title", "expected"),
+    [
+        ("United States", "United States", SAME),
+        ("united  states", "United States", SAME),
+        ("U.S.", "United States", INITIALS),
+        ("US", "United States", INITIALS),
+        ("U. S.", "United States", UNLIKE),
+        ("U.S. Army", "United States", UNLIKE),
+        ("IRA", "Irish Republican Army", INITIALS),
+        ("IRA", "Provisional Irish Republican Army", UNLIKE),
+        ("IRA", "Individual retirement account", INITIALS),
+        ("IRA", "Ira (mythology)", SAME),
+        ("UAE", "United Arab Emirates", INITIALS),
+        ("DRC", "Democratic Republic of the Congo", INITIALS),  # without the words in lower case
+        ("DROTC", "Democratic Republic of the Congo", INITIALS),  # and with them
+        ("DROC", "Democratic Republic of the Congo", UNLIKE),
+        ("A", "Arsenal", UNLIKE),  # one letter is no acronym
+        ("Mercury", "Mercury", SAME),
+        ("Mercury", "Mercury (planet)", SAME),
+        ("Mercury (planet)", "Mercury (planet)", SAME),
+        ("Mercury (planet)", "Mercury", ALIKE),
+        ("planet", "Mercury (planet)", ALIKE),
+        ("Mercury", "Mercury (", ALIKE),
+        ("Mercury", "Mercury(planet)", ALIKE),
+        ("MP", "Mercury (planet)", UNLIKE),  # the note has no initials
+        ("Russian", "Russia", ALIKE),
+        ("Rus", "Russia", UNLIKE),
+        ("Moscow", "Russia", UNLIKE),
+        ("Kansas City", "Kansas", ALIKE),
+        ("東京", "東京", SAME),
+        ("東京都", "東京", ALIKE),
+        ("Москва", "Москва (река)", SAME),
+        ("СССР", "Союз Советских Социалистических Республик", INITIALS),
+        ("московский", "Москва", ALIKE),
+        ("दिल्ली", "मुम्बई", UNLIKE),
+        ("Ελλάς", "ΕΛΛΆΣ", ALIKE),  # ς and σ are two letters to us
+        ("planet", "(planet)", ALIKE),
+        ("(planet)", "(planet)", SAME),
+        ("Mercury", "(planet)", UNLIKE),
+        ("RP", "(Red Planet)", INITIALS),  # a title that is nothing but a note
+        ("RP", " (Red Planet)", INITIALS),
+        ("Mercury", "Mercury ()", SAME),
+        ("", "Mercury", UNLIKE),
+        ("", "", UNLIKE),
+        ("Mercury", "", UNLIKE),
+        ("😀", "😀", SAME),
+        ("😀", "😀 (emoji)", SAME),
+        ("😀", "😁", UNLIKE),
+        ("😀 Mercury", "Mercury", ALIKE),
+        ("...", "...", SAME),
+        ("ab", "\U0010fffd b", UNLIKE),
+    ],
+)
+def test_examples(string: str, title: str, expected: int) -> None:
+    assert kind(string, title) == expected
+    assert reference.names(string, title) == expected
+
+
+@given(ANY, ANY)
+@example("ab", "\U000e0100a b")
+@example("a\n", "a\nb (\n)")
+@example("\ud800", "?")
+def test_the_reference_says_the_same(string: str, title: str) -> None:
+    assert kind(string, title) == reference.names(string, title)
+
+
+@given(ANY, st.lists(ANY, max_size=4))
+def test_each_title_is_judged_by_itself(string: str, titles: list[str]) -> None:
+    found = name_kinds(string, np.arange(len(titles), dtype=np.uint32), StringTable.of(titles))
+    assert found.tolist() == [kind(string, title) for title in titles]
+
+
+@given(ANY)
+def test_a_string_is_its_own_title(title: str) -> None:
+    found = kind(title, title)
+    assert found & SAME or found == UNLIKE
+    assert bool(found & SAME) == any(reference._kind(each) != 0 for each in title)
+
+
+@given(ANY, ANY)
+def test_a_title_cannot_be_both_the_string_and_unlike_it(string: str, title: str) -> None:
+    found = kind(string, title)
+    assert found in (ALIKE, SAME, INITIALS, SAME | INITIALS, UNLIKE)
+
+
+@given(st.text(st.characters()))
+def test_lone_surrogates_do_no_harm(string: str) -> None:
+    kind(string, "Mercury (planet)")

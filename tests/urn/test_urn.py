@@ -1,0 +1,239 @@
+"""Whole documents, with the model of the sample wiki."""
+
+import re
+import time
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numba
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike
+
+from tests.urn import reference
+from tests.urn.reference import Mention, Sampler
+from wikilda._core.random import stream_of
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import EncodedDocument, encode
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model, create_model
+from wikilda.model.model import Parameters
+from wikilda.sample import texts
+from wikilda.urn import Drawn, Urn, UrnSettings
+
+SHORT = UrnSettings(sweeps=8, burn_in=3)
+Answers = list[tuple[list[int], list[float]]]
+
+
+@pytest.fixture(scope="module")
+def model(sample: Knowledge, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    target = tmp_path_factory.mktemp("urn") / "model"
+    create_model(sample, target)
+    return Model.open(target)
+
+
+@pytest.fixture(scope="module")
+def urn(model: Model, sample: Knowledge) -> Urn:
+    return Urn(model, sample, SHORT)
+
+
+@pytest.fixture(scope="module")
+def documents(sample: Knowledge) -> list[EncodedDocument]:
+    return [_document(each["text"], each["id"], sample) for each in texts()[:6]]
+
+
+def _document(text: str, name: str, knowledge: Knowledge) -> EncodedDocument:
+    """Every word that begins with a capital is a mention, known or not."""
+    spans = [match.span() for match in re.finditer(r"[A-Z]\w+", text)]
+    return encode(Document(text, spans, name), knowledge)
+
+
+def encoded(words: ArrayLike, mentions: ArrayLike, positions: ArrayLike, strings: list[str]) -> EncodedDocument:
+    ends = np.cumsum([len(each) for each in strings], dtype=np.int64)
+    spans = [(int(end) - len(each), int(end)) for each, end in zip(strings, ends, strict=True)]
+    return EncodedDocument(words, mentions, 0, positions, None, "".join(strings), spans)
+
+
+def answers(drawn: Drawn, mentions: int) -> Answers:
+    return [(topics.tolist(), shares.tolist()) for topics, shares in map(drawn.mention, range(mentions))]
+
+
+def rows_of(table: Parameters) -> list[reference.Row]:
+    found = [table.row(symbol) for symbol in range(table.symbols)]
+    return [list(zip(topics.tolist(), values.tolist(), strict=True)) for topics, values in found]
+
+
+def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int, float]], list[float]]:
+    """The formula, from the knowledge and the model on; and how probable it is that mentions mean nothing."""
+    s, graph, titles = urn.settings, urn.knowledge.graph, urn.knowledge.titles
+    topics = urn.model.topics
+    out_links = [set(graph.out_topics[graph.out_offsets[k] : graph.out_offsets[k + 1]].tolist()) for k in range(topics)]
+    in_links = [set(graph.in_topics[graph.in_offsets[k] : graph.in_offsets[k + 1]].tolist()) for k in range(topics)]
+    symbols = np.asarray(document.mentions).tolist()
+    mention_rows, word_rows = urn.model.mentions, rows_of(urn.model.words)
+    priors = []
+    for symbol in symbols:
+        row = list(zip(*(part.tolist() for part in mention_rows.row(symbol)), strict=True)) if symbol >= 0 else []
+        priors.append(reference.candidates(row, s.max_candidates))
+    near = {
+        k: reference.neighbours(out_links, in_links, k, s.max_neighbours) for k in {k for row in priors for k in row}
+    }
+    words = [word for word in np.asarray(document.words).tolist() if word >= 0]
+    fit = dict(zip(near, reference.evidence(words, word_rows, near, topics, s.neighbour_overlap), strict=True))
+    places = np.asarray(document.positions).tolist()
+    order = [at for at in np.argsort(places, kind="stable").tolist() if priors[at]]
+    first = {symbols[at]: document.strings[at] for at in reversed(order)}
+    mentions = []
+    for at in order:
+        kinds = {k: reference.names(first[symbols[at]], titles[k]) for k in priors[at]}
+        stray = s.title_mismatch_penalty if any(kind & reference.SAME for kind in kinds.values()) else 0.0
+        weights = []
+        for k, prior in priors[at].items():
+            names = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
+            weights.append(float(prior**s.prior_exponent * np.exp(s.word_weight * fit[k] + names)))
+        mentions.append(Mention(list(priors[at]), weights, places[at]))
+    related = reference.relatedness(out_links, list(range(topics)), s.link_weight, s.shared_neighbour_weight)
+    sampler = Sampler(mentions, related, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
+    found, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
+    links = [len(out_links[k]) + len(in_links[k]) for k in range(topics)]
+    answer: list[dict[int, float]] = [{} for _ in symbols]
+    nil = [1.0] * len(symbols)
+    for at, mention, shares, held in zip(order, mentions, found, support, strict=True):
+        sharp = np.array(shares) ** s.posterior_exponent
+        answer[at] = dict(zip(mention.topics, (sharp / sharp.sum()).tolist(), strict=True))
+        best = mention.topics[int(np.argmax(shares))]
+        odds = s.nil_odds * ((1 + held) * (1 + (links[best] or 4)) / 5) ** -s.nil_exponent
+        nil[at] = float(odds / (1 + odds))
+    return answer, nil
+
+
+def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[EncodedDocument]) -> None:
+    assert sum(len(document.strings) for document in documents) > 20
+    ambiguous = 0
+    for document in documents[: 2 if numba.config.DISABLE_JIT else None]:
+        drawn = urn.draw(document)
+        found, (answer, nil) = answers(drawn, len(document.strings)), expected_answers(document, urn)
+        assert drawn.nil.tolist() == pytest.approx(nil, abs=1e-4)
+        for (topics, shares), expected in zip(found, answer, strict=True):
+            assert dict(zip(topics, shares, strict=True)) == pytest.approx(expected, abs=1e-4)
+            assert shares == sorted(shares, reverse=True)
+            ambiguous += len(topics) > 1
+    assert ambiguous
+
+
+def test_the_order_in_which_mentions_are_given_does_not_matter(urn: Urn, documents: list[EncodedDocument]) -> None:
+    document = documents[0]
+    count = len(document.strings)
+    plain = answers(urn.draw(document), count)
+    order = np.random.default_rng(0).permutation(count)
+    mixed = replace(
+        document,
+        words=np.random.default_rng(0).permutation(np.asarray(document.words)),
+        mentions=np.asarray(document.mentions)[order],
+        positions=np.asarray(document.positions)[order],
+        spans=[document.spans[at] for at in order],
+    )
+    assert answers(urn.draw(mixed), count) == [plain[at] for at in order]
+
+
+def test_mentions_without_candidates_get_none(urn: Urn, documents: list[EncodedDocument]) -> None:
+    document = documents[0]
+    known = next(symbol for symbol in np.asarray(document.mentions).tolist() if symbol >= 0)
+    drawn = urn.draw(encoded([], [-1, known, -5], [0, 1, 2], ["Xyzzy", "known", "Plugh"]))
+    first, second, third = answers(drawn, 3)
+    assert first == third == ([], [])
+    assert drawn.nil[0] == drawn.nil[2] == 1.0 > drawn.nil[1] > 0.0
+    assert sum(second[1]) == pytest.approx(1.0)
+    assert answers(urn.draw(encoded([], [-1], [0], ["Xyzzy"])), 1) == [([], [])]
+    assert len(urn.draw(encoded([], [], [], [])).topics) == 0
+
+
+@pytest.mark.parametrize("most", [1, 5, 12])
+def test_long_documents_are_drawn_in_parts(
+    urn: Urn, documents: list[EncodedDocument], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = documents[0]
+    count = len(document.strings)
+    whole = urn.draw(document)
+    monkeypatch.setattr("wikilda.urn.urn._MOST_TOPICS", most)
+    drawn = urn.draw(document)
+    assert len(whole.parts) == 1 < len(drawn.parts)
+    assert all(
+        len(part.topics) <= most or len(set(np.asarray(document.mentions)[part.chosen])) == 1 for part in drawn.parts
+    )
+    for (topics, shares), (expected, _) in zip(answers(drawn, count), answers(whole, count), strict=True):
+        assert sorted(topics) == sorted(expected)
+        assert sum(shares) == pytest.approx(1.0 if topics else 0.0)
+
+
+def test_the_seed_and_the_id_decide(
+    model: Model, sample: Knowledge, urn: Urn, documents: list[EncodedDocument]
+) -> None:
+    document = max(documents, key=lambda each: len(each.strings))
+    count = len(document.strings)
+    first = answers(urn.draw(document), count)
+    assert answers(urn.draw(document), count) == first
+    assert answers(Urn(model, sample, SHORT).draw(document), count) == first
+    others = [answers(Urn(model, sample, replace(SHORT, seed=seed)).draw(document), count) for seed in range(2, 8)]
+    assert any(other != first for other in others)
+    assert any(answers(urn.draw(replace(document, id=f"x{at}")), count) != first for at in range(6))
+
+
+def test_threads_share_an_urn(urn: Urn, documents: list[EncodedDocument]) -> None:
+    many = documents * (1 if numba.config.DISABLE_JIT else 10)
+    expected = [answers(urn.draw(document), len(document.strings)) for document in documents]
+    with ThreadPoolExecutor(4) as pool:
+        found = [answers(drawn, len(each.strings)) for drawn, each in zip(pool.map(urn.draw, many), many, strict=True)]
+    assert found == expected * (len(many) // len(documents))
+
+
+def test_most_bounds_candidates(model: Model, sample: Knowledge, documents: list[EncodedDocument]) -> None:
+    few = Urn(model, sample, replace(SHORT, max_candidates=1))
+    for document in documents[:2]:
+        for topics, shares in answers(few.draw(document), len(document.strings)):
+            assert shares == ([1.0] if topics else [])
+
+
+def test_sharper_posteriors(model: Model, sample: Knowledge, documents: list[EncodedDocument]) -> None:
+    """The best stays the best and gains; however sharp, numbers stay numbers."""
+    count = len(documents[0].strings)
+    plain, sharp, sharpest = (
+        answers(Urn(model, sample, replace(SHORT, posterior_exponent=power)).draw(documents[0]), count)
+        for power in (1.0, 3.0, 1e6)
+    )
+    for (topics, shares), (again, higher), (_, most) in zip(plain, sharp, sharpest, strict=True):
+        assert topics[:1] == again[:1]
+        assert max(shares, default=0) <= max(higher, default=0) + 1e-12
+        assert sum(most) == pytest.approx(1.0 if topics else 0.0)
+
+
+def test_no_nil_unless_it_is_asked_for(model: Model, sample: Knowledge, documents: list[EncodedDocument]) -> None:
+    drawn = Urn(model, sample, replace(SHORT, nil_odds=0.0)).draw(documents[0])
+    assert ((drawn.nil == 1.0) == (np.asarray(documents[0].mentions) < 0)).all()
+    assert set(drawn.nil.tolist()) == {0.0, 1.0}
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a long document is for the compiler")
+@pytest.mark.parametrize("crowded", [False, True])
+def test_five_thousand_mentions(urn: Urn, sample: Knowledge, crowded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R, which tracemalloc does not see, is bounded by the topics of a part; what NumPy allocates is measured."""
+    count = 5_000
+    strings = sample.mention_strings
+    symbols = np.random.default_rng(1).integers(0, len(strings), count)
+    most = 256 if crowded else 4096
+    monkeypatch.setattr("wikilda.urn.urn._MOST_TOPICS", most)
+    words = np.random.default_rng(2).integers(0, urn.model.words.symbols, 50_000)
+    document = encoded(words, symbols, np.arange(count) * 10, [strings[at] for at in symbols])
+    tracemalloc.start()
+    begun = time.process_time()
+    drawn = urn.draw(document)
+    spent = time.process_time() - begun
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(drawn.parts) > 1) == crowded
+    assert max(len(part.topics) for part in drawn.parts) <= most
+    assert np.diff(drawn.offsets).min() > 0
+    np.testing.assert_allclose(np.add.reduceat(drawn.posterior, drawn.offsets[:-1]), 1.0)
+    assert spent < 20
+    assert peak < 100e6

@@ -7,7 +7,8 @@ candidates are sums, too:
 - *words*: word_weight · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
 - *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
 - *surroundings*: what stands around the mention, if the model was adapted to texts;
-- *company*: log(base_weight + repeat_weight · N_k + Σ near · R(k, z)), and what each other string adds to it.
+- *company*: log(base_weight · P(k|v)^(1 − prior_exponent) + repeat_weight · N_k + Σ near · R(k, z)), and what each
+  other string adds to it.
 
 All of it is multiplied by `posterior_exponent`, to which power the posterior is raised.
 
@@ -169,7 +170,10 @@ class _PartOf:
 
     def _content(self, token: int, topic: int) -> Content:
         related = float(self.company.pulls(token, topic).sum())
-        return Content(self.urn.rules.base, self.company.repeats(token, topic), related)
+        mentions = self.part.mentions
+        span = slice(mentions.offsets[token], mentions.offsets[token + 1])
+        base = mentions.base[span][mentions.numbers[span] == topic][0]
+        return Content(float(base), self.company.repeats(token, topic), related)
 
     def _top_words(self, topic: int, rival: int) -> list[Word]:
         """The words that say most for a candidate, or against it."""

@@ -83,7 +83,9 @@ def test_the_first_conditionals(seed: int) -> None:
 @given(
     st.integers(0, 10**6),
     st.sampled_from([(1, 0), (2, 1), (5, 0), (5, 2), (5, 4)]),
-    st.sampled_from([{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}, {"exponent": 1.0}]),
+    st.sampled_from(
+        [{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}, {"exponent": 1.0}]
+    ),
 )
 def test_the_whole_chain(seed: int, sweeps: tuple[int, int], changes: dict[str, float]) -> None:
     sampler = replace(random_sampler(seed), **changes)
@@ -161,8 +163,6 @@ def test_frequencies_are_those_of_the_joint(seed: int) -> None:
 def test_related_topics_are_drawn_together() -> None:
     related: Dense = np.zeros((4, 4))
     related[0, 2] = related[2, 0] = 1.0
-    sampler = Sampler(
-        [Mention([0, 1], [0.5, 0.5], [1.0, 1.0], 0), Mention([2, 3], [0.5, 0.5], [1.0, 1.0], 5)], related
-    )
+    sampler = Sampler([Mention([0, 1], [0.5, 0.5], [1.0, 1.0], 0), Mention([2, 3], [0.5, 0.5], [1.0, 1.0], 5)], related)
     (first, _), (second, _) = posterior_of(sampler, 400, 100, 1)
     assert min(first, second) > 0.9

@@ -285,4 +285,6 @@ def _tokens(
     lengths = np.diff(found.offsets)[rows]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
-    return Mentions(offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places)
+    return Mentions(
+        offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places
+    )

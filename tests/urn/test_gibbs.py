@@ -13,7 +13,6 @@ from wikilda._core.jit import njit
 from wikilda._core.random import uniform
 from wikilda.urn._gibbs import Mentions, Rules, gibbs
 
-
 Chain = tuple[list[list[float]], list[list[float]], list[float]]
 
 

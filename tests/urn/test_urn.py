@@ -89,7 +89,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         kinds = {k: reference.names(first[symbols[at]], titles[k]) for k in priors[at]}
         stray = s.title_mismatch_penalty if any(kind & reference.SAME for kind in kinds.values()) else 0.0
         weights = []
-        for k, prior in priors[at].items():
+        for k in priors[at]:
             names = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
             weights.append(float(np.exp(s.word_weight * fit[k] + names)))
         mentions.append(Mention(list(priors[at]), list(priors[at].values()), weights, places[at]))

@@ -7,9 +7,8 @@ streamed into the arrays of the artifact.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -24,6 +23,9 @@ from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.languages import Language
 from wikilda.mediawiki.wikitext import mark_key
 from wikilda.mediawiki.wikitext.render import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK
+
+if TYPE_CHECKING:
+    import duckdb
 
 _BATCH = 1 << 17
 _TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary")
@@ -41,6 +43,8 @@ class Assembler:
         self.spelled = "min(string)"
         database = chunks.parent / "assemble.duckdb"
         database.unlink(missing_ok=True)
+        import duckdb  # not for worker processes, which import this module: it complains when they end
+
         with worded(chunks.parent):
             self.sql = duckdb.connect(str(database), config={"memory_limit": memory, "threads": workers,
                 "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
@@ -258,7 +262,7 @@ class Assembler:
         there = any(self.chunks.glob(f"*/{table}.parquet"))
         self._run(f"CREATE VIEW {table} AS FROM read_parquet('{files}')" if there else _EMPTY[table])
 
-    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> duckdb.DuckDBPyConnection:
+    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> "duckdb.DuckDBPyConnection":
         with worded(self.chunks.parent):
             return self.sql.execute(query, parameters)
 
@@ -330,6 +334,8 @@ class Assembler:
 @contextmanager
 def worded(place: Path) -> Iterator[None]:
     """Say in words what the database cannot do for want of disk or memory."""
+    import duckdb
+
     try:
         yield
     except duckdb.OutOfMemoryException as error:

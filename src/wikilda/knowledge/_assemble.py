@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -25,6 +24,9 @@ from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.languages import Language
 from wikilda.mediawiki.wikitext import mark_key
 from wikilda.mediawiki.wikitext.render import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK
+
+if TYPE_CHECKING:
+    import duckdb
 
 _BATCH = 1 << 17
 _TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary", "categories",
@@ -44,6 +46,8 @@ class Assembler:
         self.spelled = "min(string)"
         database = chunks.parent / "assemble.duckdb"
         database.unlink(missing_ok=True)
+        import duckdb  # not for worker processes, which import this module: it complains when they end
+
         with worded(chunks.parent):
             self.sql = duckdb.connect(str(database), config={"memory_limit": memory, "threads": workers,
                 "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
@@ -318,7 +322,7 @@ class Assembler:
     def _register(self, props: pa.Table | None) -> None:
         self.sql.register("props", props if props is not None else _NO_PROPS)
 
-    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> duckdb.DuckDBPyConnection:
+    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> "duckdb.DuckDBPyConnection":
         with worded(self.chunks.parent):
             return self.sql.execute(query, parameters)
 
@@ -393,6 +397,8 @@ class Assembler:
 @contextmanager
 def worded(place: Path) -> Iterator[None]:
     """Say in words what the database cannot do for want of disk or memory."""
+    import duckdb
+
     try:
         yield
     except duckdb.OutOfMemoryException as error:
@@ -437,5 +443,5 @@ _NO_PROPS = pa.table(
         "wikidata": pa.array([], pa.int64()),
         "disambiguation": pa.array([], pa.bool_()),
         "hidden": pa.array([], pa.bool_()),
-    }  # fmt: skip
+    }
 )

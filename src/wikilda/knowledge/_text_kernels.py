@@ -179,11 +179,11 @@ def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialec
     return hashes
 
 
-def title_strings(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialect) -> tuple[pa.StringArray, Hashes]:
-    """Titles as they are normalised, and their hashes."""
-    out = np.empty(2 * int((ends - starts).sum()) + 8, np.uint8)
-    offsets = np.zeros(len(starts) + 1, np.int64)
-    _title_strings(source, starts, ends, dialect, out, offsets)
+def title_strings(source: Bytes, spans: Offsets, dialect: Dialect) -> tuple[pa.StringArray, Hashes]:
+    """Titles as they are normalised, and their hashes; `spans` has two rows, where they start and end."""
+    out = np.empty(2 * int((spans[1] - spans[0]).sum()) + 8, np.uint8)
+    offsets = np.zeros(spans.shape[1] + 1, np.int64)
+    _title_strings(source, spans[0], spans[1], dialect, out, offsets)
     return as_strings(out, offsets), _title_hashes(out, offsets)
 
 

@@ -207,9 +207,9 @@ class Extractor:
         """The categories of articles; of the categories that have a page, the parents and marks."""
         inner = _scan(pages, self.dialect)
         text, bounds = joined([_after_colon(page.title).encode("utf-8", "replace") for page in pages])
-        names, keys = title_strings(byte_array(text), bounds[:-1], bounds[1:], self.dialect)
-        own, own_keys = title_strings(scanned.source, *scanned.categories, self.dialect)
-        above, above_keys = title_strings(inner.source, *inner.categories, self.dialect)
+        names, keys = title_strings(byte_array(text), np.stack([bounds[:-1], bounds[1:]]), self.dialect)
+        own, own_keys = title_strings(scanned.source, scanned.categories, self.dialect)
+        above, above_keys = title_strings(inner.source, inner.categories, self.dialect)
         articles = np.arange(first, first + len(scanned.category_bounds) - 1, dtype=np.uint64)
         columns = {"page": np.repeat(articles, np.diff(scanned.category_bounds)), "category": own_keys}
         folder.write("categories", columns)

@@ -95,7 +95,7 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
 
 
 class Page(NamedTuple):
-    """One scanned page, for reading: its text, its links as (target as written, anchor, in the text), its categories."""
+    """One scanned page, for reading; links are (target as written, anchor, in the text)."""
 
     text: str
     links: list[tuple[str, str, bool]]

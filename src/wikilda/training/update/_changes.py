@@ -214,7 +214,8 @@ def _checked(row: Any, place: str) -> dict[str, Any]:
     if not isinstance(row, dict) or not isinstance(row.get("title"), str) or not row["title"].strip():
         raise InputError(f'{place}: an entity needs a "title".')
     kinds: dict[str, tuple[type, ...]] = {
-        "aliases": (list, dict), "links": (list,), "categories": (list,), "text": (str,), "description": (str,), "wikidata": (str, int)
+        "aliases": (list, dict), "links": (list,), "categories": (list,), "text": (str,), "description": (str,),
+        "wikidata": (str, int),
     }  # fmt: skip
     for key, kind in kinds.items():
         if not isinstance(row.get(key, kind[0]()), kind):

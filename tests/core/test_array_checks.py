@@ -29,6 +29,7 @@ class Shelf(Artifact):
         **rows("links/", "things", things=Array(np.uint32, below="things", increasing=True), weights=Array(np.float32)),
         **hash_table("table_", below="things"),
         "marks": Array(np.int64, "things", minimum=-1),
+        "flags": Array(np.bool_, "things"),
         **rows("extra/", "things", optional=True, filled=True, levels=Array(np.uint8, below=4)),
     }
 
@@ -45,6 +46,7 @@ def arrays() -> dict[str, NDArray[Any]]:
         "table_keys": table.keys,
         "table_values": table.values,
         "marks": np.array([-1, 0, 5], np.int64),
+        "flags": np.array([True, False, True]),
         "extra/offsets": np.array([0, 1, 2, 3], np.int64),
         "extra/levels": np.array([3, 0, 1], np.uint8),
     }
@@ -72,6 +74,7 @@ DAMAGES: dict[str, tuple[str, Any, str]] = {
     "another type": ("marks", np.array([0, 0, 0], np.int32), "type int32, not int64"),
     "too short": ("marks", np.array([0, 0], np.int64), "has length 2, not 3"),
     "below the least": ("marks", np.array([0, -2, 0], np.int64), "value -2, which is not at least -1"),
+    "a flag that is neither yes nor no": ("flags", np.array([0, 7, 1], np.uint8).view(np.bool_), "not below 2"),
     "no offsets": ("links/offsets", np.empty(0, np.int64), "is empty"),
     "offsets that do not begin at 0": ("links/offsets", np.array([1, 2, 2, 3], np.int64), "from 1 to 3"),
     "offsets that do not end at the length": ("links/offsets", np.array([0, 2, 2, 9], np.int64), "from 0 to 9"),

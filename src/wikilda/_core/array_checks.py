@@ -162,7 +162,9 @@ def _check_offsets(name: str, each: Array, offsets: NDArray[np.int64], end: int)
 
 
 def _check_range(name: str, each: Array, values: NDArray[Any], sizes: Mapping[str, int]) -> None:
-    floating = np.dtype(each.dtype).kind == "f"
+    if values.dtype == np.bool_:
+        values, each = values.view(np.uint8), replace(each, below=2)
+    floating = values.dtype.kind == "f"
     least = 0 if each.minimum is None and floating else each.minimum
     below: float | None = (sizes[each.below] if isinstance(each.below, str) else each.below) if each.below else None
     if len(values) == 0 or (least is None and below is None):
@@ -223,7 +225,7 @@ def _first_decrease(offsets: NDArray[np.int64], values: NDArray[Any]) -> int:
 
 
 def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
+    return name.partition("/")[0]
 
 
 def _spread(arrays: Arrays, present: set[str]) -> dict[str, Array]:

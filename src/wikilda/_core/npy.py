@@ -14,7 +14,7 @@ from wikilda._core.platform import reserve
 
 # The header of an array of numbers in one dimension, as NumPy writes it. Nothing else is read, nor ever evaluated.
 _MAGIC = b"\x93NUMPY\x01\x00"
-_HEADER = re.compile(rb"\{'descr': '([<|][uif][1248])', 'fortran_order': False, 'shape': \((\d{1,18}),\), \} *\n")
+_HEADER = re.compile(rb"\{'descr': '([<|][uifb][1248])', 'fortran_order': False, 'shape': \((\d{1,18}),\), \} *\n")
 _LONGEST_HEADER = 1 << 12
 
 

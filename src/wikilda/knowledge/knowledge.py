@@ -18,6 +18,7 @@ from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
 
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
+_CATEGORIES = Array(np.uint32, below="categories", increasing=True)
 
 
 class Table(NamedTuple):
@@ -56,6 +57,12 @@ class Knowledge(Artifact):
         **hash_table("words/table_", below="words"),
         "words/totals": Array(np.int64, "words", minimum=0),
         "words/frequencies": Array(np.uint32, "words"),
+        **strings("categories/names", "categories", optional=True),
+        "categories/hidden": Array(np.bool_, "categories", optional=True),
+        **rows("categories/topics/", "topics", optional=True, numbers=_CATEGORIES),
+        **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
+        **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
     }

@@ -1,7 +1,7 @@
 """Knowledge with a part taken away, so that it is known what is missing.
 
 python -m benchmarks.names.tables nil TABLES TARGET GOLD...     a tenth of the gold topics: what means them is NIL
-python -m benchmarks.names.tables parts TABLES TARGET           every mention row whose string is a proper part of its title
+python -m benchmarks.names.tables parts TABLES TARGET           mention rows whose string is a proper part of the title
 """
 
 import argparse
@@ -40,7 +40,7 @@ def gold_topics(tables: Path, gold: list[Path]) -> list[str]:
 def taken_out(tables: Path, gold: list[Path]) -> set[str]:
     """A tenth of the gold topics, the same each time."""
     topics = gold_topics(tables, gold)
-    return set(random.Random(SEED).sample(topics, len(topics) // 10))  # noqa: S311
+    return set(random.Random(SEED).sample(topics, len(topics) // 10))
 
 
 def rows(path: Path) -> Iterator[list[str]]:

@@ -1,8 +1,9 @@
 """An index over the words of names: which topics a string may mean that the wiki never linked.
 
-By folded word (`wikilda.text.folding`) it has the topics whose title, or a redirect to them, has the word; by folded
-initials those whose capitalised words begin with them; by the first letters of titles of one word those titles. Of each list
-it keeps the best known topics. By folded strings it has the mentions that differ only in accents, points and endings.
+By folded word (`wikilda.text.folding`) it has the topics whose title, or a redirect to them, has the word; by initials
+those whose capitalised words begin with them; by the first letters of a word the titles of one word that begin so. Of
+each list it keeps the best known topics. By folded strings it has the mentions that differ only in accents, points and
+endings.
 """
 
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from wikilda.text.tokens import WORD, Bytes, Hashes, Offsets, decode, lower_of, 
 
 MOST = 64  # topics a word
 STEM = 4  # letters
+_COLUMNS = ("offsets", "topics", "sizes", "popularity")
 _PART = 1 << 22  # entries that are sorted at once
 _LONGEST = 512  # bytes of a name
 _WORD, _INITIALS, _STEM = np.uint64(0), np.uint64(0x9E3779B97F4A7C14), np.uint64(0xC2B2AE3D27D4EB4E)
@@ -51,13 +53,12 @@ def name_index(knowledge: Knowledge) -> NameIndex | None:
     """The index of knowledge; none if it was built without."""
     if not knowledge.has("names/offsets"):
         return None
-    tables = (
+    offsets, topics, sizes, known = (knowledge.array(f"names/{name}") for name in _COLUMNS)
+    words, variants = (
         HashTable(*(knowledge.array(f"names/{name}_{part}") for part in ("keys", "values")))
         for name in ("words", "variants")
     )
-    words, variants = tables
-    columns = (knowledge.array(f"names/{name}") for name in ("offsets", "topics", "sizes", "popularity"))
-    return NameIndex(words, *columns, variants)
+    return NameIndex(words, offsets, topics, sizes, known, variants)
 
 
 class Entries(NamedTuple):
@@ -68,16 +69,17 @@ class Entries(NamedTuple):
     sizes: NDArray[np.uint8]
 
 
-def write_name_index(
-    out: Writer[Knowledge], titles: StringTable, redirects: tuple[StringTable, NDArray[np.uint32]],
-    mentions: StringTable, rows: tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]],
-) -> None:  # fmt: skip
+def write_name_index(out: Writer[Knowledge]) -> None:
     """Write the index of knowledge whose topics, redirects and mentions are written."""
-    offsets, topics, counts = rows
+    titles, redirects, mentions = (
+        _strings(out, name) for name in ("topics/titles", "redirects/titles", "mentions/strings")
+    )
+    offsets, topics, counts = (out.read(f"mentions/{name}") for name in ("offsets", "topics", "counts"))
     popularity = np.bincount(topics, counts, len(titles)).astype(np.float32)
     out.array("names/popularity", popularity)
     own = np.arange(len(titles), dtype=np.uint32)
-    tables = [Names(titles.data, titles.offsets, own), Names(redirects[0].data, redirects[0].offsets, redirects[1])]
+    leading = out.read("redirects/topics")
+    tables = [Names(titles.data, titles.offsets, own), Names(redirects.data, redirects.offsets, leading)]
     kept = _best_entries(tables, popularity)
     keys, starts = np.unique(kept.keys, return_index=True)
     _write_table(out, "names/words_", keys)
@@ -92,6 +94,10 @@ def write_name_index(
     _fill_variants(mentions.data, mentions.offsets, weights.astype(np.int64), characters(), folds(), table)
 
 
+def _strings(out: Writer[Knowledge], name: str) -> StringTable:
+    return StringTable(out.read(f"{name}.bytes"), out.read(f"{name}.offsets"))
+
+
 def _write_table(out: Writer[Knowledge], name: str, keys: Hashes) -> None:
     capacity = capacity_for(len(keys))
     table = HashTable(out.create(f"{name}keys", np.uint64, capacity), out.create(f"{name}values", np.int32, capacity))
@@ -102,26 +108,32 @@ def _best_entries(tables: list[Names], popularity: NDArray[np.float32]) -> Entri
     """The entries of all names: of each key the best known topics. Sorted a part at a time, so memory is bounded."""
     size = sum(int(_count(*names, characters(), folds())) for names in tables)
     parts = size // _PART + 1
-    found: list[Entries] = []
+    found = []
     for part in range(parts):
         some = [_entries(*names, characters(), folds(), part, parts) for names in tables]
-        found.append(_best_of(Entries(*(np.concatenate(each) for each in zip(*some, strict=True))), popularity))
-    whole = Entries(*(np.concatenate(each) for each in zip(*found, strict=True)))
-    order = np.lexsort((np.arange(len(whole.keys)), whole.keys))
-    return Entries(*(each[order] for each in whole))
+        found.append(_best_of(_joined(some), popularity))
+    return _taken(whole := _joined(found), np.argsort(whole.keys, kind="stable"))
+
+
+def _joined(some: "list[Entries]") -> Entries:
+    keys, topics, sizes = zip(*some, strict=True)
+    return Entries(np.concatenate(keys), np.concatenate(topics), np.concatenate(sizes))
+
+
+def _taken(entries: Entries, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Entries:
+    return Entries(entries.keys[chosen], entries.topics[chosen], entries.sizes[chosen])
 
 
 def _best_of(entries: Entries, popularity: NDArray[np.float32]) -> Entries:
     """Each topic once a key, by its shortest name; then the best known of each key."""
-    order = np.lexsort((entries.sizes, entries.topics, entries.keys))
-    keys, topics, sizes = (each[order] for each in entries)
-    new = np.append(True, (keys[1:] != keys[:-1]) | (topics[1:] != topics[:-1]))[: len(keys)]
-    keys, topics, sizes = keys[new], topics[new], sizes[new]
-    order = np.lexsort((topics, -popularity[topics], keys))
-    keys, topics, sizes = keys[order], topics[order], sizes[order]
+    entries = _taken(entries, np.lexsort((entries.sizes, entries.topics, entries.keys)))
+    keys, topics = entries.keys, entries.topics
+    entries = _taken(entries, np.append(True, (keys[1:] != keys[:-1]) | (topics[1:] != topics[:-1]))[: len(keys)])
+    entries = _taken(entries, np.lexsort((entries.topics, -popularity[entries.topics], entries.keys)))
+    keys = entries.keys
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
     rank = np.arange(len(keys)) - np.repeat(starts, np.diff(np.append(starts, len(keys))))
-    return Entries(keys[rank < MOST], topics[rank < MOST], sizes[rank < MOST])
+    return _taken(entries, rank < MOST)
 
 
 @njit
@@ -136,7 +148,7 @@ def _count(data: Bytes, offsets: Offsets, topics: NDArray[np.uint32], table: Cha
 @njit
 def _entries(
     data: Bytes, offsets: Offsets, topics: NDArray[np.uint32], table: Characters, fold: Folds, part: Whole, parts: Whole
-) -> tuple[Hashes, NDArray[np.uint32], NDArray[np.uint8]]:
+) -> Entries:
     """The entries of names whose keys belong to a part."""
     keys = np.empty(2 * _LONGEST + 4, np.uint64)
     size = np.int64(0)
@@ -152,13 +164,11 @@ def _entries(
                 if write:
                     found[size], owners[size], sizes[size] = keys[at], topics[name], min(words, 255)
                 size += 1
-    return found, owners, sizes
+    return Entries(found, owners, sizes)
 
 
 @njit
-def keys_of(
-    data: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, keys: Hashes
-) -> tuple[Whole, Whole]:
+def keys_of(data: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, keys: Hashes) -> tuple[Whole, Whole]:
     """The keys that a name is found by: its words, its initials, its first letters; and its number of words."""
     end = cut(data, start, name_end(data, start, end))
     words = fold_words(data, start, end, table, fold, keys)

@@ -45,8 +45,8 @@ def fold_word(text: Bytes, start: Whole, end: Whole, table: Characters, fold: Fo
         if kind_of(point, table) == MARK:
             continue
         low = lower_of(point, table)
-        letter = np.int64(fold[low]) if low < TABLE_SIZE else np.int64(low)
-        if letter == _E and (last == _A or last == _O or last == _U):
+        letter: Whole = np.int64(fold[low]) if low < TABLE_SIZE else np.int64(low)
+        if letter == _E and last in (_A, _O, _U):
             last = letter
             continue
         before = value

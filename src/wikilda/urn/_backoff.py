@@ -1,8 +1,8 @@
 """Candidates of strings that the wiki never linked: a back-off P(k|v) by the words that a string shares with titles.
 
-A topic whose title has all words of the string gets weight in proportion to how well known it is and to the share of the title
-that the string is; `Yeltsin` may mean Boris Yeltsin. Weaker: initials, titles that begin alike (`Chechens`, `Chechnya`),
-titles that have most of the words, and what the wiki links under a part of the string (`President Obama`).
+A topic whose title has all words of the string gets weight in proportion to how well known it is and to the share of
+the title that the string is: `Yeltsin` may mean Boris Yeltsin. Weaker are titles that begin alike (`Chechens`,
+`Chechnya`), that have most of the words, and what the wiki links under a part of the string (`President Obama`).
 """
 
 from typing import NamedTuple
@@ -124,9 +124,7 @@ def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Charac
 
 
 @inner
-def _add_alike(
-    found: Scratch, string: Bytes, index: NameIndex, titles: Titles, table: Characters, fold: Folds
-) -> None:
+def _add_alike(found: Scratch, string: Bytes, index: NameIndex, titles: Titles, table: Characters, fold: Folds) -> None:
     """Titles of one word that begin with most of the string's letters."""
     row = lookup(index.table, stem_key(string, np.int64(0), np.int64(len(string)), table, fold))
     if row < 0:
@@ -142,8 +140,9 @@ def _add_alike(
 @inner
 def _common(string: Bytes, title: Bytes, table: Characters, fold: Folds) -> Real:
     """The share of a string's letters that a title begins with."""
-    at = other = same = letters = np.int64(0)
-    equal = True
+    at: Whole = np.int64(0)
+    other, same, letters = at, at, at
+    equal: Whole = True
     while at < len(string):
         point, size = decode(string, at)
         at += size
@@ -164,7 +163,7 @@ def _add_containing(
     found: Scratch, words: Hashes, known: bool, index: NameIndex, titles: Titles, table: Characters, fold: Folds
 ) -> None:
     """Titles that have all words, or most: looked for among those that have the rarest."""
-    best = np.int64(-1)
+    best: Whole = np.int64(-1)
     for word in words:
         row = lookup(index.table, word)
         if row >= 0 and (best < 0 or _length(index, row) < _length(index, best)):

@@ -25,7 +25,6 @@ from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut, site_of
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
@@ -54,7 +53,7 @@ def build_from_dump(
             _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
         steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
-            ("choosing topics", lambda _: assembler.choose_topics(language(site.language), props)),
+            ("choosing topics", lambda _: assembler.choose_topics(site.words, props)),
             ("writing topics", assembler.write_topics),
         ]
         source = {"dumps": [path.name for path in dumps], "page_props": page_props.name if page_props else None}
@@ -105,7 +104,7 @@ def _assemble(
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing links", assembler.write_links),
-        ("writing categories", lambda out: assembler.write_categories(out, language(site.language), site.name)),
+        ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
     ]
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:

@@ -20,19 +20,19 @@ from wikilda.model import Model
 def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
     out_json, out_html = tmp_path / "out.json", tmp_path / "out.html"
     code, out, err = run(
-        "evaluate", model.path, gold_file, "--json", out_json, "--report", out_html, "--breakdown",
-        "--method", "prior", "--method", "wikilda",
+        "evaluate", model.path, gold_file, "-o", out_json, "--report", out_html, "--breakdown",
+        "--method", "prior", "--method", "urn",
     )  # fmt: skip
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("gold.jsonl: 10 documents, ")
-    assert any(line.startswith("wikilda − prior: micro +") for line in lines)
+    assert any(line.startswith("urn − prior: micro +") for line in lines)
     assert "by prior rank of gold" in out
     found = json.loads(out_json.read_text("utf-8"))
     assert found["model"]["identity"] == model.identity
     dataset = found["datasets"][0]
-    assert [each["method"] for each in dataset["methods"]] == ["prior", "wikilda"]
-    documents = dataset["documents_by_method"]["wikilda"]
+    assert [each["method"] for each in dataset["methods"]] == ["prior", "urn"]
+    documents = dataset["documents_by_method"]["urn"]
     right = sum(each["right"] for each in documents)
     assert dataset["methods"][1]["accuracy"]["micro"] == pytest.approx(100 * right / dataset["in_knowledge"])
     mention = documents[0]["mentions"][0]
@@ -45,23 +45,23 @@ def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
 
 def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
     then = tmp_path / "then.json"
-    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "wikilda", "--word-weight", "0")[0] == 0
-    code, out, err = run("evaluate", model.path, gold_file, "--than", then, "--method", "prior", "--method", "wikilda")
+    assert run("evaluate", model.path, gold_file, "-o", then, "--method", "urn", "--word-weight", "0")[0] == 0
+    code, out, err = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "prior", "--method", "urn")
     assert (code, err) == (0, "")
     found = [line for line in out.splitlines() if "in then.json" in line]
     assert len(found) == 1
-    assert found[0].startswith("wikilda − wikilda in then.json: micro ")
-    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "wikilda", "--word-weight", "0")
+    assert found[0].startswith("urn − urn in then.json: micro ")
+    code, out, _ = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "urn", "--word-weight", "0")
     assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
     fewer = tmp_path / "gold.jsonl"
     fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
-    code, _, err = run("evaluate", model.path, fewer, "--than", then, "--method", "wikilda")
+    code, _, err = run("evaluate", model.path, fewer, "--baseline", then, "--method", "urn")
     assert code == 1
     assert "cannot be paired" in err
     then.write_text("{}")
-    code, _, err = run("evaluate", model.path, gold_file, "--than", then)
+    code, _, err = run("evaluate", model.path, gold_file, "--baseline", then)
     assert code == 1
-    assert "evaluate --json" in err
+    assert "evaluate --output" in err
 
 
 def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     assert code == 1
     assert "no form that is known" in err
     assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
-    code, _, err = run("evaluate", model.path, file, "--json", tmp_path / "no" / "out.json")
+    code, _, err = run("evaluate", model.path, file, "-o", tmp_path / "no" / "out.json")
     assert code == 1
     assert "no such directory" in err
 

@@ -34,7 +34,7 @@ def test_every_method_links_the_sample(name: str, model: Model, sample: Knowledg
     assert found.recall == 100
     assert found.micro > 60
     answers = method.link(CRICKET)
-    urn = name in ("wikilda", "adapted")
+    urn = name in ("urn", "adapted")
     assert urn or answers[0] == answers[4]  # in the urn a string may mean two things
     assert answers[5] == UNKNOWN
     for answer in answers[:5]:
@@ -43,9 +43,9 @@ def test_every_method_links_the_sample(name: str, model: Model, sample: Knowledg
 
 
 def test_context_beats_the_prior(model: Model, sample: Knowledge, gold: Gold) -> None:
-    runs = {name: run(make_method(name, model, sample, SETTINGS), gold) for name in ("prior", "aida", "wikilda")}
+    runs = {name: run(make_method(name, model, sample, SETTINGS), gold) for name in ("prior", "aida", "urn")}
     assert accuracy(runs["aida"]).micro > accuracy(runs["prior"]).micro
-    assert accuracy(runs["wikilda"]).micro > accuracy(runs["prior"]).micro
+    assert accuracy(runs["urn"]).micro > accuracy(runs["prior"]).micro
 
 
 def test_prior_is_the_largest_count(model: Model, sample: Knowledge) -> None:
@@ -68,7 +68,7 @@ def test_tagme_chooses_what_the_sampler_starts_from(model: Model, sample: Knowle
 
 def test_wikilda_answers_what_the_linker_does(model: Model, sample: Knowledge) -> None:
     linked = Linker(model, sample, SETTINGS).link(CRICKET, candidates=3)
-    answers = make_method("wikilda", model, sample, SETTINGS).link(CRICKET)
+    answers = make_method("urn", model, sample, SETTINGS).link(CRICKET)
     for mention, answer in zip(linked.mentions, answers, strict=True):
         assert [each.entity.title for each in mention.candidates] == [sample.titles[k] for k in answer.topics[:3]]
         assert [each.probability for each in mention.candidates] == answer.scores[:3]

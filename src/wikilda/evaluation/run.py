@@ -17,8 +17,8 @@ from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
+from wikilda.linking.results import is_nil
 
-NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
 KEPT = 10  # candidates that are remembered, a mention
 
 Flags = NDArray[np.bool_]
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
     @property
     def topic(self) -> int:
         """What the method says: a topic, or NIL."""
-        return self.topics[0] if self.topics and self.nil < NIL_FROM else NIL
+        return self.topics[0] if self.topics and not is_nil(self.nil) else NIL
 
 
 class Gold:

@@ -55,6 +55,6 @@ METHODS: dict[str, Maker] = {
     "aida": lambda _model, knowledge, _settings, _texts: Aida(knowledge),
     "paper": _paper,
     "lda": lambda model, knowledge, settings, _texts: WikiLDA("lda", model, knowledge, LdaSettings(seed=settings.seed)),
-    "wikilda": lambda model, knowledge, settings, _texts: WikiLDA("wikilda", model, knowledge, settings),
+    "urn": lambda model, knowledge, settings, _texts: WikiLDA("urn", model, knowledge, settings),
     "adapted": _adapted,
 }

@@ -18,18 +18,11 @@ class WikiLDA:
     def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | LdaSettings) -> None:
         self.name = name
         self.linker = Linker(model, knowledge, settings)
-        self._topics: dict[str, int] = {}
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         return [self._answer(mention) for mention in self.linker.link(document, candidates=MOST, topics=0).mentions]
 
     def _answer(self, mention: LinkedMention) -> Answer:
-        topics = [self._topic(each.entity.title) for each in mention.candidates]
-        nil = mention.nil
-        return Answer(topics, [each.probability for each in mention.candidates], nil)
-
-    def _topic(self, title: str) -> int:
-        if title not in self._topics:
-            self._topics[title] = self.linker.knowledge.titles.find(title)
-        return self._topics[title]
+        topics = [each.entity.topic for each in mention.candidates]
+        return Answer(topics, [each.probability for each in mention.candidates], mention.nil)

@@ -43,7 +43,7 @@ def measure(task: Task, point: Point, threads: int = 1) -> dict[str, Any]:
     began = time.perf_counter()
     knowledge = Knowledge.open(task.knowledge)
     model = _model(task, knowledge, ModelSettings.from_mapping(point["model"]))
-    method = WikiLDA("wikilda", model, knowledge, KINDS["urn"].from_mapping(point["urn"]))
+    method = WikiLDA("urn", model, knowledge, KINDS["urn"].from_mapping(point["urn"]))
     resolver = Resolver(knowledge)
     scores: list[dict[str, Any]] = []
     for dataset in task.datasets:

@@ -204,3 +204,9 @@ def test_a_build_ends_in_silence(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "wikilda", "build", str(dump), "-o", str(tmp_path / "kb"), "--workers", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_workers_of_a_build_do_not_import_duckdb() -> None:
+    """It reports leaks to standard error when a worker process ends."""
+    code = "import sys, wikilda.knowledge.build; sys.exit('duckdb' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -101,9 +101,23 @@ def test_nif(tmp_path: Path) -> None:
     assert dataset.complaints == []
 
 
-@pytest.mark.parametrize(
-    "text", ["<a> <b> [ <c> ] .", "<a> <b> [ <c> <d> .", "x:a <b> <c> .", "<a> <b> .", '<a> <b> "c" <d> .']
-)
+def test_nif_with_undeclared_prefixes(tmp_path: Path) -> None:
+    file = tmp_path / "kore.ttl"
+    declared = NIF.replace("<http://dbpedia.org/resource/Brad_Pitt>", "dbr:Brad_Pitt")
+    file.write_text(declared.split("\n", 3)[3] + "<a> ex:b <c> .", "utf-8")
+    [dataset] = read_dataset(file)
+    assert surfaces(dataset)[0][0] == (
+        "Brad",
+        ("http://dbpedia.org/resource/Brad_Pitt", "http://www.wikidata.org/entity/Q35332"),
+    )
+    assert len(dataset.complaints) == 5  # nif, itsrdf, xsd, dbr, ex: each once
+    assert (
+        f"{file}: line 2: the prefix 'nif' is not declared; it is read as <http://persistence" in dataset.complaints[0]
+    )
+    assert "'ex' is not declared; it is read as <ex:>" in dataset.complaints[-1]
+
+
+@pytest.mark.parametrize("text", ["<a> <b> [ <c> ] .", "<a> <b> [ <c> <d> .", "<a> <b> .", '<a> <b> "c" <d> .'])
 def test_turtle_that_is_not_known_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "x.ttl"
     file.write_text(f"@prefix y: <http://y/> .\n{text}\n")
@@ -310,3 +324,56 @@ def test_place() -> None:
     assert place("a b a", 3, 4, "a") == (4, 5)
     assert place("ab", 1, 9, "") is None
     assert place("😀x", 2, 3, "x") == (1, 2)
+
+
+ZELDA = (
+    '{"id": 7, "text": "Croft bowled to Lara.", "index": [[16, 20], [0, 5]], '
+    '"wikipedia_ids": [1, 2], "wikipedia_titles": ["Brian Lara", ""]}\n'
+)
+
+
+def test_zelda(tmp_path: Path) -> None:
+    file = tmp_path / "test_reddit-posts.jsonl"
+    file.write_text(ZELDA)
+    [dataset] = read_dataset(file)
+    assert surfaces(dataset) == [[("Croft", ()), ("Lara", ("Brian Lara",))]]
+    assert (dataset.documents[0].id, dataset.documents[0].split) == ("7", "test")
+    train = tmp_path / "zelda_train.jsonl"
+    train.write_text(ZELDA)
+    assert read_dataset(train)[0].documents[0].split == "train"
+    file.write_text(ZELDA.replace(', ""', ""))
+    with pytest.raises(InputError, match='line 1: needs "index"'):
+        read_dataset(file)
+
+
+HIPE = """TOKEN\tNE-COARSE-LIT\tNE-COARSE-METO\tNE-FINE-LIT\tNE-FINE-METO\tNE-FINE-COMP\tNE-NESTED\tNEL-LIT\tNEL-METO\tMISC
+# hipe2022:document_id = sn83-i0004
+# hipe2022:language = en
+The\tB-pers\tO\tO\tO\tO\tO\tQ1\t_\tNoSpaceAfter
+Duke\tI-pers\tO\tO\tO\tO\tO\tQ1\t_\tEndOfLine
+left\tO\tO\tO\tO\tO\tO\t_\t_\tLED0.00
+
+Paris\tB-loc\tO\tO\tO\tO\tO\tQ90\tQ142\tNoSpaceAfter|EndOfSentence
+Smith\tB-pers\tO\tO\tO\tO\tO\tNIL\t_\t_
+Lyon\tB-loc\tO\tO\tO\tO\tO\t_\t_\t_
+# hipe2022:document_id = b
+Rome\tB-loc\tO\tO\tO\tO\tO\tQ220\t_\t_
+"""
+
+
+def test_hipe(tmp_path: Path) -> None:
+    file = tmp_path / "HIPE-2022-v2.1-topres19th-dev-en.tsv"
+    file.write_text(HIPE)
+    [dataset] = read_dataset(file)
+    assert dataset.documents[0].text == "TheDuke\nleft Paris\nSmith Lyon"
+    first = [("TheDuke", ("Q1",)), ("Paris", ("Q90",)), ("Smith", ()), ("Lyon", ())]
+    assert surfaces(dataset) == [first, [("Rome", ("Q220",))]]
+    assert [(each.id, each.split) for each in dataset.documents] == [("sn83-i0004", "dev"), ("b", "dev")]
+
+
+@pytest.mark.parametrize(("line", "message"), [("x\tQ\t" + "O\t" * 7, "'Q'"), ("x\tB-loc", "2 columns")])
+def test_hipe_that_is_wrong(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text(HIPE + line + "\n")
+    with pytest.raises(InputError, match=f"line 13: .*{message}"):
+        read_dataset(file)

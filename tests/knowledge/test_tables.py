@@ -21,6 +21,8 @@ TABLES = {
     "redirects": "title\ttarget\nJava language\tJava\n",
     "mentions": 'mention\ttitle\tcount\nJava\tJava\t3\njava\tJava\t2\nJAVA\t"Java" coffee\t1\njava language\tJava language\t1\nx\tNowhere\t4\n',
     "links": 'source\ttarget\nSun\tJava\nSun\tJava\nJava\tSun\n"Java" coffee\tJava language\n',
+    "categories": "title\tcategory\nSun\tCompanies\nJava\tLanguages\nSun\tCompanies\n",
+    "parents": "category\tparent\nLanguages\tThings\nCompanies\tThings\n",
 }
 ARTICLES = [
     {"title": "Java", "text": "Java is made by Sun. Java compiles."},

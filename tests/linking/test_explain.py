@@ -50,11 +50,9 @@ def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:
             assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=0.15)
 
 
-def test_the_prior_is_the_tempered_one(linker: Linker) -> None:
+def test_the_prior_is_that_of_the_base(linker: Linker) -> None:
     best, other, *_ = explain(linker, SURE, 1).candidates
-    assert best.odds.prior == pytest.approx(
-        SHARPEN * UrnSettings().prior_exponent * math.log(best.prior / other.prior), rel=1e-4
-    )
+    assert best.odds.prior == pytest.approx(SHARPEN * math.log(best.prior / other.prior), rel=1e-4)
 
 
 def test_words_add_up(linker: Linker) -> None:
@@ -72,7 +70,8 @@ def test_company_adds_up(linker: Linker) -> None:
     assert {(each.mention, each.times) for each in best.company} == {("Wasim Akram", 2), ("The Oval", 1)}
     assert sum(each.pull for each in best.company) == pytest.approx(best.urn.related)
     assert best.urn.repeats == 0
-    assert best.odds.company == pytest.approx(SHARPEN * math.log(best.urn.total / other.urn.total))
+    more, others = (each.urn.total / each.urn.base for each in (best, other))
+    assert best.odds.company == pytest.approx(SHARPEN * math.log(more / others))
     assert [each.pull for each in best.company] == sorted((each.pull for each in best.company), reverse=True)
     twice = explain(linker, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
     assert twice.urn.repeats == pytest.approx(UrnSettings().repeat_weight)

@@ -160,20 +160,22 @@ class SplitMix:
 
 @dataclass
 class Mention:
-    """What a mention may mean: topics, what speaks for each by itself, and its place."""
+    """What a mention may mean: topics, P(k|v), the weight of each by other evidence, and its place."""
 
     topics: list[int]
+    priors: list[float]
     weights: list[float]
     place: int
 
 
 @dataclass
 class Sampler:
-    """P(z_i = k | rest) in so many words."""
+    """P(z_i = k | rest) in so many words: a parent is the base or another mention."""
 
     mentions: list[Mention]
     related: Dense
-    base: float = 0.03
+    base: float = 0.1
+    exponent: float = 0.3
     repeats: float = 0.1
     near: float = 3.0
     reach: float = 10.0
@@ -183,35 +185,56 @@ class Sampler:
         distance = abs(self.mentions[i].place - self.mentions[j].place)
         return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= 3.0 * self.reach else 0.0)
 
-    def urn(self, assigned: list[int], i: int, k: int) -> float:
-        """What topic k has in the urn for mention i."""
-        found = self.base
+    def supported(self, assigned: list[int], i: int, k: int) -> float:
+        """What the other mentions have put into the urn for topic k of mention i."""
+        found = 0.0
         for j, other in enumerate(assigned):
             if j != i:
                 found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
         return found
 
+    def urn(self, assigned: list[int], i: int, k: int) -> float:
+        """What topic k has in the urn for mention i, on the scale of what is supported."""
+        prior = self.mentions[i].priors[self.mentions[i].topics.index(k)]
+        return self.base * prior ** (1.0 - self.exponent) + self.supported(assigned, i, k)
+
+    def parts(self, assigned: list[int], i: int) -> tuple[list[float], list[float]]:
+        """By candidate, the share of the conditional of mention i whose parent is the base, and that of the rest."""
+        own = self.mentions[i]
+        each = list(zip(own.topics, own.priors, own.weights, strict=True))
+        base = [weight * self.base * prior for _, prior, weight in each]
+        rest = [weight * prior**self.exponent * self.supported(assigned, i, k) for k, prior, weight in each]
+        total = sum(base) + sum(rest)
+        return [one / total for one in base], [one / total for one in rest]
+
     def conditional(self, assigned: list[int], i: int) -> list[float]:
         """The conditional of mention i given the topics of all others."""
-        own = zip(self.mentions[i].topics, self.mentions[i].weights, strict=True)
-        found = [(weight * self.urn(assigned, i, k)) for k, weight in own]
-        return [each / sum(found) for each in found]
+        return [base + rest for base, rest in zip(*self.parts(assigned, i), strict=True)]
 
     def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
         """The mean of the conditionals after the burn-in."""
         return self.chain(sweeps, burn_in, seed)[0]
 
-    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
-        """Means after the burn-in: of the conditionals, and of what the topic of a mention has in the urn."""
-        random = SplitMix(seed)
-        assigned = [mention.topics[int(np.argmax(mention.weights))] for mention in self.mentions]
+    def start(self) -> list[int]:
+        """Every mention begins with what the base and its own evidence make most probable."""
+        found = []
+        for each in self.mentions:
+            own = [prior * weight for prior, weight in zip(each.priors, each.weights, strict=True)]
+            found.append(each.topics[int(np.argmax(own))])
+        return found
+
+    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[list[float]], list[float]]:
+        """Means after the burn-in: of the conditionals, of their base shares, and of what a topic has in the urn."""
+        random, assigned = SplitMix(seed), self.start()
         means = [np.zeros(len(mention.topics)) for mention in self.mentions]
+        bases = [np.zeros(len(mention.topics)) for mention in self.mentions]
         support = [0.0] * len(self.mentions)
         for sweep in range(sweeps):
             for i, mention in enumerate(self.mentions):
                 chances = self.conditional(assigned, i)
                 if sweep >= burn_in:
                     means[i] += np.array(chances) / (sweeps - burn_in)
+                    bases[i] += np.array(self.parts(assigned, i)[0]) / (sweeps - burn_in)
                     held = [self.urn(assigned, i, k) for k in mention.topics]
                     support[i] += float(np.dot(chances, held)) / (sweeps - burn_in)
                 x, at = random.uniform(), 0
@@ -219,4 +242,4 @@ class Sampler:
                     x -= chances[at]
                     at += 1
                 assigned[i] = mention.topics[at]
-        return [each.tolist() for each in means], support
+        return [each.tolist() for each in means], [each.tolist() for each in bases], support

@@ -13,20 +13,29 @@ from wikilda._core.jit import njit
 from wikilda._core.random import uniform
 from wikilda.urn._gibbs import Mentions, Rules, gibbs
 
+Chain = tuple[list[list[float]], list[list[float]], list[float]]
 
-def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[float]]:
-    """What the kernel says of shares and support: the one place where the tests call it."""
+
+def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
+    """Shares, base shares and support by the kernel: the one place where the tests call it."""
     sizes = [len(mention.topics) for mention in sampler.mentions]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    weights = np.array([weight for mention in sampler.mentions for weight in mention.weights], np.float64)
+    priors = np.array([prior for mention in sampler.mentions for prior in mention.priors], np.float64)
     mentions = Mentions(
         offsets,
         np.array([topic for mention in sampler.mentions for topic in mention.topics], np.int32),
-        np.array([weight for mention in sampler.mentions for weight in mention.weights], np.float64),
+        weights * priors**sampler.exponent,
+        sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([mention.place for mention in sampler.mentions], np.int64),
     )
-    rules = Rules(sweeps, burn_in, sampler.base, sampler.repeats, sampler.near, sampler.reach)
+    rules = Rules(sweeps, burn_in, sampler.repeats, sampler.near, sampler.reach)
     found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
-    return [found.shares[start:end].tolist() for start, end in pairwise(offsets.tolist())], found.support.tolist()
+    shares, from_base = (
+        [each[start:end].tolist() for start, end in pairwise(offsets.tolist())]
+        for each in (found.shares, found.from_base)
+    )
+    return shares, from_base, found.support.tolist()
 
 
 def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
@@ -40,7 +49,8 @@ def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
     made = []
     for place in places:
         some = sorted(rng.choice(topics, rng.integers(1, topics), replace=False).tolist())
-        made.append(Mention(some, rng.gamma(0.5, 1.0, len(some)).tolist(), place))
+        priors, weights = rng.dirichlet(np.full(len(some), 0.5)), rng.gamma(0.5, 1.0, len(some))
+        made.append(Mention(some, priors.tolist(), weights.tolist(), place))
     exact = (related + related.T).astype(np.float32).astype(np.float64)
     return Sampler(made, exact)
 
@@ -65,21 +75,23 @@ def test_the_first_conditionals(seed: int) -> None:
     """With one sweep the posterior of the first mention is its conditional at the start, that of the next follows."""
     sampler = random_sampler(seed, mentions=3)
     found = posterior_of(sampler, 1, 0, seed)
-    start = [mention.topics[int(np.argmax(mention.weights))] for mention in sampler.mentions]
-    assert found[0] == pytest.approx(sampler.conditional(start, 0), abs=1e-12)
+    assert found[0] == pytest.approx(sampler.conditional(sampler.start(), 0), abs=1e-12)
     agree(found, sampler.run(1, 0, seed), 1e-12)
 
 
 @given(
     st.integers(0, 10**6),
     st.sampled_from([(1, 0), (2, 1), (5, 0), (5, 2), (5, 4)]),
-    st.sampled_from([{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}]),
+    st.sampled_from(
+        [{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}, {"exponent": 1.0}]
+    ),
 )
 def test_the_whole_chain(seed: int, sweeps: tuple[int, int], changes: dict[str, float]) -> None:
     sampler = replace(random_sampler(seed), **changes)
-    found, support = chain(sampler, *sweeps, seed)
-    expected, expected_support = sampler.chain(*sweeps, seed)
+    found, from_base, support = chain(sampler, *sweeps, seed)
+    expected, expected_base, expected_support = sampler.chain(*sweeps, seed)
     agree(found, expected)
+    agree(from_base, expected_base)
     assert support == pytest.approx(expected_support)
     for shares in found:
         assert sum(shares) == pytest.approx(1.0)
@@ -103,12 +115,14 @@ def test_a_burn_in_only_says_which_sweeps_count() -> None:
 
 def test_nothing_to_draw() -> None:
     assert posterior_of(Sampler([], np.zeros((0, 0))), 3, 1, 0) == []
-    assert posterior_of(Sampler([Mention([0], [1.0], 4)], np.zeros((1, 1))), 3, 1, 0) == [[1.0]]
+    assert posterior_of(Sampler([Mention([0], [1.0], [1.0], 4)], np.zeros((1, 1))), 3, 1, 0) == [[1.0]]
 
 
 def test_a_candidate_of_weight_zero_is_never_drawn() -> None:
-    sampler = Sampler([Mention([0, 1], [0.0, 1.0], 0), Mention([0, 1], [1.0, 0.0], 1)], np.zeros((2, 2)))
-    assert chain(sampler, 20, 0, 3) == ([[0.0, 1.0], [1.0, 0.0]], pytest.approx([sampler.base] * 2))
+    first, second = Mention([0, 1], [0.5, 0.5], [0.0, 1.0], 0), Mention([0, 1], [0.5, 0.5], [1.0, 0.0], 1)
+    shares, from_base, support = chain(Sampler([first, second], np.zeros((2, 2))), 20, 0, 3)
+    assert shares == [[0.0, 1.0], [1.0, 0.0]] == from_base
+    assert support == pytest.approx([0.1 * 0.5**0.7] * 2)
 
 
 @dataclass
@@ -131,7 +145,8 @@ class Joint:
         chance, before = 1.0, list[int]()
         for mention, at in zip(self.sampler.mentions, which, strict=True):
             topic = mention.topics[at]
-            chance *= mention.weights[at] * (self.sampler.base + self.sampler.repeats * before.count(topic))
+            held = self.sampler.base + self.sampler.repeats * before.count(topic)
+            chance *= mention.weights[at] * mention.priors[at] * held
             before.append(topic)
         return chance
 
@@ -139,7 +154,7 @@ class Joint:
 @pytest.mark.parametrize("seed", range(3))
 def test_frequencies_are_those_of_the_joint(seed: int) -> None:
     """An urn of repeats alone is Pólya's: the order of draws does not matter, and all can be enumerated."""
-    drawn = replace(random_sampler(seed, mentions=4, topics=4), near=0.0, base=0.2, repeats=0.4)
+    drawn = replace(random_sampler(seed, mentions=4, topics=4), near=0.0, base=0.2, exponent=1.0, repeats=0.4)
     drawn.related = np.zeros((4, 4))
     agree(posterior_of(drawn, 20_000, 100, seed), Joint(drawn).marginals(), 0.02)
 
@@ -147,6 +162,6 @@ def test_frequencies_are_those_of_the_joint(seed: int) -> None:
 def test_related_topics_are_drawn_together() -> None:
     related: Dense = np.zeros((4, 4))
     related[0, 2] = related[2, 0] = 1.0
-    sampler = Sampler([Mention([0, 1], [1.0, 1.0], 0), Mention([2, 3], [1.0, 1.0], 5)], related)
+    sampler = Sampler([Mention([0, 1], [0.5, 0.5], [1.0, 1.0], 0), Mention([2, 3], [0.5, 0.5], [1.0, 1.0], 5)], related)
     (first, _), (second, _) = posterior_of(sampler, 400, 100, 1)
     assert min(first, second) > 0.9

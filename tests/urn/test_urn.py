@@ -89,13 +89,15 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         kinds = {k: reference.names(first[symbols[at]], titles[k]) for k in priors[at]}
         stray = s.title_mismatch_penalty if any(kind & reference.SAME for kind in kinds.values()) else 0.0
         weights = []
-        for k, prior in priors[at].items():
+        for k in priors[at]:
             names = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
-            weights.append(float(prior**s.prior_exponent * np.exp(s.word_weight * fit[k] + names)))
-        mentions.append(Mention(list(priors[at]), weights, places[at]))
+            weights.append(float(np.exp(s.word_weight * fit[k] + names)))
+        mentions.append(Mention(list(priors[at]), list(priors[at].values()), weights, places[at]))
     related = reference.relatedness(out_links, list(range(topics)), s.link_weight, s.shared_neighbour_weight)
-    sampler = Sampler(mentions, related, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
-    found, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
+    sampler = Sampler(
+        mentions, related, s.base_weight, s.prior_exponent, s.repeat_weight, s.proximity_weight, s.proximity_tokens
+    )  # fmt: skip
+    found, _, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
     links = [len(out_links[k]) + len(in_links[k]) for k in range(topics)]
     answer: list[dict[int, float]] = [{} for _ in symbols]
     nil = [1.0] * len(symbols)

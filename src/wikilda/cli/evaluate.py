@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Command, json_option, model_argument, settings_options, workers_option
+from wikilda.cli._options import ANY_PATH, Command, json_option, model_argument, settings_options, workers_option
 from wikilda.cli._tables import console, table
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.bootstrap import Difference
@@ -32,8 +32,13 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 @model_argument
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option(
-    "--method", "names", multiple=True, type=click.Choice([*METHODS, "all"]),
-    help=f"What to run, once for each; the last is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
+    "--method", "names", multiple=True, metavar="NAME",
+    help=f"What to run, once for each: {', '.join(METHODS)}, all, or MODULE:CLASS; NAME:tuned or NAME:FILE.toml with "
+    f"other settings. The last is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
+)  # fmt: skip
+@click.option(
+    "--also", multiple=True, type=ANY_PATH, metavar="MODEL",
+    help="A further model of the same knowledge; methods that depend on the model have a row for each.",
 )  # fmt: skip
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
 @click.option(
@@ -48,9 +53,9 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 @workers_option("Threads")
 @settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], splits: tuple[str, ...],
-    form: str | None, workers: int, breakdown: bool, end_to_end: bool, json_file: Path | None,
-    report_file: Path | None, baseline: Path | None, as_json: bool, settings: UrnSettings,
+    model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], also: tuple[Path, ...],
+    splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
+    json_file: Path | None, report_file: Path | None, baseline: Path | None, as_json: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -75,7 +80,7 @@ def command(
             out.print(table(f"{gold.name}, end to end", _END_TO_END, rows))
 
     found = evaluate(
-        model, files, methods=names or DEFAULT_METHODS, splits=splits, format=form, settings=settings,
+        model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
         workers=workers, knowledge=knowledge, watch=watch,
     )  # fmt: skip
     if as_json:
@@ -98,6 +103,8 @@ def show(out: Console, runs: Runs, *, breakdown: bool) -> None:
     _show_gold(out, runs[0].gold)
     columns = ["method", "micro", "±", "macro", "±", "of all", "recall", "NIL P", "R", "ECE", "seconds"]
     out.print(table("", columns, [_row(each) for each in runs]))
+    for each in runs:
+        _show_failures(out, each)
     for other in runs[:-1]:
         _show_difference(out, f"{runs[-1].method} − {other.method}", metrics.compare(runs[-1], other))
     if breakdown:
@@ -113,10 +120,25 @@ def _show_gold(out: Console, gold: Gold) -> None:
         f"{counts['in_knowledge']:,} in the knowledge, {counts['not_in_knowledge']:,} not in it, {counts['nil']:,} NIL",
         markup=False, highlight=False,
     )  # fmt: skip
+    entities, found = gold.entities
+    if found < entities:
+        share = 100 * found / entities
+        about = "; is it gold of another wiki?" if share < 50 else ""
+        text = f"  {found:,} of its {entities:,} distinct entities ({share:.1f} %) are in the knowledge{about}"
+        out.print(text, markup=False, highlight=False)
     for complaint in gold.complaints[:5]:
         out.print(f"  {complaint}", markup=False, highlight=False)
     if len(gold.complaints) > 5:
         out.print(f"  … and {len(gold.complaints) - 5} more", markup=False, highlight=False)
+
+
+def _show_failures(out: Console, each: Run) -> None:
+    if each.failures:
+        first = each.failures[0]
+        out.print(
+            f"{each.method}: failed in {len(each.failures):,} of {len(each.gold.documents):,} documents, whose "
+            f"mentions count as wrong; the first is {first.document!r}: {first.error}", markup=False, highlight=False,
+        )  # fmt: skip
 
 
 def _row(each: Run) -> list[str]:

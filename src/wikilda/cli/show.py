@@ -80,6 +80,8 @@ def show_topic(out: Console, found: dict[str, Any]) -> None:
         highlight=False,
     )
     out.print(found["sentence"], markup=False, highlight=False)
+    if found["categories"]:
+        out.print("in " + ", ".join(found["categories"]), style="dim", markup=False, highlight=False)
     out.print()
     rows = [(each["string"], each["count"], each["probability"]) for each in found["mentions"]]
     out.print(table("named by", ["mention", "count", "P(k|v)"], rows))

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from wikilda._core.atomic import write_text
+from wikilda._core.errors import InputError
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import METHODS, Method, make_method
+from wikilda.evaluation.methods import Given, Method, everything, make_methods
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import results
 from wikilda.evaluation.run import Gold, Run, run
@@ -58,6 +59,7 @@ def evaluate(
     files: Sequence[str | Path] | str | Path,
     *,
     methods: Sequence[str] = DEFAULT_METHODS,
+    also: Sequence[str | Path] = (),
     splits: Sequence[str] = (),
     format: str | None = None,  # noqa: A002
     settings: UrnSettings | Mapping[str, Any] | None = None,
@@ -74,13 +76,16 @@ def evaluate(
     files
         Data sets: AIDA, NIF, WNED, ELEVANT, or JSON lines with a `title` for each mention.
     methods
-        Names of methods: `prior`, `tagme`, `aida-local`, `aida`, `paper`, `lda`, `urn`, `adapted`.
+        Names of methods (`prior`, `tagme`, `aida-local`, `aida`, `paper`, `lda`, `urn`, `adapted`, or `all`); with
+        other settings as `NAME:tuned` or `NAME:FILE.toml`; methods of your own as `MODULE:CLASS`.
+    also
+        Further models of the same knowledge; methods that depend on the model are run with each.
     splits
         Only these splits (`train`, `testa`, …); all by default.
     format
         The format of the files, if their content does not show it.
     settings
-        Settings of the method `urn`; its seed holds for all methods.
+        Settings of the methods `urn` and `adapted`.
     workers
         Threads; all cores by default.
     watch
@@ -99,12 +104,23 @@ def evaluate(
     resolver = Resolver(opened.knowledge(knowledge))
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     golds = [Gold(dataset, resolver) for path in paths for dataset in read_dataset(path, format, splits)]
-    wanted = list(METHODS) if "all" in methods else list(dict.fromkeys(methods))
+    _check(golds)
+    wanted = everything() if "all" in methods else list(dict.fromkeys(methods))
     texts = [document for gold in golds for document in gold.documents]
-    made = [make_method(name, opened, resolver.knowledge, chosen, texts) for name in wanted]
+    given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
+    made = make_methods(wanted, given, {"urn": chosen, "adapted": chosen})
     groups: list[list[Run]] = []
     for gold in golds:
         groups.append([run(method, gold, workers) for method in made])
         if watch:
             watch(gold, groups[-1], made)
     return Evaluation(opened, groups, chosen)
+
+
+def _check(golds: list[Gold]) -> None:
+    for gold in golds:
+        entities, found = gold.entities
+        if entities and not found:
+            raise InputError(
+                f"{gold.name}: none of its {entities:,} entities is in the knowledge. Is it of another wiki?"
+            )

@@ -4,12 +4,12 @@ The paper's rules are the SQL below. DuckDB holds no more than the memory it is 
 streamed into the arrays of the artifact.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -25,8 +25,13 @@ from wikilda.mediawiki.languages import Language
 from wikilda.mediawiki.wikitext import mark_key
 from wikilda.mediawiki.wikitext.render import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK
 
+if TYPE_CHECKING:
+    import duckdb
+
 _BATCH = 1 << 17
-_TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary")
+_TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary", "categories",
+           "parents", "category_names", "category_pages", "category_marks")  # fmt: skip
+_HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
 
 
 class Assembler:
@@ -41,6 +46,8 @@ class Assembler:
         self.spelled = "min(string)"
         database = chunks.parent / "assemble.duckdb"
         database.unlink(missing_ok=True)
+        import duckdb  # not for worker processes, which import this module: it complains when they end
+
         with worded(chunks.parent):
             self.sql = duckdb.connect(str(database), config={"memory_limit": memory, "threads": workers,
                 "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
@@ -56,7 +63,7 @@ class Assembler:
     def choose_topics(self, language: Language, props: pa.Table | None) -> None:
         """Decide which pages are topics, number them by title, and resolve redirects to them."""
         rules = self.settings
-        self.sql.register("props", props if props is not None else _NO_PROPS)
+        self._register(props)
         self._run("CREATE VIEW items AS SELECT page, wikidata FROM pages JOIN props USING (id)")
         self._find_disambiguation(language)
         lists = _any_of("starts_with(lower(title), {})", rules.list_prefixes or language.list_prefixes)
@@ -77,6 +84,7 @@ class Assembler:
 
     def take_topics(self) -> None:
         """Take all pages that are not redirects as topics: the maker of the tables has chosen."""
+        self._register(None)
         self._view("items")
         self._run("CREATE TABLE firsts AS SELECT DISTINCT page FROM pages")
         self._number_topics("SELECT page, title FROM pages WHERE redirect = 0")
@@ -91,15 +99,7 @@ class Assembler:
         )
         magic = f"(kind = {MAGIC_MARK} AND name = {mark_key('disambig')})"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
-        self._run("CREATE TABLE marking (name UBIGINT)")
-        self._run("INSERT INTO marking SELECT unnest(?::UBIGINT[])", [[mark_key(name) for name in templates]])
-        self._grow(
-            "marking",
-            f"""
-            SELECT DISTINCT template FROM templates
-            WHERE ({magic} OR (kind = {TEMPLATE_MARK} AND name IN (FROM marking)))
-            AND template NOT IN (FROM marking)""",
-        )
+        self._spread("marking", magic, templates)
         self._run(f"""
             CREATE TABLE disambiguation AS
             SELECT page FROM marks WHERE {magic}
@@ -108,6 +108,15 @@ class Assembler:
             UNION SELECT page FROM pages WHERE {suffixes}
             UNION SELECT page FROM pages JOIN props USING (id) WHERE disambiguation""",
             [[mark_key(name) for name in categories]])  # fmt: skip
+
+    def _spread(self, table: str, magic: str, templates: Sequence[str]) -> None:
+        """A table of templates that contain a magic word, or a template that does, or one of those named."""
+        self._run(f"CREATE TABLE {table} (name UBIGINT)")
+        self._run(f"INSERT INTO {table} SELECT unnest(?::UBIGINT[])", [[mark_key(name) for name in templates]])
+        self._grow(table, f"""
+            SELECT DISTINCT template FROM templates
+            WHERE ({magic} OR (kind = {TEMPLATE_MARK} AND name IN (FROM {table})))
+            AND template NOT IN (FROM {table})""")  # fmt: skip
 
     def _number_topics(self, chosen: str) -> None:
         self._run(f"""
@@ -250,6 +259,58 @@ class Assembler:
         self._lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics, links)
         self.summary["links between topics"] = links
 
+    # -- categories ---------------------------------------------------------------------------------------
+
+    def write_categories(self, out: Writer[Knowledge], language: Language, project: str) -> None:
+        """The categories of topics, and all that lie above them; nothing if there are none."""
+        self._run("""
+            CREATE TABLE filed AS SELECT DISTINCT topic, category FROM categories JOIN topics USING (page)
+            WHERE category <> 0""")
+        self._run("CREATE TABLE reached AS SELECT DISTINCT category FROM filed")
+        self._grow("reached", """
+            SELECT DISTINCT parent FROM parents JOIN reached USING (category)
+            WHERE parent <> 0 AND parent NOT IN (FROM reached)""")  # fmt: skip
+        self._run("""
+            CREATE TABLE numbered AS
+            SELECT (row_number() OVER (ORDER BY name) - 1)::UINTEGER AS id, category, name FROM
+            (SELECT category, min(name) AS name FROM category_names JOIN reached USING (category) GROUP BY ALL)""")
+        count = self._value("SELECT count(*) FROM numbered")
+        if not count:
+            return
+        self._strings(out, "categories/names", "SELECT name FROM numbered ORDER BY id")
+        hidden = out.create("categories/hidden", np.bool_, count)
+        self._hide_categories(language, project)
+        self._stream("SELECT category IN (FROM hidden) FROM numbered ORDER BY id", hidden)
+        self._run("""
+            CREATE TABLE above AS SELECT DISTINCT c.id AS child, p.id AS parent FROM parents
+            JOIN numbered c ON c.category = parents.category JOIN numbered p ON p.category = parents.parent""")
+        topics = self._value("SELECT count(*) FROM topics")
+        filed = "filed JOIN numbered USING (category)"
+        for name, rows, length in (
+            ("topics", f"SELECT topic AS id, id AS number FROM {filed}", topics),
+            ("members", f"SELECT id, topic AS number FROM {filed}", count),
+            ("parents", "SELECT child AS id, parent AS number FROM above", count),
+            ("children", "SELECT parent AS id, child AS number FROM above", count),
+        ):
+            entries = self._value(f"SELECT count(*) FROM ({rows})")
+            self._lists(out, f"categories/{name}", f"SELECT * FROM ({rows})", length, entries, column="numbers")
+        self.summary["categories"] = count
+        self.summary["hidden categories"] = int(hidden.sum())
+
+    def _hide_categories(self, language: Language, project: str) -> None:
+        """Categories that the wiki hides, or whose names tell that they sort its work."""
+        magic = f"(kind = {MAGIC_MARK} AND name = {mark_key('hiddencat')})"
+        self._spread("hiding", magic, _HIDING)
+        patterns = [
+            each for each in (language.maintenance, f"^{re.escape(project.lower())}:" if project else "") if each
+        ]
+        named = " OR ".join(f"regexp_matches(lower(name), '{_quoted(each)}')" for each in patterns) or "false"
+        self._run(f"""
+            CREATE TABLE hidden AS
+            SELECT category FROM category_marks WHERE {magic} OR (kind = {TEMPLATE_MARK} AND name IN (FROM hiding))
+            UNION SELECT category FROM category_pages JOIN props USING (id) WHERE hidden
+            UNION SELECT category FROM numbered WHERE {named}""")
+
     # -- plumbing -----------------------------------------------------------------------------------------
 
     def _view(self, table: str) -> None:
@@ -258,7 +319,10 @@ class Assembler:
         there = any(self.chunks.glob(f"*/{table}.parquet"))
         self._run(f"CREATE VIEW {table} AS FROM read_parquet('{files}')" if there else _EMPTY[table])
 
-    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> duckdb.DuckDBPyConnection:
+    def _register(self, props: pa.Table | None) -> None:
+        self.sql.register("props", props if props is not None else _NO_PROPS)
+
+    def _run(self, query: str, parameters: Sequence[Any] | None = None) -> "duckdb.DuckDBPyConnection":
         with worded(self.chunks.parent):
             return self.sql.execute(query, parameters)
 
@@ -312,17 +376,20 @@ class Assembler:
         self._run(f"DROP TABLE {name}_rows")
         self.summary[f"{name[:-1]} parameters"] = length
 
-    def _lists(self, out: Writer[Knowledge], name: str, rows: str, ids: int, length: int, *more: NDArray[Any]) -> None:
-        """Lists of topics by id: offsets, and topics in order."""
+    def _lists(
+        self, out: Writer[Knowledge], name: str, rows: str, ids: int, length: int, *more: NDArray[Any],
+        column: str = "topics",
+    ) -> None:  # fmt: skip
+        """Lists of numbers by id: offsets, and the numbers in order."""
         offsets = out.create(f"{name}/offsets", np.int64, ids + 1)
-        topics = out.create(f"{name}/topics", np.uint32, length)
+        topics = out.create(f"{name}/{column}", np.uint32, length)
         at = 0
-        for batch in self._batches(f"{rows} ORDER BY id, topic"):
+        for batch in self._batches(f"{rows} ORDER BY 1, 2"):
             first, *columns = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
             found, counted = np.unique(first, return_counts=True)
             offsets[found.astype(np.int64) + 1] += counted
-            for target, column in zip((topics, *more), columns, strict=True):
-                target[at : at + len(batch)] = column
+            for target, values in zip((topics, *more), columns, strict=True):
+                target[at : at + len(batch)] = values
             at += len(batch)
         np.cumsum(offsets, out=offsets)
 
@@ -330,6 +397,8 @@ class Assembler:
 @contextmanager
 def worded(place: Path) -> Iterator[None]:
     """Say in words what the database cannot do for want of disk or memory."""
+    import duckdb
+
     try:
         yield
     except duckdb.OutOfMemoryException as error:
@@ -362,7 +431,17 @@ def _quoted(text: object) -> str:
 _EMPTY = {
     "words": "CREATE TABLE words (word UBIGINT, page UBIGINT, count UINTEGER)",
     "vocabulary": "CREATE TABLE vocabulary (word UBIGINT, string VARCHAR)",
+    "categories": "CREATE TABLE categories (page UBIGINT, category UBIGINT)",
+    "parents": "CREATE TABLE parents (category UBIGINT, parent UBIGINT)",
+    "category_names": "CREATE TABLE category_names (category UBIGINT, name VARCHAR)",
+    "category_pages": "CREATE TABLE category_pages (category UBIGINT, id BIGINT)",
+    "category_marks": "CREATE TABLE category_marks (category UBIGINT, kind UBIGINT, name UBIGINT)",
 }
 _NO_PROPS = pa.table(
-    {"id": pa.array([], pa.int64()), "wikidata": pa.array([], pa.int64()), "disambiguation": pa.array([], pa.bool_())}
+    {
+        "id": pa.array([], pa.int64()),
+        "wikidata": pa.array([], pa.int64()),
+        "disambiguation": pa.array([], pa.bool_()),
+        "hidden": pa.array([], pa.bool_()),
+    }
 )

@@ -41,6 +41,8 @@ COLUMNS: dict[str, tuple[dict[str, pa.DataType], dict[str, pa.DataType]]] = {
     "mentions": ({"mention": pa.string(), "title": pa.string(), "count": pa.int64()}, {}),
     "links": ({"source": pa.string(), "target": pa.string()}, {}),
     "words": ({"word": pa.string(), "title": pa.string(), "count": pa.int64()}, {}),
+    "categories": ({"title": pa.string(), "category": pa.string()}, {}),
+    "parents": ({"category": pa.string(), "parent": pa.string()}, {}),
 }
 
 
@@ -98,6 +100,7 @@ class TableExtractor:
             self._write_names(folder, report)
             self._write_links(folder)
             self._write_words(folder, report)
+            self._write_categories(folder)
             empty = np.empty(0, np.uint64)
             folder.write("marks", {"page": empty, "kind": empty, "name": empty})
             folder.write("templates", {"template": empty, "kind": empty, "name": empty})
@@ -221,6 +224,20 @@ class TableExtractor:
             place = self.tables.files["words"]
             report.complain("words of several tokens", f"{place}: {example!r} is not one word; such rows are left out")
             report.count("words of several tokens", bad - 1)
+
+    def _write_categories(self, folder: Folder) -> None:
+        for batch in self._batches("categories"):
+            keys = self._add_category_names(folder, batch["category"])
+            folder.add("categories", {"page": title_hashes(batch["title"]), "category": keys})
+        for batch in self._batches("parents"):
+            keys, above = (self._add_category_names(folder, batch[name]) for name in ("category", "parent"))
+            folder.add("parents", {"category": keys, "parent": above})
+
+    def _add_category_names(self, folder: Folder, names: pa.Array) -> Hashes:
+        keys = title_hashes(names)
+        _, first = np.unique(keys, return_index=True)
+        folder.add("category_names", {"category": keys[first], "name": names.take(pa.array(first))})
+        return keys
 
     def _batches(self, name: str, *, more: bool = True) -> Iterator[pa.RecordBatch]:
         needed, optional = COLUMNS[name]

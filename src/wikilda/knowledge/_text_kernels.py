@@ -179,6 +179,22 @@ def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialec
     return hashes
 
 
+def title_strings(source: Bytes, spans: Offsets, dialect: Dialect) -> tuple[pa.StringArray, Hashes]:
+    """Titles as they are normalised, and their hashes; `spans` has two rows, where they start and end."""
+    out = np.empty(2 * int((spans[1] - spans[0]).sum()) + 8, np.uint8)
+    offsets = np.zeros(spans.shape[1] + 1, np.int64)
+    _title_strings(source, spans[0], spans[1], dialect, out, offsets)
+    return as_strings(out, offsets), _title_hashes(out, offsets)
+
+
+@njit
+def _title_strings(
+    source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialect, out: Bytes, offsets: Offsets
+) -> None:
+    for title in range(len(starts)):
+        offsets[title + 1] = normalize_title(source, starts[title], ends[title], dialect, out, offsets[title])
+
+
 def as_strings(data: Bytes, offsets: Offsets) -> pa.StringArray:
     """Strings that lie one after the other in a buffer, as an Arrow array, without a copy."""
     if offsets[-1] >= 1 << 31:

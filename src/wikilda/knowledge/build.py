@@ -103,6 +103,7 @@ def _assemble(
         ("writing mentions", assembler.write_mentions),
         ("writing words", assembler.write_words),
         ("writing links", assembler.write_links),
+        ("writing categories", lambda out: assembler.write_categories(out, language(site.language), site.name)),
     ]
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:
@@ -188,19 +189,19 @@ def _whole_report(chunks: Path) -> Report:
     return whole
 
 
-_ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation)',)")
+_ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation|hiddencat)',)")
 
 
 def read_page_props(path: Path) -> pa.Table:
-    """Rows of (id, wikidata, disambiguation), one a page."""
+    """Rows of (id, wikidata, disambiguation, hidden), one a page."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
-    items: dict[str, list[np.ndarray]] = {"item": [], "mark": []}
+    items: dict[str, list[np.ndarray]] = {"item": [], "disambiguation": [], "hiddencat": []}
     with open_compressed(path) as lines:
         for line in lines:
             if line.startswith(b"INSERT INTO"):
                 _read_line(line, items)
-    if not items["item"] and not items["mark"]:
+    if not any(items.values()):
         raise InputError(f"{path}: has no rows of the table page_props. Is it the dump's page_props.sql.gz?")
     return _as_table(items)
 
@@ -209,11 +210,14 @@ def _read_line(line: bytes, items: "dict[str, list[np.ndarray]]") -> None:
     found = _ROW.findall(line)
     pairs = [(int(page), int(item)) for page, item, mark in found if not mark]
     items["item"].append(np.array(pairs, np.int64).reshape(-1, 2))
-    items["mark"].append(np.array([int(page) for page, _, mark in found if mark], np.int64))
+    for mark in ("disambiguation", "hiddencat"):
+        items[mark].append(np.array([int(page) for page, _, met in found if met == mark.encode()], np.int64))
 
 
 def _as_table(items: "dict[str, list[np.ndarray]]") -> pa.Table:
-    pairs, marked = np.concatenate(items["item"]), np.concatenate(items["mark"])
+    pairs, unclear, hidden = (np.concatenate(items[name]) for name in ("item", "disambiguation", "hiddencat"))
+    marked = np.append(unclear, hidden)
     pages, first = np.unique(np.append(pairs[:, 0], marked), return_index=True)
     wikidata = np.append(pairs[:, 1], np.zeros(len(marked), np.int64))[first]
-    return pa.table({"id": pages, "wikidata": wikidata, "disambiguation": np.isin(pages, marked)})
+    marks = {"disambiguation": np.isin(pages, unclear), "hidden": np.isin(pages, hidden)}
+    return pa.table({"id": pages, "wikidata": wikidata, **marks})

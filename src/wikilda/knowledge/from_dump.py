@@ -25,13 +25,14 @@ from wikilda.knowledge._text_kernels import (
     normalized,
     target_hashes,
     text_lengths,
+    title_strings,
 )
 from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, read_piece
 from wikilda.mediawiki.languages import REDIRECT_WORDS, language
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
-from wikilda.mediawiki.site import MAIN, TEMPLATE, Site
+from wikilda.mediawiki.site import CATEGORY, MAIN, TEMPLATE, Site
 from wikilda.mediawiki.titles import LONGEST_TITLE
 from wikilda.mediawiki.wikitext import Dialect, Scanned, dialect_of, mark_key, scan
 from wikilda.mediawiki.wikitext.render import (
@@ -158,6 +159,7 @@ class Extractor:
         articles = [p for p in pages if p.namespace == MAIN and not p.redirect and p.wikitext]
         redirects = [p for p in pages if p.namespace == MAIN and p.redirect]
         templates = [p for p in pages if p.namespace == TEMPLATE]
+        categories = [p for p in pages if p.namespace == CATEGORY and not p.redirect]
         scanned = _scan(articles, self.dialect)
         first = folder.number * PAGES_A_PIECE
         keys = self._title_keys([p.title for p in articles + redirects])
@@ -171,6 +173,7 @@ class Extractor:
             "redirect": np.append(np.zeros(len(articles), np.uint64), targets),
         })  # fmt: skip
         self._write_marks(folder, first, scanned, templates)
+        self._write_categories(folder, first, scanned, categories)
         self._write_mentions(folder, number, articles + redirects, keys, scanned, report)
         folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
 
@@ -199,6 +202,25 @@ class Extractor:
             "kind": np.append(uses["kind"], np.full(len(alias), TEMPLATE_MARK, np.uint64)),
             "name": np.append(uses["name"], alias[:, 1]),
         })  # fmt: skip
+
+    def _write_categories(self, folder: Folder, first: int, scanned: Scanned, pages: list[RawPage]) -> None:
+        """The categories of articles; of the categories that have a page, the parents and marks."""
+        inner = _scan(pages, self.dialect)
+        text, bounds = joined([_after_colon(page.title).encode("utf-8", "replace") for page in pages])
+        names, keys = title_strings(byte_array(text), np.stack([bounds[:-1], bounds[1:]]), self.dialect)
+        own, own_keys = title_strings(scanned.source, scanned.categories, self.dialect)
+        above, above_keys = title_strings(inner.source, inner.categories, self.dialect)
+        articles = np.arange(first, first + len(scanned.category_bounds) - 1, dtype=np.uint64)
+        columns = {"page": np.repeat(articles, np.diff(scanned.category_bounds)), "category": own_keys}
+        folder.write("categories", columns)
+        folder.write("parents", {"category": np.repeat(keys, np.diff(inner.category_bounds)), "parent": above_keys})
+        marks = {"category": np.repeat(keys, np.diff(inner.mark_bounds)), "kind": inner.marks[0]}
+        folder.write("category_marks", {**marks, "name": inner.marks[1]})
+        folder.write("category_pages", {"category": keys, "id": np.array([page.id for page in pages], np.int64)})
+        every = np.concatenate([keys, own_keys, above_keys])
+        _, once = np.unique(every, return_index=True)
+        together = pa.chunked_array([each.cast(pa.string()) for each in (names, own, above)], pa.string())
+        folder.write("category_names", {"category": every[once], "name": together.take(pa.array(once))})
 
     def _write_mentions(
         self, folder: Folder, number: Hashes, pages: list[RawPage], keys: Hashes, scanned: Scanned, report: Report

@@ -12,6 +12,7 @@ from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda._core.hash_table import HashTable
 from wikilda._core.string_table import StringTable
+from wikilda.knowledge.categories import Categories, Lists
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.site import Site
@@ -151,6 +152,17 @@ class Knowledge(Artifact):
         """The links between topics."""
         parts = [self.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
         return Graph(*parts)
+
+    @cached_property
+    def categories(self) -> Categories:
+        """The categories of topics, and their parents; there may be none."""
+        if not self.has("categories/hidden"):
+            none = np.empty(0, np.uint32)
+            lists = [Lists(np.zeros(rows + 1, np.int64), none) for rows in (len(self.titles), 0, 0, 0)]
+            return Categories(StringTable.of([]), np.empty(0, np.bool_), *lists)
+        lists = [Lists(*(self.array(f"categories/{which}/{part}") for part in ("offsets", "numbers")))
+                 for which in ("topics", "members", "parents", "children")]  # fmt: skip
+        return Categories(self.strings("categories/names"), self.array("categories/hidden"), *lists)
 
     def find_topic(self, title: str) -> int:
         """The topic of a title, through a redirect if need be; −1 if there is none."""

@@ -3,11 +3,12 @@
 The urn draws a mention with log weights that are sums (see `wikilda.urn`), so the log odds of two
 candidates are sums, too:
 
-- *prior*: prior_exponent · log P(k|v);
+- *prior*: log P(k|v), as from the base;
 - *words*: word_weight · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
 - *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
 - *surroundings*: what stands around the mention, if the model was adapted to texts;
-- *company*: log(base_weight + repeat_weight · N_k + Σ near · R(k, z)), and what each other string adds to it.
+- *company*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): how much
+  more the other mentions make of it, and what each other string adds to that.
 
 All of it is multiplied by `posterior_exponent`, to which power the posterior is raised.
 
@@ -159,14 +160,19 @@ class _PartOf:
         span = slice(found.offsets[row], found.offsets[row + 1])
         one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
         prior, words, names = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
-        company = np.log(self._content(token, topic).total) - np.log(self._content(token, rival).total)
+        held, against = self._content(token, topic), self._content(token, rival)
+        company = np.log(held.total / held.base) - np.log(against.total / against.base)
+        prior += self.sharpen * float(np.log(held.base) - np.log(against.base))
         before = self.part.mentions.offsets[token] - span.start
         around = self.sharpen * float(self.part.surroundings[before + one] - self.part.surroundings[before + other])
         return Odds(prior, words, names, around, self.sharpen * float(company))
 
     def _content(self, token: int, topic: int) -> Content:
         related = float(self.company.pulls(token, topic).sum())
-        return Content(self.urn.rules.base, self.company.repeats(token, topic), related)
+        mentions = self.part.mentions
+        span = slice(mentions.offsets[token], mentions.offsets[token + 1])
+        base = mentions.base[span][mentions.numbers[span] == topic][0]
+        return Content(float(base), self.company.repeats(token, topic), related)
 
     def _top_words(self, topic: int, rival: int) -> list[Word]:
         """The words that say most for a candidate, or against it."""

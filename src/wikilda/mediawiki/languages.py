@@ -21,6 +21,7 @@ class Language:
     trail: str = "abcdefghijklmnopqrstuvwxyz"
     files: tuple[str, ...] = ()  # names of namespaces that are understood beside those in `<siteinfo>`
     categories: tuple[str, ...] = ()
+    maintenance: str = ""  # a regular expression for names of categories that sort the work, not the world
 
 
 _AZ = "abcdefghijklmnopqrstuvwxyz"
@@ -36,6 +37,7 @@ _ENGLISH = Language(
         "educational institution disambiguation", "disambiguation pages with short description"),
     disambiguation_suffixes=("(disambiguation)",),
     list_prefixes=("list of ", "lists of ", "index of ", "outline of "),
+    maintenance=r"^wikipedia |^(all )?(articles|pages|accuracy disputes|cleanup|redirects)\b|\bstubs?$|^(cs1|use) |\bdisambiguation\b",
 )  # fmt: skip
 
 LANGUAGES: dict[str, Language] = {

@@ -2,10 +2,12 @@
 
 The paper's sampler (`wikilda.lda.sampler`) draws a topic for every word and mention, and a topic that was drawn
 becomes more probable: N_k. Here only mentions are drawn, and a topic that was drawn also makes those more probable
-that it is related to (Mimno et al. 2011 call this a generalised Pólya urn). For mention i with string v
+that it is related to (Mimno et al. 2011 call this a generalised Pólya urn). A mention has a parent: the base, or
+another mention. From the base it takes a topic by P(k|v); from another mention, that one's topic or a related one,
+where the prior counts for less (t is `prior_exponent`). For mention i with string v
 
-    P(z_i = k | rest) ∝ P(k|v)^prior_exponent · exp(word_weight · E_k + title_vk)
-                        · (base_weight + repeat_weight · N_k + Σ_j near_ij · R(k, z_j))
+    P(z_i = k | rest) ∝ [ base_weight · P(k|v) + P(k|v)^t · (repeat_weight · N_k + Σ_j near_ij · R(k, z_j)) ]
+                        · exp(word_weight · E_k + title_vk + context_weight · S_ik)
 
 E_k is how well the document's words go with k and with what is linked to it (`words`); title_vk what the title says of
 the string (`names`); R how k and another topic of the document are related by direct links and shared neighbours,

@@ -18,7 +18,8 @@ class Mentions(NamedTuple):
 
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int32]  # of candidate topics
-    weights: NDArray[np.float64]  # what speaks for a candidate but for the other mentions
+    weights: NDArray[np.float64]  # of a candidate, whatever the other mentions are
+    base: NDArray[np.float64]  # what a candidate has in the urn by itself
     places: NDArray[np.int64]  # in tokens of the text
 
 
@@ -27,7 +28,6 @@ class Rules(NamedTuple):
 
     sweeps: int
     burn_in: int
-    base: float
     repeats: float
     near: float
     reach: float
@@ -37,6 +37,7 @@ class Posterior(NamedTuple):
     """Means over the sweeps after the burn-in."""
 
     shares: NDArray[np.float64]  # of every candidate: its conditional probability
+    from_base: NDArray[np.float64]  # the share of it that the base measure has
     support: NDArray[np.float64]  # of every mention: what its topic has in the urn
 
 
@@ -54,7 +55,8 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
         counts[topic] += 1.0
         for k in range(len(related)):
             pull[k] += np.float64(related[topic, k])
-    shares, support = np.zeros(len(numbers), np.float64), np.zeros(len(drawn), np.float64)
+    shares, from_base = np.zeros(len(numbers), np.float64), np.zeros(len(numbers), np.float64)
+    support = np.zeros(len(drawn), np.float64)
     weights = np.empty(_longest(offsets), np.float64)
     for sweep in range(rules.sweeps):
         for token in range(len(drawn)):
@@ -65,6 +67,7 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
                 for at in range(start, end):
                     share = weights[at - start] / total
                     shares[at] += share
+                    from_base[at] += mentions.base[at] * mentions.weights[at] / total
                     support[token] += share * weights[at - start] / max(mentions.weights[at], _TINY)
             x = uniform(stream) * total
             at = start
@@ -79,17 +82,17 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
                 for k in range(len(related)):
                     pull[k] += np.float64(related[new, k]) - np.float64(related[old, k])
     kept = rules.sweeps - rules.burn_in
-    return Posterior(shares / kept, support / kept)
+    return Posterior(shares / kept, from_base / kept, support / kept)
 
 
 @inner
 def _start(mentions: Mentions) -> NDArray[np.int64]:
-    """Every mention begins with the candidate that most speaks for by itself."""
+    """Every mention begins with the candidate that has the largest share of the base measure."""
     drawn = np.empty(len(mentions.places), np.int64)
     for token in range(len(drawn)):
         best = mentions.offsets[token]
         for at in range(best, mentions.offsets[token + 1]):
-            if mentions.weights[at] > mentions.weights[best]:
+            if mentions.weights[at] * mentions.base[at] > mentions.weights[best] * mentions.base[best]:
                 best = at
         drawn[token] = best
     return drawn
@@ -120,8 +123,8 @@ def _weigh(
     for at in range(start, end):
         k = mentions.numbers[at]
         own = 1.0 if k == old else 0.0
-        urn = rules.base + rules.repeats * (counts[k] - own) + pull[k] - np.float64(related[old, k])
-        weights[at - start] = max(urn, rules.base)
+        urn = rules.repeats * (counts[k] - own) + pull[k] - np.float64(related[old, k])
+        weights[at - start] = mentions.base[at] + max(urn, 0.0)
     if rules.near > 0.0:
         for step in (-1, 1):
             other = token + step

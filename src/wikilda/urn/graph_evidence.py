@@ -1,6 +1,6 @@
 """What the other mentions put into the urn for a topic: expected over their posteriors.
 
-The sweeps add up base + repeats · N_k + Σ_j near_ij · R(k, z_j) with what is drawn at the time. Here N_k and R are
+The sweeps add up base_k + repeats · N_k + Σ_j near_ij · R(k, z_j) with what is drawn at the time. Here N_k and R are
 replaced by their means over the posterior (before it is sharpened), so each other mention has its own part of the sum.
 """
 

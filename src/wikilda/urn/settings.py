@@ -11,9 +11,9 @@ class UrnSettings(Settings):
 
     sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
     burn_in: int = setting(20, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
-    prior_exponent: float = setting(0.3, "exponent of the prior P(k|v)", minimum=0)
+    prior_exponent: float = setting(0.3, "exponent of P(k|v) where another mention supports a candidate", minimum=0)
     word_weight: float = setting(30.0, "weight of the document's words", minimum=0)
-    base_weight: float = setting(0.03, "weight of a candidate that no other mention supports", above=0)
+    base_weight: float = setting(0.1, "weight of the base measure P(k|v), which needs no other mention", above=0)
     repeat_weight: float = setting(0.1, "support by another mention of the same topic", minimum=0)
     link_weight: float = setting(1.0, "support by a mention of a topic that it has a link with", minimum=0)
     shared_neighbour_weight: float = setting(

@@ -108,7 +108,7 @@ class Urn:
         s = settings
         self.surroundings = model.surroundings if s.context_weight > 0 else None
         self._counted = self.surroundings.total if self.surroundings else 0.0
-        self.rules = Rules(s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
+        self.rules = Rules(s.sweeps, s.burn_in, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
         self._local: Any = threading.local()
 
     def draw(self, document: EncodedDocument) -> Drawn:
@@ -173,12 +173,13 @@ class Urn:
         found = candidates_of(symbols, self.model.mentions, s.max_candidates)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
-        prior = s.prior_exponent * np.log(np.maximum(found.priors, 1e-300))
+        known = np.log(np.maximum(found.priors, 1e-300))
+        prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         for row, at in enumerate(first):
             span = slice(found.offsets[row], found.offsets[row + 1])
             logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
-        tokens = _tokens(found, logs, rows.ravel(), places[chosen])
+        tokens = _tokens(found, logs, base, rows.ravel(), places[chosen])
         surroundings = self._surroundings(spoken, chosen, tokens, found)
         tokens = tokens._replace(weights=_weights(tokens.weights + surroundings, tokens.offsets))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
@@ -277,9 +278,13 @@ def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float
     return made
 
 
-def _tokens(found: Candidates, logs: Logs, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Mentions:
+def _tokens(
+    found: Candidates, logs: Logs, base: NDArray[np.float64], rows: NDArray[np.int64], places: NDArray[np.int64]
+) -> Mentions:
     """The candidates of symbols, for each token that has the symbol; weights are logarithms yet."""
     lengths = np.diff(found.offsets)[rows]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
-    return Mentions(offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], places)
+    return Mentions(
+        offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places
+    )

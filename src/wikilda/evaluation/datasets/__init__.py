@@ -7,7 +7,8 @@ from pathlib import Path
 
 from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets._aida import is_aida, read_aida
-from wikilda.evaluation.datasets._jsonl import is_elevant, is_lines, read_elevant, read_lines
+from wikilda.evaluation.datasets._hipe import is_hipe, read_hipe
+from wikilda.evaluation.datasets._jsonl import is_elevant, is_lines, is_zelda, read_elevant, read_lines, read_zelda
 from wikilda.evaluation.datasets._nif import is_nif, read_nif
 from wikilda.evaluation.datasets._wned import is_wned, read_wned
 from wikilda.evaluation.gold import GoldDocument
@@ -16,9 +17,11 @@ Reader = Callable[[Path, list[str]], Iterator[GoldDocument]]
 
 READERS: dict[str, tuple[Callable[[str], bool], Reader]] = {
     "aida": (is_aida, read_aida),
+    "hipe": (is_hipe, read_hipe),
     "nif": (is_nif, read_nif),
     "wned": (is_wned, read_wned),
     "elevant": (is_elevant, read_elevant),
+    "zelda": (is_zelda, read_zelda),
     "jsonl": (is_lines, read_lines),
 }
 _HEAD = 1 << 16

@@ -1,4 +1,4 @@
-"""JSON lines: our own, and those of ELEVANT."""
+"""JSON lines: our own, and those of ELEVANT and ZELDA."""
 
 import json
 from collections.abc import Iterator
@@ -14,6 +14,11 @@ _NO_ENTITIES = {"QUANTITY", "DATETIME"}
 def is_elevant(head: str) -> bool:
     """Whether a file that begins like this is ELEVANT's: its gold is called `labels`."""
     return head.startswith("{") and '"labels"' in head and '"mentions"' not in head
+
+
+def is_zelda(head: str) -> bool:
+    """Whether a file that begins like this is ZELDA's: spans are called `index`, in parallel with titles."""
+    return head.startswith("{") and '"index"' in head and '"wikipedia_titles"' in head
 
 
 def is_lines(head: str) -> bool:
@@ -46,6 +51,21 @@ def read_elevant(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
         inside = [at for at, (start, end) in enumerate(spans) if first <= start and end <= last]
         names = [_names(labels[at]) for at in inside]
         yield _gold(row, [spans[at] for at in inside], names, "test", number, where)
+
+
+def read_zelda(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
+    """ZELDA's: `index` has the spans, `wikipedia_titles` the title of each; an empty one is NIL.
+
+    {"id": 1, "text": "Croft took five wickets", "index": [[0, 5]], "wikipedia_ids": [7], "wikipedia_titles": ["…"]}
+    """
+    for number, row in _rows(path):
+        where = f"{path}: line {number}"
+        index, titles = row.get("index"), row.get("wikipedia_titles")
+        if not isinstance(index, list) or not isinstance(titles, list) or len(index) != len(titles):
+            raise InputError(f'{where}: needs "index" and "wikipedia_titles", two lists of the same length.')
+        spans = [_span(each, where) for each in index]
+        split = "train" if "train" in path.name else "test"
+        yield _gold(row, spans, [(str(title),) if title else () for title in titles], split, number, where)
 
 
 def _wanted(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:

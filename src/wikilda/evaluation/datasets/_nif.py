@@ -17,8 +17,10 @@ Resources = dict[str, dict[str, list[str]]]
 
 def is_nif(head: str) -> bool:
     """Whether a file that begins like this is Turtle, or triples of NIF."""
-    return _NIF in head or any(
-        line.lstrip().lower().startswith(("@prefix", "@base", "prefix ")) for line in head.split("\n")[:50]
+    return (
+        _NIF in head
+        or "nif:isString" in head
+        or any(line.lstrip().lower().startswith(("@prefix", "@base", "prefix ")) for line in head.split("\n")[:50])
     )
 
 
@@ -29,7 +31,7 @@ def read_nif(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
     that is not in Wikipedia, DBpedia or Wikidata (`notInWiki`), nor owl:sameAs one that is, is NIL, too.
     """
     resources: Resources = {}
-    for triple in read_turtle(path.read_text("utf-8-sig"), str(path)):
+    for triple in read_turtle(path.read_text("utf-8-sig"), str(path), complaints):
         values = resources.setdefault(triple.subject, {})
         values.setdefault(triple.predicate, []).append(triple.object)
     mentions: dict[str, list[str]] = defaultdict(list)

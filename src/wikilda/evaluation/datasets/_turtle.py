@@ -1,6 +1,7 @@
 """Turtle, as far as NIF files use it: prefixes, IRIs, literals, `;` and `,`, nodes in brackets. The rest is refused.
 
-IRIs may hold what the grammar forbids, such as quotation marks: sets made by hand have them.
+IRIs may hold what the grammar forbids, such as quotation marks: sets made by hand have them. Prefixes that a file does
+not declare are read as what they mean elsewhere, with a complaint.
 """
 
 import re
@@ -29,6 +30,19 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_WELL_KNOWN = {
+    "dbo": "http://dbpedia.org/ontology/",
+    "dbpedia": "http://dbpedia.org/resource/",
+    "dbpedia-owl": "http://dbpedia.org/ontology/",
+    "dbr": "http://dbpedia.org/resource/",
+    "itsrdf": "http://www.w3.org/2005/11/its/rdf#",
+    "nif": "http://persistence.uni-leipzig.org/nlp2rdf/ontologies/nif-core#",
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "wd": "http://www.wikidata.org/entity/",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+}
 _PLAIN = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 
 
@@ -72,14 +86,14 @@ class _Tokens:
         return InputError(f"{self.where}: line {line}: {what} (near {self.text[self.at : self.at + 30]!r}).")
 
 
-def read_turtle(text: str, where: str) -> Iterator[Triple]:
-    """The statements of a Turtle document."""
-    return _Reader(_Tokens(text, where)).triples()
+def read_turtle(text: str, where: str, complaints: list[str]) -> Iterator[Triple]:
+    """The statements of a Turtle document; undeclared prefixes are complaints."""
+    return _Reader(_Tokens(text, where), complaints).triples()
 
 
 class _Reader:
-    def __init__(self, tokens: _Tokens) -> None:
-        self.tokens, self.base, self.blanks = tokens, "", 0
+    def __init__(self, tokens: _Tokens, complaints: list[str]) -> None:
+        self.tokens, self.base, self.blanks, self.complaints = tokens, "", 0, complaints
         self.prefixes: dict[str, str] = {}
         self.nested: list[Triple] = []  # what was said in brackets
 
@@ -149,8 +163,14 @@ class _Reader:
             raise self.tokens.error(f"an IRI was expected, not {text!r}")
         prefix, local = text.split(":", 1)
         if prefix not in self.prefixes:
-            raise self.tokens.error(f"the prefix {prefix!r} has not been declared")
+            self._assume(prefix)
         return self.prefixes[prefix] + re.sub(r"\\(.)", r"\1", local)
+
+    def _assume(self, prefix: str) -> None:
+        """Take an undeclared prefix for the one that everybody means by it, or for an IRI of its own."""
+        meant = self.prefixes[prefix] = _WELL_KNOWN.get(prefix, f"{prefix}:")
+        told = self.tokens.error(f"the prefix {prefix!r} is not declared; it is read as <{meant}>")
+        self.complaints.append(str(told))
 
     def _bracketed(self, mark: str) -> str:
         """A node without a name, `[ … ]`, or a list, `( … )`, of which nothing is kept but what its nodes say."""

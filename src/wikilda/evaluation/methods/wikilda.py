@@ -1,23 +1,36 @@
-"""Wiki-LDA itself: what `wikilda link` answers."""
+"""Wiki-LDA itself, by either of its methods: what `wikilda link` answers."""
 
-from wikilda.evaluation.methods.base import Answer
-from wikilda.knowledge import Knowledge
+import shutil
+import tempfile
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from wikilda._core.platform import available_cores
+from wikilda._core.settings import Settings
+from wikilda.evaluation.methods.base import Answer, Given, Method
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Document, LinkedMention, Linker
-from wikilda.model import Model
+from wikilda.model import PRESETS, create_model
+from wikilda.training.adaptation import adapt
 from wikilda.urn import UrnSettings
 
 MOST = 200  # candidates that are asked for, a mention
 
 
-class WikiLDA:
-    """Links by Gibbs sampling; a score is a posterior probability."""
+class Urn(Method):
+    """Links by the urn; a score is a posterior probability."""
 
+    name = "urn"
     probabilistic = True
+    uses_model = True
+    settings_type: ClassVar[type[Settings]] = UrnSettings
+    settings: UrnSettings | LdaSettings
 
-    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | LdaSettings) -> None:
-        self.name = name
-        self.linker = Linker(model, knowledge, settings)
+    def __init__(self, given: Given, settings: UrnSettings | LdaSettings | None = None) -> None:
+        super().__init__(given, settings)
+        self.linker = Linker(given.model, given.knowledge, self.settings)
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
@@ -26,3 +39,34 @@ class WikiLDA:
     def _answer(self, mention: LinkedMention) -> Answer:
         topics = [each.entity.topic for each in mention.candidates]
         return Answer(topics, [each.probability for each in mention.candidates], mention.nil)
+
+
+class Lda(Urn):
+    """Links by the paper's sampler, with the model as it is."""
+
+    name = "lda"
+    settings_type = LdaSettings
+
+
+class Paper(Lda):
+    """Links by the paper's sampler and settings: with a model of its own at t = 0, which goes with the method."""
+
+    name = "paper"
+    uses_model = False
+
+    def __init__(self, given: Given, settings: LdaSettings | None = None) -> None:
+        scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
+        weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
+        model = create_model(given.knowledge, scratch / "model", PRESETS["paper"])
+        super().__init__(replace(given, model=model), settings)
+
+
+class Adapted(Urn):
+    """Links by the urn, adapted to the texts without their labels: each is linked with what the others have taught."""
+
+    name = "adapted"
+
+    def __init__(self, given: Given, settings: UrnSettings | None = None) -> None:
+        learner = Linker(given.model, given.knowledge, settings or UrnSettings())
+        learned = adapt(learner, given.texts, workers=available_cores()).finish()
+        super().__init__(replace(given, model=given.model.with_surroundings(learned)), settings)

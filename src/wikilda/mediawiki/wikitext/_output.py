@@ -9,19 +9,20 @@ from wikilda._core.jit import inner
 from wikilda.text.tokens import Bytes, Hashes, encode
 
 # Where things are while a page is rendered: the rows of `state`.
-AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE = range(11)
-STATE_SIZE = 11
+AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
+STATE_SIZE = 12
 
 NEWLINE, SPACE = 10, 32
 
 
 class Rendered(NamedTuple):
-    """What rendering fills: two texts; the links, one a column; the page's marks, one a column."""
+    """What rendering fills: two texts; the links, the marks and the categories of the page, one a column."""
 
     text: Bytes
     aside: Bytes
     links: NDArray[np.int64]
     marks: Hashes
+    categories: NDArray[np.int64]
     state: NDArray[np.int64]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
-from wikilda.mediawiki.wikitext._output import AT_ASIDE, AT_TEXT, LEAD, LINKS, MARKS, STATE_SIZE, Rendered
+from wikilda.mediawiki.wikitext._output import AT_ASIDE, AT_TEXT, CATEGORIES, LEAD, LINKS, MARKS, STATE_SIZE, Rendered
 from wikilda.mediawiki.wikitext._pairs import match_pairs
 from wikilda.mediawiki.wikitext._strip import strip
 from wikilda.mediawiki.wikitext.dialect import Dialect
@@ -18,7 +18,8 @@ class Scanned(NamedTuple):
     """Plain texts one after the other, and tables whose columns belong to pages by their bounds.
 
     `links` has the rows TARGET_START … IN_ASIDE: a target is a span of `source`, an anchor one of `text`, or
-    of `aside` where IN_ASIDE says so. `marks` has two rows: the kind of a mark, and its name's hash.
+    of `aside` where IN_ASIDE says so. `marks` has two rows: the kind of a mark, and its name's hash. `categories` are
+    spans of `source`, without the namespace.
     """
 
     source: Bytes
@@ -26,9 +27,11 @@ class Scanned(NamedTuple):
     aside: Bytes
     links: Offsets
     marks: Hashes
+    categories: Offsets
     text_bounds: Offsets
     link_bounds: Offsets
     mark_bounds: Offsets
+    category_bounds: Offsets
     lead: Offsets
 
 
@@ -43,16 +46,18 @@ def _scan(
         piece = source[written:]
         size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece)
         match_pairs(piece, size, scratch[0], scratch[1:])
-        first_link = state[LINKS]
+        first_link, first_category = state[LINKS], state[CATEGORIES]
         render(piece, size, scratch[0], dialect, frames, out)
         for link in range(first_link, state[LINKS]):
             out.links[TARGET_START, link] += written
             out.links[TARGET_END, link] += written
+        out.categories[:, first_category : state[CATEGORIES]] += written
         written += size
         lead[page] = state[LEAD] if state[LEAD] >= 0 else bounds[0, page]
         bounds[0, page + 1] = state[AT_TEXT]
         bounds[1, page + 1] = state[LINKS]
         bounds[2, page + 1] = state[MARKS]
+        bounds[3, page + 1] = state[CATEGORIES]
 
 
 def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
@@ -65,10 +70,11 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
         aside=np.empty(len(data) + 4, np.uint8),
         links=np.empty((5, most), np.int64),
         marks=np.empty((2, most), np.uint64),
+        categories=np.empty((2, most), np.int64),
         state=np.zeros(STATE_SIZE, np.int64),
     )
     source = np.empty(len(data) + 4, np.uint8)
-    bounds = np.zeros((3, len(page_bounds)), np.int64)
+    bounds = np.zeros((4, len(page_bounds)), np.int64)
     lead = np.zeros(len(page_bounds) - 1, np.int64)
     scratch = np.empty((4, longest + 4), np.int32)
     frames = np.empty((2, longest // 2 + 4), np.int64)
@@ -79,18 +85,21 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
         aside=out.aside[: out.state[AT_ASIDE]],
         links=out.links[:, : out.state[LINKS]],
         marks=out.marks[:, : out.state[MARKS]],
+        categories=out.categories[:, : out.state[CATEGORIES]],
         text_bounds=bounds[0],
         link_bounds=bounds[1],
         mark_bounds=bounds[2],
+        category_bounds=bounds[3],
         lead=lead,
     )
 
 
 class Page(NamedTuple):
-    """One scanned page, for reading: its text and its links as (target as written, anchor, in the text)."""
+    """One scanned page, for reading; links are (target as written, anchor, in the text)."""
 
     text: str
     links: list[tuple[str, str, bool]]
+    categories: list[str]
 
 
 def read_page(wikitext: str, dialect: Dialect) -> Page:
@@ -101,7 +110,8 @@ def read_page(wikitext: str, dialect: Dialect) -> Page:
     for target, target_end, anchor, anchor_end, aside in got.links.T:
         shown = (got.aside if aside else got.text)[anchor:anchor_end]
         links.append((_words(got.source[target:target_end]), _words(shown), not aside))
-    return Page(_words(got.text), links)
+    categories = [_words(got.source[start:end]) for start, end in got.categories.T]
+    return Page(_words(got.text), links, categories)
 
 
 def _words(part: Bytes) -> str:

@@ -14,6 +14,7 @@ from wikilda.mediawiki.wikitext._output import (
     AT_ASIDE,
     AT_TEXT,
     BRACKET,
+    CATEGORIES,
     FRAMES,
     HEADING,
     HIDDEN,
@@ -263,7 +264,7 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
         return min(pipe + 1, end - 2)
     if not colon and kind in (TO_CATEGORY, TO_LANGUAGE):
         if kind == TO_CATEGORY:
-            mark(out, CATEGORY_MARK, hash_name(MARK, source, _after_prefix(source, start, pipe), pipe, dialect.lower))
+            _categorize(source, _after_prefix(source, start, pipe), pipe, dialect, out)
         return end
     if shown == start:
         shown += colon
@@ -278,6 +279,14 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
     out.links[ANCHOR_START, link] = state[AT_ASIDE] if state[HIDDEN] else state[AT_TEXT]
     _push(frames, out, end, link)
     return shown
+
+
+@inner
+def _categorize(source: Bytes, start: int, end: int, dialect: Dialect, out: Rendered) -> None:
+    mark(out, CATEGORY_MARK, hash_name(MARK, source, start, end, dialect.lower))
+    count = out.state[CATEGORIES]
+    out.categories[0, count], out.categories[1, count] = start, end
+    out.state[CATEGORIES] = count + 1
 
 
 @inner

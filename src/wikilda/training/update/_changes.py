@@ -2,7 +2,8 @@
 
 An entity is a line of JSON:
 
-    {"title": "Acme Corp", "aliases": ["Acme"], "description": "…", "text": "…", "links": ["Anvil"], "wikidata": "Q1"}
+    {"title": "Acme Corp", "aliases": ["Acme"], "description": "…", "text": "…", "links": ["Anvil"], "wikidata": "Q1",
+     "categories": ["Companies"]}
 
 Only the title is needed. `aliases` may give counts: {"Acme": 20}. An entity whose title is a topic already gets
 the aliases, links and text in addition to what it has.
@@ -56,6 +57,7 @@ class Changes:
     own: set[str] = field(default_factory=set)  # strings that lists of entities name: names wherever they occur
     words: Counter[tuple[int, str]] = field(default_factory=Counter)
     links: set[tuple[str, str]] = field(default_factory=set)
+    categories: set[tuple[str, str]] = field(default_factory=set)  # (title, category)
     rewritten: set[str] = field(default_factory=set)  # pages whose words and links replace the old ones
     report: Report = field(default_factory=Report)
 
@@ -124,6 +126,7 @@ class _Pages:
         kept = [(page, read) for page, read in articles if self._is_topic(page, read.text)]
         for page, read in kept:
             self._take(page, read.text)
+            self.changes.categories |= {(page.title, self._normalized(each)) for each in read.categories}
         for title, target in self.changes.redirects.items():
             found = self._title(target)
             if found:
@@ -151,13 +154,16 @@ class _Pages:
 
     def _title(self, target: str) -> str | None:
         """The topic that a link leads to, new or old."""
-        title = " ".join(target.split("#")[0].replace("_", " ").split())
-        title = title[:1].upper() + title[1:]
+        title = self._normalized(target)
         title = self.changes.redirects.get(title, title)
         if title in self.changes.entities:
             return title
         topic = self.knowledge.find_topic(title)
         return self.knowledge.titles[topic] if topic >= 0 else None
+
+    def _normalized(self, title: str) -> str:
+        title = " ".join(title.split("#")[0].replace("_", " ").split())
+        return title[:1].upper() + title[1:]
 
     def _link(self, title: str, links: list[tuple[str, str, bool]]) -> None:
         """Links of a page; names count where the page did not link to their topic before."""
@@ -208,7 +214,8 @@ def _checked(row: Any, place: str) -> dict[str, Any]:
     if not isinstance(row, dict) or not isinstance(row.get("title"), str) or not row["title"].strip():
         raise InputError(f'{place}: an entity needs a "title".')
     kinds: dict[str, tuple[type, ...]] = {
-        "aliases": (list, dict), "links": (list,), "text": (str,), "description": (str,), "wikidata": (str, int)
+        "aliases": (list, dict), "links": (list,), "categories": (list,), "text": (str,), "description": (str,),
+        "wikidata": (str, int),
     }  # fmt: skip
     for key, kind in kinds.items():
         if not isinstance(row.get(key, kind[0]()), kind):
@@ -236,6 +243,7 @@ def _take_entity(row: dict[str, Any], title: str, knowledge: Knowledge, changes:
     changes.own |= {mention_key(each)[0] for each in (title, *counts)}
     for alias, count in counts.items():
         name(changes, alias, title, count, linked=count)
+    changes.categories |= {(title, str(each)) for each in row.get("categories", [])}
     if text:
         _count_words(changes, text, title, knowledge)
 

@@ -11,6 +11,7 @@ from wikilda._core.artifact import Writer
 from wikilda._core.hash_table import HashTable
 from wikilda._core.string_table import StringTable
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.categories import Lists
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
 from wikilda.training.update._changes import Changes, linked_titles
 from wikilda.training.update._merge import (
@@ -56,6 +57,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         _write_table(writer, "words", old.words, np.arange(len(old.word_strings)), topics, worded)
         _write_words(writer, old, worded)
         _write_links(writer, old, changes, topics, title_number)
+        _write_categories(writer, old, changes, topics, title_number)
         about = {name: old.manifest[name] for name in ("site", "settings")}
         summary = {**old.summary, "topics": topics.size, "mentions": mentions.size}
         made = writer.finish({
@@ -195,6 +197,33 @@ def _write_links(
         _write_rows(
             writer, f"links/{way}", Rows(offsets, lists, ones), topics.old_of_new, topics, delta_of(pairs), None
         )
+
+
+def _write_categories(
+    writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
+) -> None:
+    """Categories of changed pages replace their old ones; categories that are new have no parents."""
+    before = old.categories
+    names = insert(before.names, {name for _, name in changes.categories})
+    if not names.size:
+        return
+    filed, under = before.topics.pairs()
+    stays = ~np.isin(filed, [old.titles.find(title) for title in changes.rewritten])
+    now = [(number(title), number_of(name, before.names, names)) for title, name in changes.categories]
+    new = np.array(now, np.int64).reshape(-1, 2)
+    rows = np.append(topics.new_of_old[filed[stays]], new[:, 0])
+    numbers = np.append(names.new_of_old[under[stays]], new[:, 1])
+    child, parent = (names.new_of_old[each] for each in before.parents.pairs())
+    write_strings(writer, "categories/names", before.names, names.strings, names.places)
+    write_column(writer, "categories/hidden", before.hidden, names, np.zeros(len(names.strings), np.bool_))
+    for name, lists in (
+        ("topics", Lists.of(rows, numbers, topics.size)),
+        ("members", Lists.of(numbers, rows, names.size)),
+        ("parents", Lists.of(child, parent, names.size)),
+        ("children", Lists.of(parent, child, names.size)),
+    ):
+        writer.array(f"categories/{name}/offsets", lists.offsets)
+        writer.array(f"categories/{name}/numbers", lists.numbers)
 
 
 def _existing(old: Knowledge, topics: Numbering, links: set[tuple[int, int]]) -> set[tuple[int, int]]:

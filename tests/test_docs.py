@@ -1,0 +1,30 @@
+"""Documentation tells what is measured: its tables are those of the JSON that benchmarks wrote."""
+
+import runpy
+import sys
+
+import pytest
+from benchmarks import record
+
+PICTURES = record.ROOT / "docs" / "pictures"
+
+
+def test_tables_are_those_of_the_figures() -> None:
+    assert [page.name for page in record.outdated()] == [], "run: python -m benchmarks.record"
+
+
+def test_a_table_is_markdown() -> None:
+    rows = [{"method": "urn", "micro": 89.3, "documents": 216}, {"method": "prior", "micro": None, "documents": 12345}]
+    assert record.table(rows).splitlines() == [
+        "| method | micro | documents |",
+        "| --- | ---: | ---: |",
+        "| urn | 89.3 | 216 |",
+        "| prior | – | 12,345 |",
+    ]
+
+
+def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(PICTURES), *sys.path])
+    drawing = runpy.run_path(str(PICTURES / "draw.py"))
+    for name, draw in drawing["PICTURES"].items():
+        assert (PICTURES / f"{name}.svg").read_text("utf-8") == draw().svg(), "run: python docs/pictures/draw.py"

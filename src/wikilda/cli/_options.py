@@ -172,7 +172,7 @@ def _from_settings(parts: Parts, *, shown: bool, first: Sequence[str] = ()) -> D
         def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
             given = _read(settings_file, {name for names in own.values() for name in names}) if settings_file else {}
             given |= {each.name: value for each, _ in every if (value := options.pop(each.name)) not in (None, ())}
-            method = options.pop("method", None)
+            method = options.pop("method", None) if "method" in parts else None
             for part, (_, make) in parts.items():
                 options[part] = make({name: value for name, value in given.items() if name in own[part]}, method)
             return command(*arguments, **options)

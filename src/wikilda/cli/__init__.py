@@ -31,6 +31,7 @@ COMMANDS = {
     "evaluate": "Measure methods on annotated documents.",
     "tune": "Search for settings with the best accuracy.",
     "init": "Make an untrained model with other priors.",
+    "verify": "Check an artifact: every value and every digest.",
 }
 
 

@@ -20,6 +20,7 @@ from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
 
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
+_NAMED = Array(np.uint32, below="topics")
 _CATEGORIES = Array(np.uint32, below="categories", increasing=True)
 
 
@@ -54,6 +55,10 @@ class Knowledge(Artifact):
         **hash_table("mentions/trie_", below="mentions"),
         "mentions/linked": Array(np.uint32, "mentions"),
         "mentions/occurrences": Array(np.uint32, "mentions"),
+        **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
+        **hash_table("names/words_", below="keys of names", optional=True),
+        **hash_table("names/variants_", below="mentions", optional=True),
+        "names/popularity": Array(np.float32, "topics", minimum=0, optional=True),
         **strings("words/strings", "words"),
         **rows("words/", "words", topics=_TOPICS, counts=Array(np.uint32, minimum=1)),
         **hash_table("words/table_", below="words"),

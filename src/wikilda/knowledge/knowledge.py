@@ -70,10 +70,6 @@ class Knowledge(Artifact):
         **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
         **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
         **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
-        **rows("names/", "names", optional=True, topics=Array(np.uint32, below="topics"), sizes=Array(np.uint8)),
-        "names/popularity": Array(np.float32, "topics", optional=True),
-        **hash_table("names/words_", below="names", optional=True),
-        **hash_table("names/variants_", below="mentions", optional=True),
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
     }

@@ -23,7 +23,8 @@ _MOST = 512  # topics that are looked at
 _KNOWN_EXPONENT = 0.5  # of how often a topic is linked
 _MOST_WORDS = 0.1  # of a title that has not all words but most
 _ALIKE = 0.2  # of a title that begins like the string
-_INSIDE = 0.3  # of what a part of the string means
+_INSIDE = 0.3  # of what a part of the string means, if the string has all words of its title
+_SURNAME = 0.03  # of what a part of the string means, if not: `Gary Becker` is not Boris Becker
 _SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
 _INITIALS = (2, 8)  # letters
 
@@ -76,7 +77,7 @@ def back_off(
     elif count > 1:
         _add_containing(found, words[:count], known, index, titles, table, fold)
         if not known:
-            _add_inside(found, words[:count], index, rows)
+            _add_inside(found, words[:count], index, titles, rows, table, fold)
     return _best(found, most)
 
 
@@ -178,15 +179,21 @@ def _add_containing(
         return
     for at in range(index.offsets[best], index.offsets[best + 1]):
         topic = index.topics[at]
-        start = titles.offsets[topic]
-        end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
-        own = np.empty(end - start + 1, np.uint64)
-        size = fold_words(titles.data, start, end, table, fold, own)
-        shared = _shared(words, own[:size])
+        own = _title_words(titles, topic, table, fold)
+        shared, size = _shared(words, own), len(own)
         if shared == len(words):
             _add(found, topic, 1.0, shared / max(size, 1) * _fame(index, topic))
         elif not known and shared >= _SHARE * len(words):
             _add(found, topic, _MOST_WORDS, shared / max(size, 1) * _fame(index, topic))
+
+
+@inner
+def _title_words(titles: Titles, topic: np.uint32, table: Characters, fold: Folds) -> Hashes:
+    """The folded words of a title without its note."""
+    start = titles.offsets[topic]
+    end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
+    words = np.empty(end - start + 1, np.uint64)
+    return words[: fold_words(titles.data, start, end, table, fold, words)]
 
 
 @inner
@@ -206,7 +213,9 @@ def _shared(words: Hashes, others: Hashes) -> Whole:
 
 
 @inner
-def _add_inside(found: Scratch, words: Hashes, index: NameIndex, rows: Parameters) -> None:
+def _add_inside(
+    found: Scratch, words: Hashes, index: NameIndex, titles: Titles, rows: Parameters, table: Characters, fold: Folds
+) -> None:
     """What the wiki links under the longest beginning or end of a string."""
     for size in range(len(words) - 1, 0, -1):
         any_found = False
@@ -219,8 +228,10 @@ def _add_inside(found: Scratch, words: Hashes, index: NameIndex, rows: Parameter
             for at in range(rows.offsets[mention], rows.offsets[mention + 1]):
                 total += np.float64(rows.values[at])
             for at in range(rows.offsets[mention], min(rows.offsets[mention + 1], rows.offsets[mention] + _MOST // 4)):
-                share = np.float64(rows.values[at]) / max(total, 1e-300)
-                _add(found, rows.topics[at], _INSIDE, size / len(words) * share * _fame(index, rows.topics[at]))
+                topic, share = rows.topics[at], np.float64(rows.values[at]) / max(total, 1e-300)
+                own = _title_words(titles, topic, table, fold)
+                strength = _INSIDE if _shared(own, words) == len(own) else _SURNAME
+                _add(found, topic, strength, size / len(words) * share * _fame(index, topic))
         if any_found:
             return
 

@@ -13,6 +13,7 @@ from wikilda.urn._relatedness import Matrix
 _TINY = 1e-300
 FAR = 3.0  # mentions further off than so many times the reach count no more than any other
 NIL = -1  # instead of a candidate
+ALONE = -6.0  # the log weight of what a mention is compared with if there is no other
 
 
 class Mentions(NamedTuple):
@@ -164,9 +165,12 @@ def _move(mentions: Mentions, related: Matrix, state: State, token: Whole, place
 
 @inner
 def _level(state: State, token: Whole) -> Real:
-    """The mean log weight of what the other mentions mean; one more counts as 0, so that it is there for a few, too."""
+    """The mean log weight of what the other mentions mean; one more that fits badly counts with them.
+
+    So NIL is improbable where there is little to compare a mention with.
+    """
     known = state.drawn[token] != NIL
-    total = state.level[0] - (state.logs[token] if known else 0.0)
+    total = ALONE + state.level[0] - (state.logs[token] if known else 0.0)
     return total / (state.level[1] + (0.0 if known else 1.0))
 
 

@@ -58,6 +58,8 @@ class Part:
     related: Matrix
     words: NDArray[np.int64]  # distinct words of the document
     counts: NDArray[np.int64]
+    nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
+    levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,8 @@ class Urn:
         self.surroundings = model.surroundings if s.context_weight > 0 else None
         self._counted = self.surroundings.total if self.surroundings else 0.0
         self.rules = Rules(
-            s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens, s.coreference_weight,
-            s.nil_level,
+            s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
+            s.coreference_weight, s.nil_level,
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
@@ -195,7 +197,7 @@ class Urn:
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, rows.ravel(), found, logs,
-            surroundings, near, related, words, counts,
+            surroundings, near, related, words, counts, drawn.nil, drawn.level,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:

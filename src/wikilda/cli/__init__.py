@@ -24,7 +24,6 @@ COMMANDS = {
     "train": "Train a model on a corpus.",
     "plot": "Draw how likely documents became in training.",
     "topics": "See what training made of topics.",
-    "adapt": "Teach a model what stands around mentions, from texts.",
     "update": "Take new pages, entities and names into a model.",
     "evaluate": "Measure methods on gold, side by side.",
     "tune": "Search for settings that measure best.",

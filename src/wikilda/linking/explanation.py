@@ -167,7 +167,7 @@ class _PartOf:
         company = np.log(held.total / held.base) - np.log(against.total / against.base)
         prior += self.sharpen * float(np.log(held.base) - np.log(against.base))
         before = self.part.mentions.offsets[token] - span.start
-        around = self.sharpen * float(self.part.surroundings[before + one] - self.part.surroundings[before + other])
+        around = self.sharpen * float(self.part.contexts[before + one] - self.part.contexts[before + other])
         return Odds(prior, words, names, around, self.sharpen * float(company))
 
     def _content(self, token: int, topic: int) -> Content:

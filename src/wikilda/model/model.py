@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda.model.context_counts import PARTS, Surroundings
+from wikilda.model.context_counts import PARTS, ContextCounts
 from wikilda.model.settings import ModelSettings
 
 if TYPE_CHECKING:
+    from wikilda.model.writer import ModelWriter
     from wikilda.knowledge import Knowledge
 
-WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
+WORDS, MENTIONS, CONTEXTS = "words", "mentions", "contexts"
+URN, LDA = "urn", "lda"
 
 
 class Parameters(NamedTuple):
@@ -47,7 +49,7 @@ class Model(Artifact):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
     kind = "model"
-    format = 1
+    format = 2
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
@@ -60,6 +62,11 @@ class Model(Artifact):
     def iteration(self) -> int:
         """How many iterations of training it has had."""
         return self.field("iteration", int)
+
+    @property
+    def method(self) -> str:
+        """What it was trained for: URN or LDA; nothing if it was not trained."""
+        return self.field("method", str)
 
     @property
     def change(self) -> dict[str, int]:
@@ -123,11 +130,11 @@ class Model(Artifact):
         return self.array("topics/popularity")
 
     @cached_property
-    def surroundings(self) -> Surroundings | None:
-        """What it has learned of the words around mentions, if it was adapted."""
-        if not self.has(f"{SURROUNDINGS}/offsets"):
+    def contexts(self) -> ContextCounts | None:
+        """What it has learned of the context of mentions, if it was trained for the urn."""
+        if not self.has(f"{CONTEXTS}/offsets"):
             return None
-        return Surroundings.of({name: self.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
+        return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
@@ -135,11 +142,17 @@ class Model(Artifact):
         other.settings = settings
         return other
 
-    def with_surroundings(self, surroundings: Surroundings | None) -> "Model":
-        """The same parameters with something else learned of what stands around mentions, or nothing."""
+    def with_learned(self, mentions: Parameters, contexts: ContextCounts | None) -> "Model":
+        """In memory, the same model with other parameters of mentions and other context counts."""
         other = copy.copy(self)
-        other.__dict__["surroundings"] = surroundings
+        other.__dict__ |= {"mentions": mentions, "contexts": contexts}
         return other
+
+    def derive(self, target: str | Path, *, overwrite: bool = False) -> "ModelWriter":
+        """Write a model that is this one but for what is replaced."""
+        from wikilda.model.writer import ModelWriter
+
+        return ModelWriter(target, self.topics, overwrite=overwrite, base=self)
 
     def knowledge(self, path: str | Path | None = None) -> "Knowledge":
         """Open the knowledge that the model belongs to, where it was or at `path`; any other is refused."""

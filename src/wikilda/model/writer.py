@@ -9,18 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
-from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
+from wikilda.model.context_counts import ContextCounts
+from wikilda.model.model import CONTEXTS, MENTIONS, WORDS, Model, Parameters
 from wikilda.model.settings import ModelSettings
 
 _CHUNK = 1 << 20  # parameters handled at a time
 
 
 class ModelWriter:
-    """Writes a model; used as a context, it leaves nothing behind when something goes wrong."""
+    """Writes a model; used as a context, it leaves nothing behind when something goes wrong.
 
-    def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False) -> None:
-        self.topics = topics
-        self._writer = Model.writer(target, overwrite=overwrite)
+    With a `base`, the model has what that has but for what is replaced; they share it on disk.
+    """
+
+    def __init__(
+        self, target: str | Path, topics: int, *, overwrite: bool = False, base: Model | None = None
+    ) -> None:
+        self.topics, self.base = topics, base
+        self._writer = Model.writer(target, overwrite=overwrite, base=base)
         self._tables: dict[str, Parameters] = {}
 
     def __enter__(self) -> "ModelWriter":
@@ -44,12 +50,29 @@ class ModelWriter:
         adopted = (self._writer.adopt(f"{kind}/topics", topics), self._writer.adopt(f"{kind}/values", values))
         self._tables[kind] = Parameters(offsets, *adopted)
 
+    def contexts(self, learned: ContextCounts | None) -> None:
+        """What was learned of the context of mentions, if anything."""
+        self._writer.remove(CONTEXTS)
+        for name, values in learned.parts().items() if learned else ():
+            self._writer.array(f"{CONTEXTS}/{name}", values)
+
+    def derived(self, **fields: Any) -> Model:
+        """Finish a model that has the settings, the knowledge and the popularity of its base."""
+        base = self.base
+        assert base is not None
+        for kind in self._tables:
+            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
+        replaced = {f"{kind} parameters": int(table.offsets[-1]) for kind, table in self._tables.items()}
+        self._tables.clear()
+        return self._writer.finish({"summary": base.summary | replaced, **fields})
+
     def finish(
         self,
         settings: ModelSettings,
         popularity: NDArray[np.float32],
         *,
         iteration: int = 0,
+        method: str = "",
         knowledge: str = "",
         knowledge_path: str = "",
         more: dict[str, Any] | None = None,
@@ -60,6 +83,7 @@ class ModelWriter:
         self._writer.array("topics/popularity", popularity.astype(np.float32))
         manifest = {
             "iteration": iteration,
+            "method": method,
             "knowledge": {"identity": knowledge, "path": knowledge_path},
             "settings": settings.to_mapping(),
             "summary": {

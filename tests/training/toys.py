@@ -20,7 +20,7 @@ def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Co
         Encoded(
             f"document {number}", np.array(words, np.uint32), np.array(mentions, np.uint32), number,
             np.zeros(len(mentions), np.uint32), np.zeros((len(mentions), MOST_CONTEXTS), np.uint64),
-        )  # fmt: skip
+        )
         for number, (words, mentions) in enumerate(documents)
     ]
     made.sort(key=lambda each: key_of(each.id))

@@ -28,7 +28,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
-_DEFAULT = ("prior", "tagme", "aida", "wikilda", "adapted")
+_DEFAULT = ("prior", "tagme", "aida", "wikilda")
 
 
 @click.command(cls=Sectioned)
@@ -61,7 +61,6 @@ def command(
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
 
-    The method `adapted` is `wikilda`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
     """
     _check_places(json_file, report_file)
     opened = Model.open(model)

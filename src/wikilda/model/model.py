@@ -14,8 +14,8 @@ from wikilda.model.context_counts import PARTS, ContextCounts
 from wikilda.model.settings import ModelSettings
 
 if TYPE_CHECKING:
-    from wikilda.model.writer import ModelWriter
     from wikilda.knowledge import Knowledge
+    from wikilda.model.writer import ModelWriter
 
 WORDS, MENTIONS, CONTEXTS = "words", "mentions", "contexts"
 URN, LDA = "urn", "lda"

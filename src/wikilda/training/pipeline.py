@@ -5,11 +5,15 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wikilda._core.artifact import MANIFEST, check_target
 from wikilda._core.atomic import place_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
 from wikilda._core.workdir import work_directory
+from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import Checkpoint
@@ -17,11 +21,13 @@ from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
+from wikilda.training.learn import learned, next_model
 from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on
 
+DEFAULT = UrnTraining()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
@@ -38,7 +44,7 @@ def train(
     model: str | Path,
     corpus: str | Path,
     target: str | Path,
-    settings: TrainingSettings = PRESETS["default"],
+    settings: TrainingSettings = DEFAULT,
     plan: Plan | None = None,
     *,
     engine: Engine | None = None,
@@ -53,19 +59,19 @@ def train(
     first, target, plan = Model.open(model), Path(target), plan or Plan()
     read = Corpus.open(corpus, first.knowledge_identity)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
-    if place is None and settings.coherence:
-        raise SettingsError(f"{model}: has no knowledge, and coherence needs its link graph. Turn it off.")
-    documents = trained_on(read, settings.held_out)
-    if documents == 0:
-        raise InputError(f"{corpus}: no document is left to train on. Hold out fewer (--held-out).")
+    if place is None and (isinstance(settings, UrnTraining) or settings.coherence):
+        raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
+    texts = _texts(first, read, settings)
+    documents = len(texts)
     shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
-    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": settings.to_mapping()}
+    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
+    inputs["settings"] = settings.to_mapping()
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
             own = engine or LocalEngine()
             try:
-                training = _Training(own, first, read, place, settings, replace(plan, shards=shards), documents, work)
+                training = _Training(own, first, read, place, settings, replace(plan, shards=shards), texts, work)
                 _finish(training.run(), work, target, place)
             finally:
                 if engine is None:
@@ -79,10 +85,11 @@ class _Training:
 
     def __init__(
         self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, settings: TrainingSettings,
-        plan: Plan, documents: int, work: Path,
+        plan: Plan, texts: NDArray[np.uint64], work: Path,
     ) -> None:  # fmt: skip
-        self.engine, self.model, self.corpus, self.knowledge = engine, model, corpus, knowledge
-        self.settings, self.plan, self.documents, self.work = settings, plan, documents, work
+        self.engine, self.model, self.first, self.corpus, self.knowledge = engine, model, model, corpus, knowledge
+        self.settings, self.plan, self.texts, self.work = settings, plan, texts, work
+        self.documents = len(texts)
         self.start = model.iteration
         self.metrics = read_metrics(work / FILE)
 
@@ -101,7 +108,7 @@ class _Training:
     def _job(self, number: int) -> Job:
         previous = self._checkpoint(number - 1) if number - 1 > self.start else None
         task = Task(number, self.documents, self.settings)
-        return Job(self.model, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
+        return Job(self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
 
     def _checkpoint(self, number: int) -> Checkpoint:
         return Checkpoint(self.work / f"iteration-{number:04d}", self.plan.shards)
@@ -113,10 +120,22 @@ class _Training:
             model = Model.open(made)
         else:
             self._sample(job, number)
-            model = self.engine.interpolate(job, self._blend(number), made)
+            model = self._next(job, made)
         if all(row.iteration != number for row in self.metrics):
             self._record(self._measured(job, model, time.perf_counter() - begun))
         return model
+
+    def _next(self, job: Job, target: Path) -> Model:
+        """The M-step: line 15 of Algorithm 2."""
+        number, settings = job.task.iteration, self.settings
+        if isinstance(settings, LdaTraining):
+            return self.engine.interpolate(job, self._blend(number, settings), target)
+        place, counts = job.checkpoint.path / "learned", self.engine.counts(job)
+        before = job.previous.path / "learned" if job.previous else None
+        whole = learned(place, before, counts, settings.global_step(number - 1))
+        assert self.knowledge is not None
+        known = Knowledge.open(self.knowledge)
+        return next_model(self.first, known, whole, self.texts, target, iteration=number)
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations
@@ -126,11 +145,11 @@ class _Training:
             for documents in self.engine.sample(job):
                 shown.advance(documents)
 
-    def _blend(self, number: int) -> Blend:
+    def _blend(self, number: int, settings: LdaTraining) -> Blend:
         """Line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
-        rho, kept = self.settings.global_step(number - 1), self.settings.sweeps - self.settings.burn_in
-        scale = 1.0 if self.settings.corpus_scale else 1.0 / self.plan.shards
-        return Blend(1.0 - rho, rho * scale / kept, self.settings.threshold)
+        rho, kept = settings.global_step(number - 1), settings.sweeps - settings.burn_in
+        scale = 1.0 if settings.corpus_scale else 1.0 / self.plan.shards
+        return Blend(1.0 - rho, rho * scale / kept, settings.threshold)
 
     def _measured(self, job: Job, model: Model, seconds: float) -> Metrics:
         report = job.checkpoint.report()
@@ -169,7 +188,20 @@ class _Training:
             if old < number - self.plan.keep:
                 shutil.rmtree(place, ignore_errors=True)
             else:
-                shutil.rmtree(place / "notes", ignore_errors=True)
+                for name in ("notes", "learned"):
+                    shutil.rmtree(place / name, ignore_errors=True)
+
+
+def _texts(first: Model, corpus: Corpus, settings: TrainingSettings) -> NDArray[np.uint64]:
+    """The digests of the documents to train on; there must be some."""
+    texts = trained_on(corpus, settings.held_out)
+    if len(texts) == 0:
+        raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--held-out).")
+    if isinstance(settings, UrnTraining) and first.contexts is not None:
+        texts = texts[~first.contexts.among(texts)]
+        if len(texts) == 0:
+            raise InputError(f"{first.path}: has learned from all of these texts before. Give it others.")
+    return texts
 
 
 def _parameters(model: Model) -> int:

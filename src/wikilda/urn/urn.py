@@ -91,7 +91,8 @@ class Drawn:
         if not parts:
             return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), np.empty(0, np.float64), nil, parts)
         topics = np.concatenate([part.topics[part.mentions.numbers] for part in parts])
-        posterior, base = (np.concatenate([getattr(part, name) for part in parts]) for name in ("posterior", "from_base"))
+        posterior = np.concatenate([part.posterior for part in parts])
+        base = np.concatenate([part.from_base for part in parts])
         return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
     def mention(self, number: int) -> Ranking:

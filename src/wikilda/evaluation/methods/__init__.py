@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wikilda._core.errors import SettingsError
-from wikilda._core.platform import available_cores
 from wikilda.evaluation.methods.aida import Aida
 from wikilda.evaluation.methods.base import Answer, Method
 from wikilda.evaluation.methods.prior import Prior
@@ -15,9 +14,8 @@ from wikilda.evaluation.methods.tagme import TagMe
 from wikilda.evaluation.methods.wikilda import WikiLDA
 from wikilda.knowledge import Knowledge
 from wikilda.lda.settings import LdaSettings
-from wikilda.linking import Document, Linker
+from wikilda.linking import Document
 from wikilda.model import PRESETS, Model, create_model
-from wikilda.training.adaptation import adapt
 from wikilda.urn import UrnSettings
 
 __all__ = ["METHODS", "Answer", "Method", "make_method"]
@@ -42,12 +40,6 @@ def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings, _texts: T
     return made
 
 
-def _adapted(model: Model, knowledge: Knowledge, settings: UrnSettings, texts: Texts) -> Method:
-    """Wiki-LDA, adapted to the texts: each is linked with what was learned from the others."""
-    learned = adapt(Linker(model, knowledge, settings), texts, workers=available_cores()).finish()
-    return WikiLDA("adapted", model.with_surroundings(learned), knowledge, settings)
-
-
 METHODS: dict[str, Maker] = {
     "prior": lambda _model, knowledge, _settings, _texts: Prior(knowledge),
     "tagme": lambda model, knowledge, settings, _texts: TagMe(model, knowledge, LdaSettings(seed=settings.seed)),
@@ -56,5 +48,4 @@ METHODS: dict[str, Maker] = {
     "paper": _paper,
     "lda": lambda model, knowledge, settings, _texts: WikiLDA("lda", model, knowledge, LdaSettings(seed=settings.seed)),
     "wikilda": lambda model, knowledge, settings, _texts: WikiLDA("wikilda", model, knowledge, settings),
-    "adapted": _adapted,
 }

@@ -19,7 +19,6 @@ from wikilda._core.string_table import StringTable
 from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
 
 
-
 class Documents(NamedTuple):
     """Some documents: their keys, and their words and mentions from offsets[document] on.
 
@@ -54,11 +53,14 @@ class Documents(NamedTuple):
         own = [strings[int(symbol)] for symbol in self.mentions[span]]
         ends = np.cumsum([len(each) for each in own], dtype=np.int64).tolist()
         spans = [(end - len(each), end) for each, end in zip(own, ends, strict=True)]
-        table = self.contexts[MOST_CONTEXTS * span.start : MOST_CONTEXTS * span.stop].reshape(-1, MOST_CONTEXTS)
-        contexts = Contexts(offsets_of((table != 0).sum(1)), table[table != 0])
+        contexts = _rows(self.contexts[MOST_CONTEXTS * span.start : MOST_CONTEXTS * span.stop])
         return replace(
             plain, positions=self.positions[span].astype(np.int64), contexts=contexts, text="".join(own), spans=spans
         )
+
+    def context_rows(self) -> Contexts:
+        """The context symbols of all mentions."""
+        return _rows(self.contexts)
 
     def chosen(self, which: NDArray[np.bool_]) -> "Documents":
         """Those that are chosen."""
@@ -137,6 +139,11 @@ class Corpus(Artifact):
         return Documents(*(self.array(f"{number:05d}/{name}") for name in Documents._fields))
 
 
+def _rows(contexts: NDArray[np.uint64]) -> Contexts:
+    table = contexts.reshape(-1, MOST_CONTEXTS)
+    return Contexts(offsets_of((table != 0).sum(1)), table[table != 0])
+
+
 def _cut(documents: Documents, first: int, end: int) -> Documents:
     start = int(np.searchsorted(documents.keys, np.uint64(first)))
     stop = int(np.searchsorted(documents.keys, np.uint64(end))) if end < 2**64 else len(documents.keys)
@@ -157,11 +164,11 @@ def _cut(documents: Documents, first: int, end: int) -> Documents:
 
 def _together(parts: list[Documents]) -> Documents:
     columns = zip(*parts, strict=True) if parts else ([] for _ in Documents._fields)
-    made = zip(Documents._fields, _KINDS, columns, strict=True)
-    return Documents(*(
+    made: list[NDArray[Any]] = [
         _offsets(list(column)) if name.endswith("_offsets") else np.concatenate([np.empty(0, kind), *column])
-        for name, kind, column in made
-    ))  # fmt: skip
+        for name, kind, column in zip(Documents._fields, _KINDS, columns, strict=True)
+    ]
+    return Documents(*made)
 
 
 _KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,18 @@ from wikilda.lda.similarity import Likeness, likeness, no_likeness
 from wikilda.lda.svi import Table
 from wikilda.model import Model, Parameters
 from wikilda.model.model import MENTIONS, WORDS
+from wikilda.training import urn_shard
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, interpolate
 from wikilda.training.iteration_globals import open_shared, write_shared
-from wikilda.training.settings import TrainingSettings
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
-from wikilda.training.splits import of_shard, to_evaluate
+from wikilda.training.splits import new_to, of_shard, to_evaluate
+from wikilda.training.urn_shard import sample_urn_shard
+from wikilda.urn import Urn
 
 
 class LocalEngine(Engine):
@@ -39,13 +44,14 @@ class LocalEngine(Engine):
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""
         missing, place = job.checkpoint.missing(), job.checkpoint
         started = time.process_time()
-        if missing and not (place.path / "shared").is_dir():
+        is_lda = isinstance(job.task.settings, LdaTraining)
+        if is_lda and missing and not (place.path / "shared").is_dir():
             write_shared(job.model, place.path / "shared")
         self.merging_seconds = time.process_time() - started
-        previous = job.previous.path if job.previous else None
-        paths = (job.model.path, job.knowledge, job.corpus.path, place.path, previous)
-        symbols = {WORDS: job.model.words.symbols, MENTIONS: job.model.mentions.symbols}
-        for shard, documents in self.pool.run(_sample, ((paths, place.count, shard, job.task) for shard in missing)):
+        paths = Paths.of(job)
+        symbols = {WORDS: job.model.words.symbols, MENTIONS: job.model.mentions.symbols} if is_lda else urn_shard.KINDS
+        work = _sample if is_lda else _draw
+        for shard, documents in self.pool.run(work, ((paths, place.count, shard, job.task) for shard in missing)):
             started = time.process_time()
             place.add_up_group(shard, symbols)
             self.merging_seconds += time.process_time() - started
@@ -56,7 +62,7 @@ class LocalEngine(Engine):
         started = time.process_time()
         made = interpolate(
             job.model,
-            job.checkpoint.runs(),
+            job.checkpoint.runs((WORDS, MENTIONS)),
             blend,
             job.checkpoint.path / "scratch",
             target,
@@ -65,6 +71,10 @@ class LocalEngine(Engine):
         )
         self.merging_seconds += time.process_time() - started
         return made
+
+    def counts(self, job: Job) -> dict[str, list[Run]]:
+        """The counts of all shards for the urn."""
+        return job.checkpoint.runs(urn_shard.KINDS)
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
         """The log likelihood of some documents under a model, and how many tokens they have."""
@@ -83,7 +93,23 @@ class LocalEngine(Engine):
 
 _TOGETHER = 10  # documents that a worker evaluates at a time
 
-Paths = tuple[Path, Path | None, Path, Path, Path | None]
+
+class Paths(NamedTuple):
+    """Where a worker finds what it needs for a job, and leaves what it has found."""
+
+    model: Path
+    first: Path
+    knowledge: Path | None
+    corpus: Path
+    checkpoint: Path
+    previous: Path | None
+
+    @classmethod
+    def of(cls, job: Job) -> "Paths":
+        """Those of a job."""
+        previous = job.previous.path if job.previous else None
+        return cls(job.model.path, job.first.path, job.knowledge, job.corpus.path, job.checkpoint.path, previous)
+
 
 
 @lru_cache(maxsize=1)
@@ -113,19 +139,43 @@ def _stamp(path: Path) -> int:
 
 def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
     """What a worker does: form a shard, sample it, and keep what was found."""
-    model_path, knowledge, corpus_path, place, previous = paths
     started = time.process_time()
-    model, checkpoint = _model(model_path, _stamp(model_path)), Checkpoint(place, shards)
-    documents = of_shard(_corpus(corpus_path), number, shards, task.settings.held_out)
+    model, checkpoint = _model(paths.model, _stamp(paths.model)), Checkpoint(paths.checkpoint, shards)
+    documents = of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out)
     shard = form_shard(documents, model)
-    alike = alike_by(_graph(knowledge), np.unique(shard.mentions.topics))
-    shared = open_shared(model, place / "shared")
+    alike = alike_by(_graph(paths.knowledge), np.unique(shard.mentions.topics))
+    shared = open_shared(model, paths.checkpoint / "shared")
     joining = time.process_time() - started
-    before = Checkpoint(previous, shards).chosen(number) if previous else None
+    before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
     found = sample_shard(shard, shared, task, alike, before)
     found.report["joining seconds"] = joining
     checkpoint.save(number, found)
     return number, len(documents.keys)
+
+
+@lru_cache(maxsize=1)
+def _urn(path: Path, stamp: int, knowledge: Path, settings: UrnTraining) -> Urn:
+    return Urn(_model(path, stamp), Knowledge.open(knowledge), settings.urn())
+
+
+def _draw(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
+    """What a worker does with the urn: draw the documents of a shard, and keep what they teach."""
+    started = time.process_time()
+    assert isinstance(task.settings, UrnTraining)
+    assert paths.knowledge is not None
+    urn = _urn(paths.model, _stamp(paths.model), paths.knowledge, task.settings)
+    documents = new_to(_first(paths.first), of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out))
+    joining = time.process_time() - started
+    before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
+    found = sample_urn_shard(documents, urn, before)
+    found.report["joining seconds"] = joining
+    Checkpoint(paths.checkpoint, shards).save(number, found)
+    return number, len(documents.keys)
+
+
+@lru_cache(maxsize=1)
+def _first(path: Path) -> Model:
+    return Model.open(path)
 
 
 def form_shard(documents: Documents, model: Model) -> Shard:

@@ -23,7 +23,7 @@ from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.settings import PRESETS, LdaTraining
 from wikilda.training.shard import Task
 from wikilda.training.update._changes import Changes, read_changes
 from wikilda.training.update._knowledge import Change, Mapping, update_knowledge
@@ -43,7 +43,7 @@ def update(
     model: str | Path,
     files: list[Path],
     target: str | Path,
-    settings: TrainingSettings = PRESETS["default"],
+    settings: LdaTraining = PRESETS["default"],
     *,
     knowledge: str | Path | None = None,
     steps: int = 2,
@@ -113,7 +113,7 @@ def _sample(
     grown: Model,
     knowledge: Knowledge,
     files: list[Path],
-    settings: TrainingSettings,
+    settings: LdaTraining,
     steps: int,
     workers: int,
     work: Path,
@@ -124,16 +124,16 @@ def _sample(
     except InputError:  # entities without texts
         return grown
     blend = Blend(1.0, 1.0 / (settings.sweeps - settings.burn_in), 0.0)
-    plan = TrainingSettings(rho_local=0.0, held_out=0.0, evaluated=0, sweeps=settings.sweeps, burn_in=settings.burn_in)
+    plan = LdaTraining(rho_local=0.0, held_out=0.0, evaluated=0, sweeps=settings.sweeps, burn_in=settings.burn_in)
     engine, current = LocalEngine(workers), grown
     try:
         for step in range(1, steps + 1):
             place = Checkpoint(work / f"step-{step}", max(corpus.documents // 1000, 1))
             task = Task(grown.iteration + step, corpus.documents, plan)
-            for _ in engine.sample(Job(current, knowledge.path.resolve(), corpus, task, place, None)):
+            for _ in engine.sample(Job(current, grown, knowledge.path.resolve(), corpus, task, place, None)):
                 pass
             still = Task(grown.iteration, corpus.documents, plan)
-            base = Job(grown, knowledge.path.resolve(), corpus, still, place, None)
+            base = Job(grown, grown, knowledge.path.resolve(), corpus, still, place, None)
             current = engine.interpolate(base, blend, place.path / "model")
     finally:
         engine.close()

@@ -39,6 +39,8 @@ def test_kinds(sample: Knowledge) -> None:
         (ROBERT, said(sample, ROBERT, gold=ROBERT), None),
         (None, Verdict([], [], 1.0, -1), None),
         (ROBERT, Verdict([], [], 1.0, -1), "unknown"),
+        (ROBERT, Verdict([], [], 0.0, -1), "failed"),
+        (None, Verdict([], [], 0.0, -1), "failed"),
         (ROBERT, said(sample, COLIN, gold=ROBERT), "missing"),
         (ROBERT, said(sample, COLIN, ROBERT, gold=ROBERT), "popular"),
         (COLIN, said(sample, ROBERT, COLIN, gold=COLIN), "astray"),

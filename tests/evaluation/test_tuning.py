@@ -39,7 +39,7 @@ def test_space(tmp_path: Path) -> None:
         ("[urn]\nsweeps = [1.5]", "not of type int"),
         ("[urn]\nsweeps = 10", "list of values"),
         ("[model]\nasymmetric = [1]", "not of type bool"),
-        ("[urns]\nsweeps = [1]", "'urns'"),
+        ("[lda]\nsweeps = [1]", "'lda'"),
         ("sweeps", "not valid TOML"),
         ("", "no settings"),
     ],

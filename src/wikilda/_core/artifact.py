@@ -153,6 +153,10 @@ class Writer(Generic[Made]):
         file.rename(self._file(name))
         return map_array(self.path / f"{name}.npy")
 
+    def read(self, name: str) -> NDArray[Any]:
+        """An array that is written already."""
+        return map_array(self.path / f"{name}.npy")
+
     def strings(self, name: str, table: StringTable) -> None:
         """Write a table of strings."""
         self.array(f"{name}.bytes", table.data)

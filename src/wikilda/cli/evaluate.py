@@ -14,7 +14,7 @@ from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS, read_dataset
 from wikilda.evaluation.end_to_end import Detect, detector, end_to_end
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import METHODS, Method, make_method
+from wikilda.evaluation.methods import METHODS, Given, Method, everything, make_methods
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.previous_run import Earlier
 from wikilda.evaluation.report import report
@@ -28,7 +28,7 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
-_DEFAULT = ("prior", "tagme", "aida", "wikilda")
+_DEFAULT = ("prior", "tagme", "aida", "urn", "trained")
 
 
 @click.command(cls=Sectioned)
@@ -36,8 +36,13 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option(
-    "--method", "names", multiple=True, type=click.Choice([*METHODS, "all"]),
-    help=f"What to run, once for each; the last is compared with the others.  [default: {', '.join(_DEFAULT)}]",
+    "--method", "names", multiple=True, metavar="NAME",
+    help=f"What to run, once for each: {', '.join(METHODS)}, all, or MODULE:CLASS; NAME:tuned or NAME:FILE.toml with "
+    f"other settings. The last is compared with the others.  [default: {', '.join(_DEFAULT)}]",
+)  # fmt: skip
+@click.option(
+    "--also", multiple=True, type=_ANY, metavar="MODEL",
+    help="A further model of the same knowledge; methods that depend on the model have a row for each.",
 )  # fmt: skip
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
 @click.option(
@@ -51,9 +56,9 @@ _DEFAULT = ("prior", "tagme", "aida", "wikilda")
 @click.option("--report", "report_file", type=_OUT, help="Write a page here that shows each error in its text.")
 @settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], splits: tuple[str, ...],
-    form: str | None, threads: int | None, breakdown: bool, detect: bool, json_file: Path | None,
-    report_file: Path | None, than: Path | None, settings: UrnSettings,
+    model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], also: tuple[Path, ...],
+    splits: tuple[str, ...], form: str | None, threads: int | None, breakdown: bool, detect: bool,
+    json_file: Path | None, report_file: Path | None, than: Path | None, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -61,15 +66,18 @@ def command(
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
 
+    The method `trained` is `urn`, trained on all the texts of FILEs without their labels (`wikilda train`).
     """
     _check_places(json_file, report_file)
     opened = Model.open(model)
     resolver = Resolver(opened.knowledge(knowledge))
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     golds = [Gold(dataset, resolver) for dataset in datasets]
-    wanted = list(METHODS) if "all" in names else list(dict.fromkeys(names or _DEFAULT))
+    _check_gold(golds)
+    wanted = everything() if "all" in names else list(dict.fromkeys(names or _DEFAULT))
     texts = [document for gold in golds for document in gold.documents]
-    methods = [make_method(name, opened, resolver.knowledge, settings, texts) for name in wanted]
+    given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
+    methods = make_methods(wanted, given, {"urn": settings, "trained": settings})
     earlier = Earlier(than) if than else None
     find = detector(resolver.knowledge) if detect else None
     out = console()
@@ -95,11 +103,22 @@ def _check_places(*files: Path | None) -> None:
             raise InputError(f"{file.parent}: no such directory, so {file.name} cannot be written there.")
 
 
+def _check_gold(golds: Sequence[Gold]) -> None:
+    for gold in golds:
+        entities, found = gold.entities
+        if entities and not found:
+            raise InputError(
+                f"{gold.name}: none of its {entities:,} entities is in the knowledge; is it another wiki's?"
+            )
+
+
 def show(out: Console, runs: Runs, *, breakdown: bool) -> None:
     """The table of the paper for a data set, and how sure the differences are."""
     _show_gold(out, runs[0].gold)
     columns = ["method", "micro", "±", "macro", "±", "of all", "recall", "NIL P", "R", "ECE", "seconds"]
     out.print(table("", columns, [_row(each) for each in runs]))
+    for each in runs:
+        _show_failures(out, each)
     for other in runs[:-1]:
         _show_difference(out, f"{runs[-1].method} − {other.method}", metrics.compare(runs[-1], other))
     if breakdown:
@@ -115,10 +134,25 @@ def _show_gold(out: Console, gold: Gold) -> None:
         f"{counts['in_knowledge']:,} in the knowledge, {counts['not_in_knowledge']:,} not in it, {counts['nil']:,} NIL",
         markup=False, highlight=False,
     )  # fmt: skip
+    entities, found = gold.entities
+    if found < entities:
+        share = 100 * found / entities
+        about = "; is it gold of another wiki?" if share < 50 else ""
+        text = f"  {found:,} of its {entities:,} distinct entities ({share:.1f} %) are in the knowledge{about}"
+        out.print(text, markup=False, highlight=False)
     for complaint in gold.complaints[:5]:
         out.print(f"  {complaint}", markup=False, highlight=False)
     if len(gold.complaints) > 5:
         out.print(f"  … and {len(gold.complaints) - 5} more", markup=False, highlight=False)
+
+
+def _show_failures(out: Console, each: Run) -> None:
+    if each.failures:
+        first = each.failures[0]
+        out.print(
+            f"{each.method}: failed in {len(each.failures):,} of {len(each.gold.documents):,} documents, whose "
+            f"mentions count as wrong; the first is {first.document!r}: {first.error}", markup=False, highlight=False,
+        )  # fmt: skip
 
 
 def _row(each: Run) -> list[str]:

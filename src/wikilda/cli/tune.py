@@ -14,7 +14,8 @@ from wikilda.cli._options import Sectioned, settings_options
 from wikilda.cli._tables import console, table
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
-from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, read_space
+from wikilda.evaluation.methods import find_method
+from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, own_space, read_space
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
 
@@ -26,7 +27,9 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 @click.command(cls=Sectioned)
 @click.argument("model", type=_ANY, metavar="MODEL")
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
-@click.option("--search", "space_file", required=True, type=_FILE, help="TOML with the values to try of each setting.")
+@click.option("--method", default="urn", show_default=True, help="The method whose settings to search.")
+@click.option("--search", "space_file", type=_FILE,
+              help="TOML with the values to try of each setting.  [default: those that the method names]")  # fmt: skip
 @click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
               help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip
 @click.option(
@@ -44,32 +47,37 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 )
 @settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], space_file: Path, record_file: Path, rounds: int, every: int,
-    workers: int | None, knowledge: Path | None, splits: tuple[str, ...], form: str | None, even_test: bool,
+    model: Path, files: tuple[Path, ...], method: str, space_file: Path | None, record_file: Path, rounds: int,
+    every: int, workers: int | None, knowledge: Path | None, splits: tuple[str, ...], form: str | None, even_test: bool,
     settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
 
     What is maximised is the sum of micro and macro accuracy over all data sets. The search starts from the model's
-    settings and the urn's given here.
+    settings and the urn's given here, or the defaults of another method, which are its paper's.
     """
-    space, opened = read_space(space_file), Model.open(model)
+    kind = find_method(method)[0]
+    space = read_space(space_file, method) if space_file else own_space(method)
+    opened = Model.open(model)
     known = opened.knowledge(knowledge)
     datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
     _refuse_test(datasets, even_test=even_test)
     datasets = [replace(each, documents=each.documents[::every]) for each in datasets]
-    start: Point = {"urn": settings.to_mapping(), "model": opened.settings.to_mapping()}
-    record = Record(record_file, {"model": opened.identity, "knowledge": known.identity, "data": _about(datasets)})
+    chosen = settings if kind.settings_type is UrnSettings else kind.settings_type()
+    start: Point = {method: chosen.to_mapping(), "model": opened.settings.to_mapping()}
+    record = Record(
+        record_file, {"method": method, "model": opened.identity, "knowledge": known.identity, "data": _about(datasets)}
+    )
     out = console()
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
-        task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch))
+        task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch), method)
         search = Search(task, space, start, record, workers or os.cpu_count() or 1)
         for step in search.steps(rounds):
             out.print(_line(step), markup=False, highlight=False)
     out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
     out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
-    for kind, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init KB -o MODEL")):
-        if options := _options(start[kind], search.point[kind]):
+    for name, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init KB -o MODEL")):
+        if options := _options(start.get(name, {}), search.point.get(name, {})):
             out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wikilda.documents.detection import DictionaryDetector
-from wikilda.evaluation.gold import NIL
 from wikilda.evaluation.methods.base import Method, Spans, spans_of
-from wikilda.evaluation.run import NIL_FROM, Gold, on_threads
+from wikilda.evaluation.run import Gold, Verdict, on_threads
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 
@@ -59,7 +58,7 @@ def end_to_end(method: Method, gold: Gold, detect: Detect, threads: int | None =
     def link(document: Document) -> list[Linked]:
         spans = detect(document.text)
         answers = method.link(replace(document, mentions=spans))
-        topics = [each.topics[0] if each.topics and each.nil < NIL_FROM else NIL for each in answers]
+        topics = [Verdict(*each, -1).topic for each in answers]
         return [(start, end, topic) for (start, end), topic in zip(spans, topics, strict=True)]
 
     wanted: list[list[Linked]] = []

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 
-NIL, ABSENT = -1, -2  # instead of a topic: gold says that there is none; gold has one that the knowledge lacks
+# Instead of a topic: the mention has none; gold has one that the knowledge lacks; a method has not answered.
+NIL, ABSENT, NO_ANSWER = -1, -2, -3
 TEST_SPLITS = ("test", "testb")
 
 _WIKI = re.compile(r"https?://(?:([a-z][a-z-]*)\.)?(?:m\.)?(?:wikipedia\.org/wiki|dbpedia\.org/(?:resource|page))/(.+)")

@@ -1,5 +1,6 @@
 """Measures of a run: accuracy, micro and macro, with bootstrap deviations; where it is good and where not."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,6 +60,14 @@ def shares(run: Run, samples: int = bootstrap.SAMPLES) -> Shares:
 def compare(first: Run, second: Run) -> dict[str, Difference]:
     """By how much the first method is better than the second on the same documents: micro and macro, in points."""
     return bootstrap.differences(shares(first), shares(second))
+
+
+def compare_all(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, dict[str, Difference]]]:
+    """By how much each method is better than each one before it, on the same documents."""
+    sampled = [shares(run) for run in runs]
+    for at, run in enumerate(runs):
+        for before in range(at):
+            yield run, runs[before], bootstrap.differences(sampled[at], sampled[before])
 
 
 def by_ambiguity(run: Run) -> list[Slice]:

@@ -45,6 +45,8 @@ def gold_summary(gold: Gold) -> dict[str, Any]:
         "in_knowledge": int(gold.known.sum()),
         "not_in_knowledge": int(gold.absent.sum()),
         "nil": int((~gold.named).sum()),
+        "entities": gold.entities[0],
+        "entities_in_knowledge": gold.entities[1],
         "complaints": gold.complaints,
     }
 
@@ -57,9 +59,8 @@ def _dataset(runs: Runs) -> dict[str, Any]:
         "names_not_in_knowledge": absent,
         "methods": [_method(run) for run in runs],
         "comparisons": [
-            {"method": runs[-1].method, "than": other.method,
-             **{name: each._asdict() for name, each in metrics.compare(runs[-1], other).items()}}
-            for other in runs[:-1]
+            {"method": run.method, "than": other.method, **{name: each._asdict() for name, each in found.items()}}
+            for run, other, found in metrics.compare_all(runs)
         ],
         "documents_by_method": {run.method: list(_documents(run)) for run in runs},
     }  # fmt: skip
@@ -68,7 +69,10 @@ def _dataset(runs: Runs) -> dict[str, Any]:
 def _method(run: Run) -> dict[str, Any]:
     return {
         "method": run.method,
+        "settings": run.settings,
         "seconds": round(run.seconds, 3),
+        "preparation": round(run.preparation, 3),
+        "failures": [asdict(each) for each in run.failures],
         "accuracy": asdict(metrics.accuracy(run)),
         "nil": asdict(nil.nil_scores(run)),
         "by_ambiguity": [asdict(each) for each in metrics.by_ambiguity(run)],

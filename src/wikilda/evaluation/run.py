@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
 from wikilda.evaluation.datasets import Dataset
-from wikilda.evaluation.gold import ABSENT, NIL, Resolver
-from wikilda.evaluation.methods.base import Answer, Method, priors, symbols_of
+from wikilda.evaluation.gold import ABSENT, NIL, NO_ANSWER, Resolver
+from wikilda.evaluation.methods.base import Answer, Method, priors, spans_of, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
@@ -24,6 +24,7 @@ KEPT = 10  # candidates that are remembered, a mention
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 Result = TypeVar("Result")
+_NOTHING = Answer([], [], 0.0)
 
 
 class Verdict(NamedTuple):
@@ -36,8 +37,18 @@ class Verdict(NamedTuple):
 
     @property
     def topic(self) -> int:
-        """What the method says: a topic, or NIL."""
-        return self.topics[0] if self.topics and self.nil < NIL_FROM else NIL
+        """The method's answer: a topic, NIL, or NO_ANSWER where it gave none."""
+        if self.nil >= NIL_FROM:
+            return NIL
+        return self.topics[0] if self.topics else NO_ANSWER
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A document in which a method raised an exception; its mentions have no answer."""
+
+    document: str
+    error: str
 
 
 class Gold:
@@ -69,6 +80,12 @@ class Gold:
         return np.asarray(self.topics == ABSENT)
 
     @cached_property
+    def entities(self) -> tuple[int, int]:
+        """How many distinct entities gold has, and how many of them are in the knowledge."""
+        found = {names: topic >= 0 for names, topic in zip(self.names, self.topics.tolist(), strict=True) if names}
+        return len(found), sum(found.values())
+
+    @cached_property
     def ambiguity(self) -> Numbers:
         """How many topics the knowledge has for the string of each mention."""
         return np.array([len(each) for each in self._candidates], np.int64)
@@ -91,13 +108,16 @@ class Gold:
 
 @dataclass(frozen=True)
 class Run:
-    """What a method says of a data set."""
+    """A method's answers to a data set."""
 
     method: str
     probabilistic: bool
     gold: Gold
     verdicts: list[Verdict]
     seconds: float
+    failures: list[Failure] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+    preparation: float = 0.0  # seconds to make the method
 
     @cached_property
     def answers(self) -> Numbers:
@@ -118,11 +138,28 @@ class Run:
 def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
     """Link all documents, on several threads, and hold the answers against gold."""
     verdicts: list[Verdict] = []
+    failures: list[Failure] = []
     topics = iter(gold.topics.tolist())
     began = time.perf_counter()
-    for answers in on_threads(method.link, gold.documents, f"{gold.name}: {method.name}", threads):
+    linked = on_threads(partial(_guarded, method), gold.documents, f"{gold.name}: {method.name}", threads)
+    for document, answers in zip(gold.documents, linked, strict=True):
+        if isinstance(answers, Failure):
+            failures.append(answers)
+            answers = [_NOTHING] * len(spans_of(document))
         verdicts += [_judge(answer, next(topics)) for answer in answers]
-    return Run(method.name, method.probabilistic, gold, verdicts, time.perf_counter() - began)
+    seconds, settings = time.perf_counter() - began, method.settings.to_mapping()
+    return Run(method.name, method.probabilistic, gold, verdicts, seconds, failures, settings, method.preparation)
+
+
+def _guarded(method: Method, document: Document) -> list[Answer] | Failure:
+    """A method that fails in one document may be fine in the others."""
+    try:
+        answers, mentions = method.link(document), len(spans_of(document))
+        if len(answers) == mentions:
+            return answers
+        return Failure(document.id, f"{len(answers)} answers to {mentions} mentions")
+    except Exception as error:
+        return Failure(document.id, f"{type(error).__name__}: {error}")
 
 
 def on_threads(

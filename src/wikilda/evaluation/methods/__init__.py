@@ -1,51 +1,129 @@
-"""Methods side by side: the paper's baselines and rival, and Wiki-LDA itself."""
+"""Methods side by side: the paper's baselines, systems of its related work, and Wiki-LDA itself.
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Sequence
+`Method` is the base class of them all, and of one's own: name it `MODULE:CLASS`, or let a package announce it as an
+entry point of the group `wikilda.methods`.
+"""
+
+import sys
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module, metadata, resources
 from pathlib import Path
+from typing import Any
 
 from wikilda._core.errors import SettingsError
-from wikilda.evaluation.methods.aida import Aida
-from wikilda.evaluation.methods.base import Answer, Method
+from wikilda._core.settings import Settings, suggestion
+from wikilda.evaluation.methods.aida import Aida, AidaLocal
+from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
-from wikilda.evaluation.methods.wikilda import WikiLDA
-from wikilda.knowledge import Knowledge
-from wikilda.lda.settings import LdaSettings
-from wikilda.linking import Document
-from wikilda.model import PRESETS, Model, create_model
-from wikilda.urn import UrnSettings
+from wikilda.evaluation.methods.wikilda import Lda, Paper, Trained, Urn
 
-__all__ = ["METHODS", "Answer", "Method", "make_method"]
+__all__ = [
+    "GROUP",
+    "METHODS",
+    "TUNED",
+    "Answer",
+    "Candidates",
+    "Given",
+    "Method",
+    "everything",
+    "find_method",
+    "make_method",
+    "make_methods",
+    "tuned_settings",
+]
 
-Texts = Sequence[Document]
-Maker = Callable[[Model, Knowledge, UrnSettings, Texts], Method]
+GROUP = "wikilda.methods"  # of entry points
+TUNED = "tuned"  # the variant of a method with the settings that were chosen on AIDA train
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (Prior, TagMe, AidaLocal, Aida, Paper, Lda, Urn, Trained)
+}
 
 
-def make_method(name: str, model: Model, knowledge: Knowledge, settings: UrnSettings, texts: Texts = ()) -> Method:
-    """A method by its name, on the same knowledge as all others; one of them learns from the texts, without labels."""
-    if name not in METHODS:
-        raise SettingsError(f"no method is called {name!r}; there are: {', '.join(METHODS)}")
-    return METHODS[name](model, knowledge, settings, texts)
+def make_method(name: str, given: Given, settings: Mapping[str, Settings] | None = None) -> Method:
+    """A method by its name: NAME, NAME:tuned, NAME:FILE.toml with settings, or MODULE:CLASS.
 
-
-def _paper(_model: Model, knowledge: Knowledge, settings: UrnSettings, _texts: Texts) -> Method:
-    """Wiki-LDA with the paper's own settings: a model of its own, which goes with the method."""
-    scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
-    model = create_model(knowledge, scratch / "model", PRESETS["paper"])
-    made = WikiLDA("paper", model, knowledge, LdaSettings(seed=settings.seed))
-    weakref.finalize(made, shutil.rmtree, scratch, ignore_errors=True)
+    `settings` has those of methods without a variant, by name.
+    """
+    kind, variant = find_method(name)
+    if variant:
+        chosen: Any = kind.settings_type.from_mapping(_variant(kind.name, variant))
+    else:
+        chosen = (settings or {}).get(kind.name)
+    began = time.perf_counter()
+    made = kind(given, chosen)
+    made.name, made.preparation = name, time.perf_counter() - began
     return made
 
 
-METHODS: dict[str, Maker] = {
-    "prior": lambda _model, knowledge, _settings, _texts: Prior(knowledge),
-    "tagme": lambda model, knowledge, settings, _texts: TagMe(model, knowledge, LdaSettings(seed=settings.seed)),
-    "aida-local": lambda _model, knowledge, _settings, _texts: Aida(knowledge, coherence=False),
-    "aida": lambda _model, knowledge, _settings, _texts: Aida(knowledge),
-    "paper": _paper,
-    "lda": lambda model, knowledge, settings, _texts: WikiLDA("lda", model, knowledge, LdaSettings(seed=settings.seed)),
-    "wikilda": lambda model, knowledge, settings, _texts: WikiLDA("wikilda", model, knowledge, settings),
-}
+def make_methods(
+    names: Sequence[str], given: Sequence[Given], settings: Mapping[str, Settings] | None = None
+) -> list[Method]:
+    """Methods by their names on one or more models: a row for each model where they depend on it."""
+    made = []
+    for name in names:
+        for at, each in enumerate(given if find_method(name)[0].uses_model else given[:1]):
+            method = make_method(name, each, settings)
+            method.name = f"{name} @{each.model.path.name}" if at else name
+            made.append(method)
+    return made
+
+
+def everything() -> list[str]:
+    """All methods, each with its paper's settings and with those that were tuned."""
+    tuned = tuned_settings()
+    return [each for name in METHODS for each in ((name, f"{name}:{TUNED}") if name in tuned else (name,))]
+
+
+@cache
+def find_method(name: str) -> tuple[type[Method], str]:
+    """The class of a method, and its variant if one is named."""
+    base, _, rest = name.partition(":")
+    if base in METHODS:
+        return METHODS[base], rest
+    for entry in metadata.entry_points(group=GROUP):
+        if entry.name == base:
+            return _checked(entry.load(), name), rest
+    if rest:
+        return _checked(_imported(base, rest), name), ""
+    announced = [entry.name for entry in metadata.entry_points(group=GROUP)]
+    raise SettingsError(f"no method is called {name!r}{suggestion(name, [*METHODS, *announced])}")
+
+
+def _checked(found: object, name: str) -> type[Method]:
+    if not (isinstance(found, type) and issubclass(found, Method)):
+        raise SettingsError(f"{name}: is not a class derived from wikilda.evaluation.methods.Method")
+    if not found.name:
+        found.name = name
+    return found
+
+
+def _imported(module: str, attribute: str) -> object:
+    here = str(Path.cwd())
+    if here not in sys.path:  # as `python -m` has it
+        sys.path.insert(0, here)
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        known = ", ".join(METHODS)
+        raise SettingsError(f"{module}:{attribute}: is neither a method ({known}) nor a class ({error})") from None
+
+
+def _variant(name: str, variant: str) -> dict[str, Any]:
+    """The settings of a variant: what was tuned, or a TOML file."""
+    if variant == TUNED:
+        if name not in tuned_settings():
+            raise SettingsError(f"{name} has no tuned settings; {', '.join(tuned_settings())} have")
+        return tuned_settings()[name]
+    try:
+        return tomllib.loads(Path(variant).read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{name}:{variant}: is no TOML file with settings ({error})") from None
+
+
+def tuned_settings() -> dict[str, dict[str, Any]]:
+    """By method the settings that were chosen on AIDA train, where they are not the paper's."""
+    return tomllib.loads(resources.files(__package__).joinpath("tuned.toml").read_text("utf-8"))

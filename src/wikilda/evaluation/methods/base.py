@@ -1,13 +1,22 @@
-"""What a method is: it says of every mention of a document what it may mean, best first."""
+"""What a method is, and what most of them begin with: the candidates of a document's mentions."""
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from wikilda._core.settings import Settings
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
+from wikilda.model import Model
 
 
 class Answer(NamedTuple):
-    """The topics that a mention may mean and their scores, best first; and how probable it is that it means none."""
+    """The topics that a mention may mean and their scores, best first; and the probability of NIL."""
 
     topics: list[int]
     scores: list[float]
@@ -18,17 +27,87 @@ UNKNOWN = Answer([], [], 1.0)  # of a string that the knowledge does not have
 
 
 Spans = list[tuple[int, int]]
+Search = Mapping[str, Sequence[Any]]  # of each setting the values to try
 
 
-class Method(Protocol):
-    """A way to link. One method serves many threads."""
+class Candidates(NamedTuple):
+    """The distinct strings of a document that the knowledge has; the candidates of string i are from offsets[i] on."""
 
-    name: str
-    probabilistic: bool  # whether scores are probabilities, so that it makes sense to ask if they are calibrated
+    symbols: NDArray[np.int64]  # the strings, as the knowledge numbers them
+    strings: NDArray[np.int64]  # for each mention its string, −1 where the knowledge does not have it
+    occurrences: NDArray[np.int64]  # how many mentions have each string
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    priors: NDArray[np.float64]  # P(k|v)
 
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The string of each candidate."""
+        return np.repeat(np.arange(len(self.symbols)), np.diff(self.offsets))
+
+    def answers(self, scores: ArrayLike, chosen: NDArray[np.int64] | None = None) -> list[Answer]:
+        """An answer for each mention: candidates by their scores, ties by their priors; `chosen` ones go first."""
+        values = np.asarray(scores, np.float64)
+        first = np.ones(len(values), np.bool_)
+        if chosen is not None:
+            first[chosen[chosen >= 0]] = False
+        order = np.lexsort((self.topics, -self.priors, -values, first, self.owners))
+        topics, ranked = self.topics[order].tolist(), values[order].tolist()
+        bounds = self.offsets.tolist()
+        rows = [Answer(topics[a:b], ranked[a:b], 0.0) for a, b in pairwise(bounds)]
+        return [rows[string] if string >= 0 else UNKNOWN for string in self.strings.tolist()]
+
+    def normalised(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores that add up to 1 over the candidates of a string; all the same where all are 0."""
+        owners, sizes = self.owners, np.diff(self.offsets)
+        totals = np.bincount(owners, scores, minlength=len(sizes))[owners]
+        return np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), 1.0 / np.maximum(sizes[owners], 1))
+
+
+@dataclass(frozen=True)
+class Given:
+    """What methods are made from: a model, its knowledge, and texts without labels to learn from."""
+
+    model: Model
+    knowledge: Knowledge
+    texts: Sequence[Document] = ()
+
+
+class Method(ABC):
+    """A way to link. Subclass it, give it a `name`, and answer in `link`; one instance serves many threads.
+
+    Settings are a frozen dataclass derived from `Settings`; their defaults are the paper's values, and `search` has
+    the values that `wikilda tune` tries. What takes long to prepare belongs into `__init__`.
+    """
+
+    name: str = ""
+    probabilistic: ClassVar[bool] = False  # whether scores are probabilities, so that their calibration is measured
+    uses_model: ClassVar[bool] = False  # whether answers depend on the model, not on its knowledge alone
+    settings_type: ClassVar[type[Settings]] = Settings
+    search: ClassVar[Search] = {}
+    preparation = 0.0  # seconds to make it
+
+    def __init__(self, given: Given, settings: Any = None) -> None:
+        self.knowledge = given.knowledge
+        self.settings = settings if settings is not None else self.settings_type()
+
+    @abstractmethod
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
-        ...
+
+    def candidates(self, document: Document) -> Candidates:
+        """The candidates of a document's mentions."""
+        symbols = np.array(symbols_of(document, self.knowledge), np.int64)
+        distinct, inverse, counts = np.unique(symbols, return_inverse=True, return_counts=True)
+        known = int(np.searchsorted(distinct, 0))  # unknown strings, −1, come first
+        distinct, strings = distinct[known:], inverse.ravel() - known
+        rows = [self.knowledge.mentions.row(symbol) for symbol in distinct.tolist()]
+        priors = [counts / max(int(counts.sum()), 1) for _, counts in rows]
+        offsets = np.cumsum([0, *(len(topics) for topics, _ in rows)])
+        topics = np.concatenate([topics for topics, _ in rows]) if rows else np.empty(0, np.uint32)
+        return Candidates(
+            distinct, strings, counts[known:], offsets, topics, np.concatenate(priors) if priors else np.empty(0)
+        )
 
 
 def spans_of(document: Document) -> Spans:

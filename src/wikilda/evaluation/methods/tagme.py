@@ -1,27 +1,45 @@
 """TagMe*, as the paper uses it to start the sampler: votes among mentions, then the best prior of those in favour."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
+from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import EncodedDocument
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, symbols_of
-from wikilda.knowledge import Knowledge
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, Search, symbols_of
 from wikilda.lda.packet import Packet
 from wikilda.lda.sampler import Sampler
 from wikilda.lda.settings import LdaSettings
 from wikilda.lda.tagme import Guess, tagme
 from wikilda.linking import Document
-from wikilda.model import Model
 
 
-class TagMe:
+@dataclass(frozen=True)
+class TagMeSettings(Settings):
+    """The paper's ε and τ."""
+
+    epsilon: float = setting(
+        0.25, "ε: drop candidates with less than this share of the best score", minimum=0, maximum=1
+    )
+    tau: float = setting(0.02, "τ: drop candidates with less than this prior P(k|v)", minimum=0, maximum=1)
+
+
+class TagMe(Method):
     """Links by TagMe*; a score is rel(k|m)."""
 
     name = "tagme"
-    probabilistic = False
+    uses_model = True
+    settings_type = TagMeSettings
+    settings: TagMeSettings
+    search: ClassVar[Search] = {
+        "epsilon": [0.1, 0.25, 0.4, 0.6, 0.8, 0.9, 1.0],
+        "tau": [0.005, 0.01, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2],
+    }
 
-    def __init__(self, model: Model, knowledge: Knowledge, settings: LdaSettings) -> None:
-        self.knowledge, self.settings = knowledge, settings
-        self.sampler = Sampler(model, settings, knowledge.graph)
+    def __init__(self, given: Given, settings: TagMeSettings | None = None) -> None:
+        super().__init__(given, settings)
+        self.sampler = Sampler(given.model, LdaSettings(), given.knowledge.graph)
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""

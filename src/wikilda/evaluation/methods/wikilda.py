@@ -1,23 +1,37 @@
-"""Wiki-LDA itself: what `wikilda link` answers."""
+"""Wiki-LDA itself, by either of its methods: what `wikilda link` answers."""
 
-from wikilda.evaluation.methods.base import Answer
-from wikilda.knowledge import Knowledge
+import json
+import shutil
+import tempfile
+import weakref
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from wikilda._core.settings import Settings
+from wikilda.evaluation.methods.base import Answer, Given, Method
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Document, LinkedMention, Linker
-from wikilda.model import Model
+from wikilda.model import PRESETS, create_model
+from wikilda.training.pipeline import train
+from wikilda.training.settings import UrnTraining
 from wikilda.urn import UrnSettings
 
 MOST = 200  # candidates that are asked for, a mention
 
 
-class WikiLDA:
-    """Links by Gibbs sampling; a score is a posterior probability."""
+class Urn(Method):
+    """Links by the urn; a score is a posterior probability."""
 
+    name = "urn"
     probabilistic = True
+    uses_model = True
+    settings_type: ClassVar[type[Settings]] = UrnSettings
+    settings: UrnSettings | LdaSettings
 
-    def __init__(self, name: str, model: Model, knowledge: Knowledge, settings: UrnSettings | LdaSettings) -> None:
-        self.name = name
-        self.linker = Linker(model, knowledge, settings)
+    def __init__(self, given: Given, settings: UrnSettings | LdaSettings | None = None) -> None:
+        super().__init__(given, settings)
+        self.linker = Linker(given.model, given.knowledge, self.settings)
         self._topics: dict[str, int] = {}
 
     def link(self, document: Document) -> list[Answer]:
@@ -26,10 +40,47 @@ class WikiLDA:
 
     def _answer(self, mention: LinkedMention) -> Answer:
         topics = [self._topic(each.entity.title) for each in mention.candidates]
-        nil = mention.nil
-        return Answer(topics, [each.probability for each in mention.candidates], nil)
+        return Answer(topics, [each.probability for each in mention.candidates], mention.nil)
 
     def _topic(self, title: str) -> int:
         if title not in self._topics:
-            self._topics[title] = self.linker.knowledge.titles.find(title)
+            self._topics[title] = self.knowledge.titles.find(title)
         return self._topics[title]
+
+
+class Lda(Urn):
+    """Links by the paper's sampler, with the model as it is."""
+
+    name = "lda"
+    settings_type = LdaSettings
+
+
+class Paper(Lda):
+    """Links by the paper's sampler and settings: with a model of its own at t = 0, which goes with the method."""
+
+    name = "paper"
+    uses_model = False
+
+    def __init__(self, given: Given, settings: LdaSettings | None = None) -> None:
+        scratch = Path(tempfile.mkdtemp(prefix="wikilda-paper-"))
+        weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
+        model = create_model(given.knowledge, scratch / "model", PRESETS["paper"])
+        super().__init__(replace(given, model=model), settings)
+
+
+class Trained(Urn):
+    """Links by the urn, trained on the texts without their labels: each is linked with what the others have taught."""
+
+    name = "trained"
+
+    def __init__(self, given: Given, settings: UrnSettings | None = None) -> None:
+        with tempfile.TemporaryDirectory(prefix="wikilda-trained-") as name:
+            scratch = Path(name)
+            texts = scratch / "texts.jsonl"
+            rows = ({"id": each.id, "text": each.text, "mentions": each.spans} for each in given.texts)
+            texts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+            how = UrnTraining(held_out=0.0, evaluated=0)
+            place = given.knowledge.path
+            made = train(given.model.path, [texts], scratch / "model", how, knowledge=place, progress=False)
+            learned = made.with_learned(made.mentions, made.contexts)  # its files stay mapped when they are gone
+            super().__init__(replace(given, model=learned), settings)

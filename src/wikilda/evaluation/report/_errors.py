@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from html import escape
 
-from wikilda.evaluation.gold import ABSENT, NIL
+from wikilda.evaluation.gold import ABSENT, NIL, NO_ANSWER
 from wikilda.evaluation.methods.base import priors, spans_of, symbols_of
 from wikilda.evaluation.results import Runs, gold_title
 from wikilda.evaluation.run import Run
@@ -12,6 +12,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 
 KINDS = {
+    "failed": "the method gave no answer",
     "unknown": "the knowledge does not have the string",
     "missing": "gold is not among the candidates",
     "popular": "the most common meaning was taken, and gold is another",
@@ -28,6 +29,8 @@ def kind_of(run: Run, mention: int, most_common: int) -> str | None:
     gold, answer, verdict = int(run.gold.topics[mention]), int(run.answers[mention]), run.verdicts[mention]
     if answer == gold or (gold < 0 and answer == NIL):
         return None
+    if answer == NO_ANSWER:
+        return "failed"
     if gold < 0:
         return "absent" if gold == ABSENT else "linked"
     if not verdict.topics:

@@ -1,4 +1,4 @@
-"""One trial: a model with some settings, sampled with some settings, measured on all data sets."""
+"""One trial: a method with some settings, on a model with some settings, measured on all data sets."""
 
 import hashlib
 import json
@@ -13,9 +13,9 @@ from wikilda._core.errors import SettingsError
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods.wikilda import WikiLDA
+from wikilda.evaluation.methods import Given, make_method
 from wikilda.evaluation.run import Gold, run
-from wikilda.evaluation.tuning._space import KINDS
+from wikilda.evaluation.tuning._space import MODEL, settings_type
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelSettings, create_model
 
@@ -30,20 +30,23 @@ class Task:
     knowledge: Path
     datasets: list[Dataset]
     scratch: Path  # models with other settings live here while the search runs
+    method: str = "urn"
 
 
 def check(point: Point) -> None:
     """Refuse settings that do not go together."""
     for kind, settings in point.items():
-        KINDS[kind].from_mapping(settings)
+        settings_type(kind).from_mapping(settings)
 
 
 def measure(task: Task, point: Point, threads: int = 1) -> dict[str, Any]:
     """Micro and macro accuracy by data set, and their sum, which is what the paper maximises."""
     began = time.perf_counter()
     knowledge = Knowledge.open(task.knowledge)
-    model = _model(task, knowledge, ModelSettings.from_mapping(point["model"]))
-    method = WikiLDA("wikilda", model, knowledge, KINDS["urn"].from_mapping(point["urn"]))
+    model = _model(task, knowledge, ModelSettings.from_mapping(point[MODEL]))
+    settings = settings_type(task.method).from_mapping(point[task.method])
+    texts = [document for dataset in task.datasets for document in dataset.documents]
+    method = make_method(task.method, Given(model, knowledge, texts), {task.method: settings})
     resolver = Resolver(knowledge)
     scores: list[dict[str, Any]] = []
     for dataset in task.datasets:
@@ -86,7 +89,7 @@ def _digest(settings: ModelSettings) -> str:
 
 def forget(task: Task, keep: Point) -> None:
     """Remove the models of a search but the one in use."""
-    kept = _digest(ModelSettings.from_mapping(keep["model"]))
+    kept = _digest(ModelSettings.from_mapping(keep[MODEL]))
     for place in task.scratch.iterdir():
         if place.name != kept:
             shutil.rmtree(place, ignore_errors=True)

@@ -5,24 +5,30 @@ where that is clear (ρ). A mention for which prior and similarity agree (λ) is
 settled together, by the densest subgraph of mentions and entities, with coherence by Milne & Witten.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.evaluation.methods.aida.keyphrases import Places, phrases_of, similarities
-from wikilda.evaluation.methods.aida.subgraph import Edges, densest
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, spans_of, symbols_of
-from wikilda.knowledge import Knowledge
+from wikilda._core.settings import Settings, setting
+from wikilda.evaluation.methods.aida._keyphrases import Places, phrases_of, similarities
+from wikilda.evaluation.methods.aida._subgraph import Edges, densest
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, Search, spans_of, symbols_of
 from wikilda.lda.similarity import Likeness, likeness
 from wikilda.linking import Document
 from wikilda.text.characters import characters
 from wikilda.text.tokens import FLAGS, as_bytes, tokenize
 
-# ρ, λ and the weight of coherence are those of the authors' release.
-RHO = 0.9  # a prior this clear may join in
-PRIOR, COHERENCE = 0.566, 0.4
-LAMBDA = 0.9  # how far prior and similarity may lie apart for a mention to be settled alone
+
+@dataclass(frozen=True)
+class AidaSettings(Settings):
+    """ρ, λ and the weight of coherence are those of the authors' release."""
+
+    rho: float = setting(0.9, "ρ: a prior this clear joins the similarity", minimum=0, maximum=1)
+    prior: float = setting(0.566, "share of the prior where it joins in", minimum=0, maximum=1)
+    coherence: float = setting(0.4, "share of coherence in the weight of the graph", minimum=0, maximum=1)
+    agreement: float = setting(0.9, "λ: prior and similarity that differ less settle a mention alone", minimum=0)
 
 
 class _Local(NamedTuple):
@@ -33,15 +39,22 @@ class _Local(NamedTuple):
     settled: bool
 
 
-class Aida:
-    """Links like AIDA; a score is the weight of a mention's edge. Without coherence it is their r-prior sim-k."""
+class Aida(Method):
+    """Links like AIDA; a score is the weight of a mention's edge."""
 
-    probabilistic = False
+    name = "aida"
+    settings_type = AidaSettings
+    settings: AidaSettings
+    search: ClassVar[Search] = {
+        "rho": [0.0, 0.5, 0.7, 0.9],
+        "prior": [0.3, 0.4, 0.566, 0.7],
+        "coherence": [0.2, 0.4, 0.6, 0.8],
+        "agreement": [0.5, 0.7, 0.9, 1.2],
+    }
 
-    def __init__(self, knowledge: Knowledge, *, coherence: bool = True) -> None:
-        self.name = "aida" if coherence else "aida-local"
-        self.knowledge, self.coherence = knowledge, coherence
-        self.phrases = phrases_of(knowledge)
+    def __init__(self, given: Given, settings: AidaSettings | None = None) -> None:
+        super().__init__(given, settings)
+        self.phrases = phrases_of(self.knowledge)
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
@@ -49,7 +62,7 @@ class Aida:
         symbols = sorted({mention for mention in mentions if mention >= 0})
         places = self._places(document, mentions)
         local = {symbol: self._local(symbol, places) for symbol in symbols}
-        chosen = self._together(list(local.values())) if self.coherence and symbols else [-1] * len(symbols)
+        chosen = self._together(list(local.values())) if symbols else []
         answers = {symbol: _answer(local[symbol], first) for symbol, first in zip(symbols, chosen, strict=True)}
         return [answers.get(mention, UNKNOWN) for mention in mentions]
 
@@ -59,9 +72,10 @@ class Aida:
         similar = similarities(self.phrases, self.knowledge.graph, places, symbol, topics)
         total = similar.sum()
         similar = similar / total if total > 0.0 else np.full(len(topics), 1.0 / max(len(topics), 1))
-        clear = prior.max(initial=0.0) >= RHO
-        weights = PRIOR * prior + (1.0 - PRIOR) * similar if clear else similar
-        return _Local(topics, weights, bool(np.abs(prior - similar).sum() <= LAMBDA))
+        clear = prior.max(initial=0.0) >= self.settings.rho
+        share = self.settings.prior if clear else 0.0
+        weights = share * prior + (1.0 - share) * similar
+        return _Local(topics, weights, bool(np.abs(prior - similar).sum() <= self.settings.agreement))
 
     def _together(self, local: list[_Local]) -> list[int]:
         """For each mention the place of its candidate in the densest subgraph."""
@@ -72,7 +86,7 @@ class Aida:
         entities = [np.searchsorted(distinct, each.topics[keep]) for each, keep in zip(local, kept, strict=True)]
         weights = [each.weights[keep] for each, keep in zip(local, kept, strict=True)]
         edges = Edges(offsets, np.concatenate(entities), np.concatenate(weights))
-        places = densest(edges, alike, COHERENCE) - offsets[:-1]
+        places = densest(edges, alike, self.settings.coherence) - offsets[:-1]
         return [int(keep[place]) if len(keep) else -1 for keep, place in zip(kept, places, strict=True)]
 
     def _places(self, document: Document, mentions: list[int]) -> Places:
@@ -92,6 +106,15 @@ class Aida:
         positions = np.flatnonzero(known)
         order = np.lexsort((positions, words[positions]))
         return Places(words[positions][order].astype(np.int64), positions[order], inside)
+
+
+class AidaLocal(Aida):
+    """AIDA without the graph: their r-prior sim-k."""
+
+    name = "aida-local"
+
+    def _together(self, local: list[_Local]) -> list[int]:
+        return [-1] * len(local)
 
 
 def _strongest(local: _Local) -> NDArray[np.int64]:

@@ -1,6 +1,6 @@
 """The texts of gold sets as JSON lines with the spans of their mentions, but without labels: something to train on.
 
-    python -m benchmarks.training.gold_texts aida-train.tsv -o train.jsonl
+python -m benchmarks.training.gold_texts aida-train.tsv -o train.jsonl
 """
 
 import argparse

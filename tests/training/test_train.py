@@ -209,7 +209,7 @@ def command(model: Path, corpus: Path, target: Path, workers: int) -> list[objec
         ("sweeps", 8), ("burn_in", 2), ("held_out", 0.1), ("evaluated", 4), ("particles", 2), ("rho_local", 1e-3), ("minibatch", 4),
     )]  # fmt: skip
     plan = ["--iterations", 2, "--shards", 7, "--workers", workers]
-    return ["train", model, corpus, "-o", target, *plan, *settings]
+    return ["train", model, corpus, "-o", target, "--method=lda", *plan, *settings]
 
 
 def start(model: Path, corpus: Path, target: Path, workers: int) -> "subprocess.Popen[str]":

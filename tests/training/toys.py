@@ -18,8 +18,12 @@ def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Co
     """A corpus of symbols, made with no knowledge."""
     made = [
         Encoded(
-            f"document {number}", np.array(words, np.uint32), np.array(mentions, np.uint32), number,
-            np.zeros(len(mentions), np.uint32), np.zeros((len(mentions), MOST_CONTEXTS), np.uint64),
+            f"document {number}",
+            np.array(words, np.uint32),
+            np.array(mentions, np.uint32),
+            number,
+            np.zeros(len(mentions), np.uint32),
+            np.zeros((len(mentions), MOST_CONTEXTS), np.uint64),
         )
         for number, (words, mentions) in enumerate(documents)
     ]

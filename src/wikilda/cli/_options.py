@@ -31,25 +31,29 @@ class Sectioned(click.Command):
 
 
 def settings_options(
-    kind: type[Settings], *, defaults: bool = True
+    *kinds: type[Settings], defaults: bool = True
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command an option for every setting of a kind; it receives them as one argument, `settings`.
 
-    Without defaults (they depend on a preset) it receives just what was given, as a mapping.
+    Without defaults (they depend on a preset) it receives just what was given, as a mapping; of several kinds, the
+    first that has all of it checks it.
     """
-    names = [each.name for each in fields(kind)]
+    every = {each.name: each for kind in kinds for each in fields(kind)}
+    names = list(every)
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
         def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
             given = {name: value for name in names if (value := options.pop(name)) not in (None, ())}
             from_file = _read(settings_file) if settings_file else {}
-            checked: Any = kind.from_mapping(from_file | given)
+            wanted = {*from_file, *given}
+            fitting = [kind for kind in kinds if wanted <= {each.name for each in fields(kind)}]
+            checked: Any = (fitting or kinds)[0].from_mapping(from_file | given)
             settings = checked if defaults else {name: getattr(checked, name) for name in from_file | given}
             return command(*arguments, settings=settings, **options)
 
         wrapped: Callable[..., Any] = run
-        for each in reversed(fields(kind)):
+        for each in reversed(every.values()):
             wrapped = _option(each.name, each.default, each.metadata["help"], shown=defaults)(wrapped)
         where = click.Path(exists=True, dir_okay=False, path_type=Path)
         about = "Read settings from a TOML file; options given here go before it."

@@ -89,7 +89,7 @@ class Linker:
     def encode(self, document: Document | str, *, contexts: bool | None = None) -> EncodedDocument:
         """A document as symbols; the detector finds its mentions if they are not given.
 
-        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model has learned contexts.
+        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model knows contexts.
         """
         document = Document(document) if isinstance(document, str) else document
         if contexts is None:

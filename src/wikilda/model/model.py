@@ -142,9 +142,10 @@ class Model(Artifact):
         other.settings = settings
         return other
 
-    def with_learned(self, mentions: Parameters, contexts: ContextCounts | None) -> "Model":
-        """In memory, the same model with other parameters of mentions and other context counts."""
+    def with_learned(self, mentions: Parameters, contexts: ContextCounts | None, iteration: int) -> "Model":
+        """In memory, the same model with what it has learned after some iterations for the urn."""
         other = copy.copy(self)
+        other.manifest = self.manifest | {"iteration": iteration, "method": URN}
         other.__dict__ |= {"mentions": mentions, "contexts": contexts}
         return other
 

@@ -22,9 +22,7 @@ class ModelWriter:
     With a `base`, the model has what that has but for what is replaced; they share it on disk.
     """
 
-    def __init__(
-        self, target: str | Path, topics: int, *, overwrite: bool = False, base: Model | None = None
-    ) -> None:
+    def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False, base: Model | None = None) -> None:
         self.topics, self.base = topics, base
         self._writer = Model.writer(target, overwrite=overwrite, base=base)
         self._tables: dict[str, Parameters] = {}

@@ -2,22 +2,24 @@
 
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.artifact import MANIFEST, check_target
+from wikilda._core.artifact import MANIFEST, check_target, kind_of
 from wikilda._core.atomic import place_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
 from wikilda._core.workdir import work_directory
+from wikilda.documents.detection import Detector, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import Checkpoint
-from wikilda.training.corpus import Corpus
+from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
@@ -28,6 +30,7 @@ from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on
 
 DEFAULT = UrnTraining()
+_CORPUS, _DETECTOR = CorpusSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
@@ -40,44 +43,71 @@ class Plan:
     keep: int = 0  # models of so many iterations before the last are kept in TARGET.iterations
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How texts are encoded, where they are not a corpus already."""
+
+    settings: CorpusSettings = _CORPUS
+    detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR
+    workers: int | None = None
+
+
 def train(
     model: str | Path,
-    corpus: str | Path,
+    texts: str | Path | Sequence[Path],
     target: str | Path,
     settings: TrainingSettings = DEFAULT,
     plan: Plan | None = None,
     *,
     engine: Engine | None = None,
+    reading: "Reading | None" = None,
     knowledge: str | Path | None = None,
     overwrite: bool = False,
     restart: bool = False,
 ) -> Model:
-    """Train a model on a corpus. The result depends on model, corpus, settings and number of shards alone.
+    """Train a model on texts: files and directories as `wikilda corpus` reads them, or one corpus that it has made.
 
-    After an interruption, the same call goes on where it was.
+    The result depends on model, texts, settings and number of shards alone. After an interruption, the same call
+    resumes.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
-    read = Corpus.open(corpus, first.knowledge_identity)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
+    own = target.with_name(f"{target.name}.corpus")
+    read = _open_corpus(texts, first, place, own, reading or Reading())
     if place is None and (isinstance(settings, UrnTraining) or settings.coherence):
         raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
-    texts = _texts(first, read, settings)
-    documents = len(texts)
+    digests = _texts(first, read, settings)
+    documents = len(digests)
     shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
-            own = engine or LocalEngine()
+            runs = engine or LocalEngine()
             try:
-                training = _Training(own, first, read, place, settings, replace(plan, shards=shards), texts, work)
+                training = _Training(runs, first, read, place, settings, replace(plan, shards=shards), digests, work)
                 _finish(training.run(), work, target, place)
             finally:
                 if engine is None:
-                    own.close()
+                    runs.close()
         _keep(work, target)
+    shutil.rmtree(own, ignore_errors=True)
     return Model.open(target)
+
+
+def _open_corpus(
+    texts: str | Path | Sequence[Path], model: Model, knowledge: Path | None, target: Path, reading: "Reading"
+) -> Corpus:
+    """A corpus that is there, or texts as one beside the result."""
+    given = [Path(texts)] if isinstance(texts, str | Path) else [Path(each) for each in texts]
+    if len(given) == 1 and kind_of(given[0]) == Corpus.kind:
+        return Corpus.open(given[0], model.knowledge_identity)
+    if knowledge is None:
+        raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
+    return make_corpus(
+        given, knowledge, target, reading.settings, detector=reading.detector, workers=reading.workers, overwrite=True
+    )
 
 
 class _Training:

@@ -81,6 +81,8 @@ class Trained(Urn):
             texts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
             how = UrnTraining(held_out=0.0, evaluated=0)
             place = given.knowledge.path
-            made = train(given.model.path, [texts], scratch / "model", how, knowledge=place, progress=False)
-            learned = made.with_learned(made.mentions, made.contexts)  # its files stay mapped when they are gone
+            made = train(given.model.path, [texts], scratch / "model", how, knowledge=place)
+            learned = given.model.with_learned(
+                made.mentions, made.contexts, made.iteration
+            )  # mapped files stay when they are gone
             super().__init__(replace(given, model=learned), settings)

@@ -101,9 +101,7 @@ def _load(part: Path, name: str) -> NDArray[Any]:
     return np.asarray(np.load(part / f"{name}.npy", mmap_mode="r", allow_pickle=False))
 
 
-def _write_shards(
-    parts: Path, kept: dict[str, NDArray[np.bool_]], writer: Writer[Corpus], tokens: int
-) -> list[int]:
+def _write_shards(parts: Path, kept: dict[str, NDArray[np.bool_]], writer: Writer[Corpus], tokens: int) -> list[int]:
     """Write all documents in the order of their keys; returns the least key that each shard may have."""
     shards = -(-tokens // SHARD_TOKENS)
     firsts = [number * 2**64 // shards for number in range(shards)]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wikilda._core.artifact import MANIFEST
 from wikilda._core.jit import njit
 from wikilda._core.platform import available_cores
+from wikilda._core.progress import bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
@@ -32,6 +33,7 @@ from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
 from wikilda.training.splits import new_to, of_shard, to_evaluate
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
+from wikilda.urn.likelihood import HeldOut as UrnHeldOut
 
 
 class LocalEngine(Engine):
@@ -80,10 +82,15 @@ class LocalEngine(Engine):
         """The log likelihood of some documents under a model, and how many tokens they have."""
         some = to_evaluate(job.corpus, job.task.settings, held_out=held_out)
         settings = job.task.settings
-        tasks = [
-            (model.path, job.corpus.path, start, settings, held_out) for start in range(0, len(some.keys), _TOGETHER)
-        ]
-        found = sorted(self.pool.run(_likelihoods, tasks))
+        paths = Paths.of(job)._replace(model=model.path)
+        tasks = [(paths, start, settings, held_out) for start in range(0, len(some.keys), _TOGETHER)]
+        found = []
+        label = f"likelihood of {len(some.keys)} documents {'held out' if held_out else 'trained on'}"
+        with bar(label, len(some.keys), unit="documents") as shown:
+            for each in self.pool.run(_likelihoods, tasks):
+                found.append(each)
+                shown.advance(min(_TOGETHER, len(some.keys) - each[0]))
+        found.sort()
         return sum(each[1] for each in found), sum(each[2] for each in found)
 
     def close(self) -> None:
@@ -109,7 +116,6 @@ class Paths(NamedTuple):
         """Those of a job."""
         previous = job.previous.path if job.previous else None
         return cls(job.model.path, job.first.path, job.knowledge, job.corpus.path, job.checkpoint.path, previous)
-
 
 
 @lru_cache(maxsize=1)
@@ -225,11 +231,21 @@ def _gather(
     return bounds, to_topics, to_values
 
 
-def _likelihoods(
-    model: Path, corpus: Path, start: int, settings: TrainingSettings, held_out: bool
-) -> tuple[int, float, int]:
-    some = to_evaluate(_corpus(corpus), settings, held_out=held_out)
-    estimate = _held_out(model, _stamp(model), settings.particles, settings.seed)
+def _likelihoods(paths: Paths, start: int, settings: TrainingSettings, held_out: bool) -> tuple[int, float, int]:
+    some = to_evaluate(_corpus(paths.corpus), settings, held_out=held_out)
     numbers = range(start, min(start + _TOGETHER, len(some.keys)))
-    found = [estimate.log_likelihood(some.document(number)) for number in numbers]
+    stamp = _stamp(paths.model)
+    if isinstance(settings, UrnTraining):
+        assert paths.knowledge is not None
+        urn = _urn_held_out(paths.model, stamp, paths.knowledge, settings)
+        strings = urn.urn.knowledge.mention_strings
+        found = [urn.log_likelihood(some.with_contexts(number, strings)) for number in numbers]
+    else:
+        lda = _held_out(paths.model, stamp, settings.particles, settings.seed)
+        found = [lda.log_likelihood(some.document(number)) for number in numbers]
     return start, sum(each[0] for each in found), sum(each[1] for each in found)
+
+
+@lru_cache(maxsize=1)
+def _urn_held_out(path: Path, stamp: int, knowledge: Path, settings: UrnTraining) -> UrnHeldOut:
+    return UrnHeldOut(_model(path, stamp), Knowledge.open(knowledge), settings.urn(), settings.particles)

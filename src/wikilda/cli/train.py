@@ -8,7 +8,16 @@ from typing import Any
 import click
 
 from wikilda._core.errors import SettingsError
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    detector_option,
+    model_argument,
+    more,
+    output_options,
+    settings_options,
+    workers_option,
+)
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console, table
 from wikilda.documents.detection import choose_detector
@@ -20,52 +29,49 @@ from wikilda.training.metrics import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, Reading, train
 from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, UrnTraining
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command(cls=Sectioned)
-@click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("texts", type=_ANY, nargs=-1, required=True, metavar="TEXTS...")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write.")
+@click.command(cls=Command)
+@model_argument
+@click.argument("texts", type=ANY_PATH, nargs=-1, required=True, metavar="TEXTS...")
+@output_options("a model")
 @click.option("--method", type=click.Choice([URN, LDA]), default=URN, show_default=True, help="What to train it for.")
-@click.option("--iterations", type=click.IntRange(1), default=1, show_default=True, help="T: passes over the texts.")
+@click.option(
+    "--iterations", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="T: passes over the texts."
+)
+@workers_option("Processes")
 @click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
-@click.option("--id-column", default="id", show_default=True, help="Column or field with the document's id.")
-@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
-              help="Who finds mentions that are not given: dictionary, spacy, spacy:MODEL.")  # fmt: skip
-@click.option("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
-@click.option("--workers", type=click.IntRange(1, 256), help="Processes to sample with.  [default: one a core]")
+@more("--id-column", default="id", show_default=True, help="Column or field with the document's id.")
+@detector_option
+@more("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
 @engine_options
-@click.option("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
-@click.option("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 a core]")
-@click.option("--keep", type=click.IntRange(0), default=0, help="Keep the models of so many earlier iterations, too.")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
-@click.option("--restart", is_flag=True, help="Forget an unfinished training into the same directory.")
-@click.option("--overwrite", is_flag=True, help="Replace a model that is already there.")
+@more("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
+@more("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 per core]")
+@more("--keep", type=click.IntRange(0), default=0, help="Keep the models of this many earlier iterations.")
+@click.option("--restart", is_flag=True, help="Discard an unfinished training into the same directory.")
 @click.option(
     "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True,
-    help="Settings of --method lda to begin with.",
+    help="Settings of --method lda to start from.",
 )  # fmt: skip
 @settings_options(UrnTraining, LdaTraining, defaults=False)
 def command(
     model: Path, texts: tuple[Path, ...], target: Path, method: str, iterations: int, text_column: str, id_column: str,
-    detector: str, shards: int, workers: int | None, cluster: Cluster | None, tables: str | None, together: int,
+    detector: str, shards: int, workers: int, cluster: Cluster | None, tables: str | None, together: int,
     keep: int, knowledge: Path | None, restart: bool, overwrite: bool, preset: str, settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Train MODEL on TEXTS without labels, so that it links texts like these better.
 
     TEXTS are files and directories as `wikilda corpus` reads them, or a corpus that it has made. The result depends
-    on the model, the texts, the settings and the number of shards, not on the number of workers. Rerun the same
-    command to resume after an interruption.
+    on the model, the texts and the settings, not on the number of workers. Rerun the same command to resume an
+    interrupted training.
 
     The method `urn` is Algorithm 2 of the paper with the urn as its E-step; `lda` is the paper's, with the presets
-    `paper`, to the letter, and `default` (docs/training.md).
+    `paper`, which has the paper's values, and `default` (docs/training.md).
     """
-    own, reading = _engine(cluster, workers, tables, together), CorpusSettings(text=text_column, id=id_column)
+    own, columns = _engine(cluster, workers, tables, together), CorpusSettings(text=text_column, id=id_column)
     try:
         made = train(
             model, texts, target, _settings(method, preset, settings), Plan(iterations, shards, keep), engine=own,
-            reading=Reading(reading, partial(choose_detector, detector), workers), knowledge=knowledge,
+            reading=Reading(columns, partial(choose_detector, detector), workers), knowledge=knowledge,
             overwrite=overwrite, restart=restart,
         )  # fmt: skip
     finally:
@@ -87,7 +93,7 @@ def _settings(method: str, preset: str, given: dict[str, Any]) -> TrainingSettin
     return replace(base, **given)
 
 
-def _engine(cluster: Cluster | None, workers: int | None, tables: str | None, together: int) -> Engine:
+def _engine(cluster: Cluster | None, workers: int, tables: str | None, together: int) -> Engine:
     if cluster is None:
         refuse(("tables", "together"), "is for --engine spark.")
         return LocalEngine(workers)

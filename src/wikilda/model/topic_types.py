@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from wikilda._core.csr import offsets_of
 from wikilda._core.jit import Whole, inner, njit
 from wikilda.knowledge import Knowledge
-from wikilda.model.context_counts import TopicTypes
+from wikilda.model.context_counts import HASHES, TopicTypes
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import BREAK, WORD, Bytes, Offsets, tokenize
 
-_HASHES = 1 << 22
 _BEGINNING = 15  # words of the first sentence
 _LEAST = 20  # topics that a type word must have
 _LARGEST = 0.2  # share of all topics that it may have
@@ -33,10 +32,10 @@ def topic_types(knowledge: Knowledge, known: NDArray[np.uint32] | None = None) -
     titles, sentences = knowledge.titles, knowledge.sentences
     offsets, words = _read(titles.data, titles.offsets, sentences.data, sentences.offsets, characters())
     if known is None:
-        topics = np.bincount(words, minlength=_HASHES)
+        topics = np.bincount(words, minlength=HASHES)
         common = (topics >= _LEAST) & (topics <= max(_LARGEST * len(titles), _LEAST))
     else:
-        common = np.zeros(_HASHES, np.bool_)
+        common = np.zeros(HASHES, np.bool_)
         common[known] = True
     kept = common[words]
     ends = offsets_of(kept.astype(np.int64))

@@ -102,7 +102,9 @@ def _open_corpus(
     """A corpus that is there, or texts as one beside the result."""
     given = [Path(texts)] if isinstance(texts, str | Path) else [Path(each) for each in texts]
     if len(given) == 1 and kind_of(given[0]) == Corpus.kind:
-        return Corpus.open(given[0], model.knowledge_identity)
+        found = Corpus.open(given[0], model.knowledge_identity)
+        found.check_symbols(model.sizes)
+        return found
     if knowledge is None:
         raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
     return make_corpus(

@@ -4,6 +4,7 @@ Any range of keys is a fair sample of the documents. So training may use as many
 has the keys from m/M to (m+1)/M of all that there could be.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.artifact import Artifact
+from wikilda._core.array_checks import Array, strings
+from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.csr import offsets_of
 from wikilda._core.errors import ArtifactError
 from wikilda._core.string_table import StringTable
@@ -80,11 +82,29 @@ class Corpus(Artifact):
     """A corpus, opened; nothing is read before it is used."""
 
     kind = "corpus"
-    format = 2
+    format = 3
+    fields = {"knowledge": str, "summary": dict[str, int], "symbols": dict[str, int]}
+    arrays = {
+        "*/keys": Array(np.uint64, "*/documents"),
+        "*/digests": Array(np.uint64, "*/documents"),
+        "*/word_offsets": Array(np.int64, "*/documents", extra=1, into="*/words"),
+        "*/words": Array(np.uint32, "*/words", below="words"),
+        "*/mention_offsets": Array(np.int64, "*/documents", extra=1, into="*/mentions"),
+        "*/mentions": Array(np.uint32, "*/mentions", below="mentions"),
+        "*/positions": Array(np.uint32, "*/mentions"),
+        "*/contexts": Array(np.uint64),
+        **strings("*/ids", "*/documents"),
+    }
+    sizes_from = {"words": "symbols.words", "mentions": "symbols.mentions"}  # of the knowledge
+    held = False  # there may be thousands of files
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
-        self.firsts = np.array(self.field("firsts", list), np.uint64)  # the least key of every shard
+        firsts = self.field("firsts", list)  # the least key of every shard
+        folders = {name.partition("/")[0] for name in self.files}
+        if folders != {f"{number:05d}" for number in range(len(firsts))} or not all(map(_is_key, firsts)):
+            raise ArtifactError(f"{path / MANIFEST}: firsts are not the keys of its shards. Make {path} anew.")
+        self.firsts = np.array(firsts, np.uint64)
 
     @classmethod
     def open(cls, path: str | Path, knowledge: str | None = None) -> "Corpus":
@@ -102,6 +122,12 @@ class Corpus(Artifact):
     def knowledge_identity(self) -> str:
         """The knowledge that its symbols belong to."""
         return self.field("knowledge", str)
+
+    def check_symbols(self, known: Mapping[str, int]) -> None:
+        """Refuse a corpus with symbols that are not below some numbers of words and mentions."""
+        for name in self.sizes_from:
+            if self.field(f"symbols.{name}", int) > known[name]:
+                raise ArtifactError(f"{self.path}: has more {name} than the model knows ({known[name]:,}).")
 
     @property
     def documents(self) -> int:
@@ -136,12 +162,19 @@ class Corpus(Artifact):
 
     @lru_cache(maxsize=64)  # noqa: B019
     def _shard(self, number: int) -> Documents:
-        return Documents(*(self.array(f"{number:05d}/{name}") for name in Documents._fields))
+        found = Documents(*(self.array(f"{number:05d}/{name}") for name in Documents._fields))
+        if len(found.contexts) != MOST_CONTEXTS * len(found.mentions):
+            raise ArtifactError(f"{self.path}: shard {number} has too few contexts. Make {self.path} anew.")
+        return found
 
 
 def _rows(contexts: NDArray[np.uint64]) -> Contexts:
     table = contexts.reshape(-1, MOST_CONTEXTS)
     return Contexts(offsets_of((table != 0).sum(1)), table[table != 0])
+
+
+def _is_key(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**64
 
 
 def _cut(documents: Documents, first: int, end: int) -> Documents:

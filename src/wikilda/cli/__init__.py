@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "Build the sample wiki and link a text with it.",
     "download": "Fetch a dump of a Wikimedia wiki.",
     "build": "Turn a wiki dump, or plain tables, into knowledge.",
+    "verify": "Check an artifact: every value and every digest.",
     "show": "Look a title or a mention up in knowledge.",
     "init": "Make a model from knowledge.",
     "link": "Say what the mentions of documents mean.",

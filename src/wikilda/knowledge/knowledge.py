@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.array_checks import Array, hash_table, rows, strings
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda._core.hash_table import HashTable
@@ -15,6 +16,10 @@ from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
+
+_TOPICS = Array(np.uint32, below="topics", increasing=True)
+_NAMED = Array(np.uint32, below="topics")
+_CATEGORIES = Array(np.uint32, below="categories", increasing=True)
 
 
 class Table(NamedTuple):
@@ -35,6 +40,37 @@ class Knowledge(Artifact):
 
     kind = "knowledge"
     format = 1
+    fields = {"site": dict, "source": dict, "settings": dict, "summary": dict[str, int], "complaints": list[str]}
+    arrays = {
+        **strings("topics/titles", "topics"),
+        **strings("topics/sentences", "topics"),
+        "topics/page_ids": Array(np.int64, "topics"),
+        "topics/wikidata": Array(np.int64, "topics", minimum=0),
+        **strings("redirects/titles", "redirects"),
+        "redirects/topics": Array(np.uint32, "redirects", below="topics"),
+        **strings("mentions/strings", "mentions"),
+        **rows("mentions/", "mentions", filled=True, topics=_TOPICS, counts=Array(np.uint32, minimum=1)),
+        **hash_table("mentions/trie_", below="mentions"),
+        "mentions/linked": Array(np.uint32, "mentions"),
+        "mentions/occurrences": Array(np.uint32, "mentions"),
+        **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
+        **hash_table("names/words_", below="keys of names", optional=True),
+        **hash_table("names/variants_", below="mentions", optional=True),
+        "names/popularity": Array(np.float32, "topics", minimum=0, optional=True),
+        **strings("words/strings", "words"),
+        **rows("words/", "words", topics=_TOPICS, counts=Array(np.uint32, minimum=1)),
+        **hash_table("words/table_", below="words"),
+        "words/totals": Array(np.int64, "words", minimum=0),
+        "words/frequencies": Array(np.uint32, "words"),
+        **strings("categories/names", "categories", optional=True),
+        "categories/hidden": Array(np.bool_, "categories", optional=True),
+        **rows("categories/topics/", "topics", optional=True, numbers=_CATEGORIES),
+        **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
+        **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("links/out/", "topics", topics=_TOPICS),
+        **rows("links/in/", "topics", topics=_TOPICS),
+    }
 
     @cached_property
     def site(self) -> Site:

@@ -10,7 +10,7 @@ the things; lists, languages, awards, peoples, substances and all the rest are c
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +24,14 @@ from wikilda._core.string_table import StringTable
 from wikilda.knowledge._type_words import LANGUAGES, TYPES, TypeWords
 from wikilda.knowledge.categories import Lists
 from wikilda.text.characters import Characters, characters
-from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, mix, tokenize, word_hash
+from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, mix, tokenize, word_hash
 
 __all__ = ["TYPES", "Types", "check_types", "write_types"]
 
-ARRAY = "topics/types"
 _SCALE = 255
 _SHOWN = 0.2  # types that are less probable are not mentioned
-_BITS = np.uint64(64 - 22)
-_FEATURES = 1 << 22
+_BITS = 22  # features are told apart by so many bits of their hashes, by fewer in a small wiki
+_SHIFT = np.uint64(64 - _BITS)
 _BEGINNING = 20  # words of the first sentence
 _LEAST = 4  # topics that have a feature that counts
 _SMOOTHING = 0.5
@@ -44,32 +43,30 @@ _OPEN, _CLOSE = ord("("), ord(")")
 _COPULA, _STOP, _JOINT, _LIGHT = -2, -3, -4, -5  # what a word is if not a noun; −1: nothing
 
 Features = NDArray[np.uint32]
+Shares = NDArray[np.uint8]
 
 
 class Types(NamedTuple):
-    """The probability of each type, by topic, in 255ths; none where the knowledge has no types."""
+    """By type, its probability for each topic, in 255ths; nothing where the knowledge has no types."""
 
-    shares: NDArray[np.uint8]
+    shares: tuple[Shares, ...] = ()
 
-    def of(self, topic: int) -> list[tuple[str, float]]:
+    def of(self, topic: int) -> dict[str, float]:
         """The probable types of a topic, best first."""
-        if not len(self.shares):
-            return []
-        row = self.shares[topic * len(TYPES) : (topic + 1) * len(TYPES)]
-        order = np.argsort(-row.astype(np.int64), kind="stable").tolist()
-        return [(TYPES[at], round(int(row[at]) / _SCALE, 3)) for at in order if row[at] >= _SHOWN * _SCALE]
+        row = [int(each[topic]) for each in self.shares]
+        order = sorted(range(len(row)), key=lambda at: (-row[at], at))
+        return {TYPES[at]: round(row[at] / _SCALE, 3) for at in order if row[at] >= _SHOWN * _SCALE}
 
     def best(self, topic: int) -> str | None:
         """The most probable type of a topic; none where nothing is known."""
-        found = self.of(topic)
-        return found[0][0] if found else None
+        return next(iter(self.of(topic)), None)
 
     def topics(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Which topics are most probably of one of some types."""
         wanted = [TYPES.index(each) for each in check_types(types)]
-        if not len(self.shares):
-            raise InputError("this knowledge has no types: build it anew, from a wiki in English.")
-        return np.isin(self.shares.reshape(-1, len(TYPES)).argmax(axis=1), wanted)
+        if not self.shares:
+            raise InputError("this knowledge has no types: build it again, from a wiki in English.")
+        return np.isin(np.argmax(np.stack(self.shares), axis=0), wanted)
 
 
 def check_types(types: Iterable[str]) -> list[str]:
@@ -81,20 +78,23 @@ def check_types(types: Iterable[str]) -> list[str]:
     return found
 
 
-def write_types(out: Writer, language: str) -> None:  # type: ignore[type-arg]
+def write_types(out: Writer[Any], language: str) -> None:
     """Write the types of knowledge whose topics and categories are written; none if its language has no nouns."""
-    words = LANGUAGES.get(language.split("-")[0])
+    words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables need not say theirs
     titles, sentences = _strings(out, "topics/titles"), _strings(out, "topics/sentences")
     if words is None or not len(titles):
-        out.array(ARRAY, np.empty(0, np.uint8))
         return
-    names, lists = _strings(out, "categories/names"), (out.read(f"categories/topics/{each}") for each in Lists._fields)
-    out.array(ARRAY, find_types(titles, sentences, names, Lists(*lists), words))
+    names, lists = StringTable.of([]), Lists(np.empty(0, np.int64), np.empty(0, np.uint32))
+    if (out.path / "categories").is_dir():
+        names = _strings(out, "categories/names")
+        lists = Lists(*(out.read(f"categories/topics/{each}") for each in Lists._fields))
+    for name, share in zip(TYPES, find_types(titles, sentences, names, lists, words), strict=True):
+        out.array(f"types/{name}", share)
 
 
 def find_types(
     titles: StringTable, sentences: StringTable, names: StringTable, categories: Lists, words: TypeWords
-) -> NDArray[np.uint8]:
+) -> tuple[Shares, ...]:
     """The shares of types of topics with titles, first sentences and categories."""
     table, roles = _roles(words)
     suffixes = StringTable.of(list(words.suffixes))
@@ -111,7 +111,7 @@ def find_types(
     known = np.flatnonzero(nouns >= 0)
     logits[known, nouns[known]] += np.where(trusted[known], _NOUN_WEIGHT, _NOUN_WEIGHT / 4)
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.rint(shares / shares.sum(axis=1, keepdims=True) * _SCALE).astype(np.uint8).ravel()
+    return tuple(np.rint((shares / shares.sum(axis=1, keepdims=True)).T * _SCALE).astype(np.uint8))
 
 
 def _roles(words: TypeWords) -> tuple[HashTable, NDArray[np.int64]]:
@@ -142,13 +142,15 @@ def _plurals(noun: str) -> tuple[str, ...]:
 
 def _sizes(taught: NDArray[np.int64]) -> NDArray[np.float64]:
     """How many topics of each type teach; one more, so that none is impossible."""
-    return np.bincount(taught[taught >= 0], minlength=len(TYPES)) + 1.0
+    return np.bincount(taught[taught >= 0], minlength=len(TYPES)).astype(np.float64) + 1
 
 
 def _scores(taught: NDArray[np.int64], offsets: Offsets, features: Features) -> NDArray[np.float64]:
     """Naive Bayes: what the features of each topic add to the log odds of types."""
     chance = _sizes(taught) / _sizes(taught).sum()
-    counts, totals = _counts(taught, offsets, features)
+    size = 1 << min(_BITS, len(features).bit_length() + 1)
+    features = features & np.uint32(size - 1)
+    counts, totals = _counts(taught, offsets, features, size)
     # Of a feature's topics, the share of each type against what chance would give: 0 where nothing is learnt of it.
     share = counts + (_SMOOTHING * len(TYPES) * chance).astype(np.float32)
     weights = np.log(share / share.sum(axis=1, keepdims=True)) - np.log(chance).astype(np.float32)
@@ -158,10 +160,10 @@ def _scores(taught: NDArray[np.int64], offsets: Offsets, features: Features) -> 
 
 @njit
 def _counts(
-    taught: NDArray[np.int64], offsets: Offsets, features: Features
+    taught: NDArray[np.int64], offsets: Offsets, features: Features, size: Whole
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:  # fmt: skip
     """How many topics of each type have each feature, and how many have it at all."""
-    counts, totals = np.zeros((_FEATURES, len(TYPES)), np.float32), np.zeros(_FEATURES, np.int64)
+    counts, totals = np.zeros((size, len(TYPES)), np.float32), np.zeros(size, np.int64)
     for topic in range(len(taught)):
         for at in range(offsets[topic], offsets[topic + 1]):
             totals[features[at]] += 1
@@ -224,7 +226,7 @@ def _read(
 @inner
 def _store(features: Features, offsets: Offsets, topic: Whole, own: Hashes) -> Features:
     for at in range(len(own)):
-        own[at] = mix(own[at] | FLAGS) >> _BITS
+        own[at] = mix(own[at] | FLAGS) >> _SHIFT
     distinct = np.unique(own)
     offsets[topic + 1] = offsets[topic] + len(distinct)
     if offsets[topic + 1] > len(features):
@@ -278,7 +280,7 @@ def _noun(
             continue
         elif role >= 0 or role == _LIGHT:
             noun = role
-        elif role == _STOP:
+        elif role == _STOP and tokens[at] & AFTER_SPACE:
             if noun != _LIGHT:
                 return max(noun, np.int64(-1)), True, met
             noun = np.int64(-1)
@@ -334,5 +336,5 @@ def _spread(
     return ends, found[: ends[-1]].copy()
 
 
-def _strings(out: Writer, name: str) -> StringTable:  # type: ignore[type-arg]
+def _strings(out: Writer[Any], name: str) -> StringTable:
     return StringTable(out.read(f"{name}.bytes"), out.read(f"{name}.offsets"))

@@ -27,6 +27,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
+
 # Clusters, browsers, whole servers, real dumps, kills: `pytest -m "not slow"` leaves them out.
 SLOW = (
     "training/spark/", "training/test_train.py", "knowledge/test_real.py", "knowledge/test_interruption.py",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wikilda._core import artifact as artifacts
 from wikilda._core._manifest import identity_of
-from wikilda._core.array_checks import Array, hash_table, rows, strings
+from wikilda._core.array_checks import Array, Wrong, check_values, hash_table, rows, strings
 from wikilda._core.artifact import Artifact
 from wikilda._core.errors import ArtifactError
 from wikilda._core.hash_table import table_of
@@ -230,3 +230,12 @@ def test_what_is_replaced_while_it_is_opened_is_opened_again(tmp_path: Path, mon
 
     monkeypatch.setattr(artifacts, "map_array", replacing)
     assert Shelf.open(tmp_path / "x").field("about", str) == "newer"
+
+
+def test_a_table_of_nothing_may_have_free_slots_and_no_keys() -> None:
+    declared = hash_table("table_", below="things")
+    free = {"table_keys": np.zeros(4, np.uint64), "table_values": np.zeros(4, np.int32)}
+    check_values(declared, free.__getitem__, {"things": 0})
+    taken = free | {"table_keys": np.array([0, 7, 0, 0], np.uint64)}
+    with pytest.raises(Wrong, match="has keys, and there are no things"):
+        check_values(declared, taken.__getitem__, {"things": 0})

@@ -63,6 +63,7 @@ class Array:
     filled: bool = False
     text: bool = False
     room: bool = False
+    keys: str = ""  # of a hash table's values
 
 
 Arrays = Mapping[str, Array]
@@ -92,7 +93,7 @@ def hash_table(prefix: str, below: str, *, optional: bool = False) -> Arrays:
     slots = f"slots of {prefix}"
     return {
         f"{prefix}keys": Array(np.uint64, slots, room=True, optional=optional),
-        f"{prefix}values": Array(np.int32, slots, below=below, minimum=-1, optional=optional),
+        f"{prefix}values": Array(np.int32, slots, below=below, minimum=-1, optional=optional, keys=f"{prefix}keys"),
     }
 
 
@@ -142,6 +143,9 @@ def check_values(declared: Arrays, array: Callable[[str], NDArray[Any]], sizes: 
         found = array(name)
         if each.text:
             _check_text(name, found, array(each.offsets))
+        elif each.keys and sizes[str(each.below)] == 0:  # free slots have the value 0, which is below no size of 0
+            if (array(each.keys) != EMPTY).any():
+                raise Wrong(each.keys, f"has keys, and there are no {each.below}")
         elif not each.into:
             _check_range(name, each, found, sizes)
         if each.increasing and (at := int(_first_decrease(array(each.offsets), found))) >= 0:
@@ -242,5 +246,5 @@ def _spread(arrays: Arrays, present: set[str]) -> dict[str, Array]:
 
 def _within(each: Array, folder: str) -> Array:
     """A declaration for all folders, for one of them; sizes that begin with the sign for all are its own."""
-    own = {part: getattr(each, part).replace(ANY, folder, 1) for part in ("size", "into", "offsets")}
+    own = {part: getattr(each, part).replace(ANY, folder, 1) for part in ("size", "into", "offsets", "keys")}
     return replace(each, **own)

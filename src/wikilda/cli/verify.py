@@ -6,6 +6,7 @@ import click
 
 from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError
+from wikilda.cli._options import ANY_PATH, Command
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.training.corpus import Corpus
@@ -13,9 +14,9 @@ from wikilda.training.corpus import Corpus
 _KINDS: tuple[type[Artifact], ...] = (Knowledge, Model, Corpus)
 
 
-@click.command()
-@click.argument("artifact", type=click.Path(path_type=Path), metavar="ARTIFACT")
-@click.option("--kb", "knowledge", type=click.Path(path_type=Path), help="A model's knowledge, if it has moved.")
+@click.command(cls=Command)
+@click.argument("artifact", type=ANY_PATH, metavar="ARTIFACT")
+@click.option("--knowledge", type=ANY_PATH, help="A model's knowledge, if it has moved.")
 def command(artifact: Path, knowledge: Path | None) -> None:
     """Check knowledge, a model or a corpus: every value that the program relies on, and the digest of every file.
 

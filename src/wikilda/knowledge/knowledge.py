@@ -1,13 +1,15 @@
 """Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
 
+import json
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.array_checks import Array, hash_table, rows, strings
-from wikilda._core.artifact import MANIFEST, Artifact
+from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda._core.hash_table import HashTable
 from wikilda._core.string_table import StringTable
@@ -73,6 +75,24 @@ class Knowledge(Artifact):
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
     }
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open knowledge, or that of a model.
+
+        Examples
+        --------
+        >>> from wikilda import Knowledge
+        >>> known = Knowledge.open(sample)
+        >>> known
+        Knowledge('samplewiki', 249 topics)
+        >>> known.titles[known.find_topic("Robert_Croft")]
+        'Robert Croft'
+        """
+        return super().open(_inside(Path(path)))
+
+    def __repr__(self) -> str:
+        return f"Knowledge({self.site.database or self.site.name!r}, {len(self.titles):,} topics)"
 
     @cached_property
     def site(self) -> Site:
@@ -230,3 +250,14 @@ class Knowledge(Artifact):
 
     def _hashes(self, name: str) -> HashTable:
         return HashTable(self.array(f"{name}_keys"), self.array(f"{name}_values"))
+
+
+def _inside(path: Path) -> Path:
+    """Where the knowledge of a model is; knowledge is where it is."""
+    if kind_of(path) != "model":
+        return path
+    known = json.loads((path / MANIFEST).read_text("utf-8")).get("knowledge")
+    hint = known.get("path") if isinstance(known, dict) else None
+    if not isinstance(hint, str) or not (path / hint).is_dir():
+        raise ArtifactError(f"{path}: its knowledge is not where it was. Give the knowledge itself.")
+    return (path / hint).resolve()

@@ -69,6 +69,10 @@ class Model(Artifact):
         except SettingsError as error:
             raise ArtifactError(f"{path / MANIFEST}: {error}. Make {path} anew.") from None
 
+    def __repr__(self) -> str:
+        wiki = f"{self.knowledge().site.database!r}, " if self.knowledge_identity else ""
+        return f"Model({wiki}{self.topics:,} topics, iteration {self.iteration})"
+
     @property
     def iteration(self) -> int:
         """How many iterations of training it has had."""
@@ -178,7 +182,7 @@ class Model(Artifact):
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
                 f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
-                "Say where it is now: --kb, or knowledge= in Python."
+                "Give its place: --knowledge, or knowledge= in Python."
             )
         return path.resolve()
 

@@ -58,8 +58,7 @@ class ModelWriter:
         """Finish a model that has the settings, the knowledge and the popularity of its base."""
         base = self.base
         assert base is not None
-        for kind in self._tables:
-            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
+        self._write_sums()
         replaced = {f"{kind} parameters": int(table.offsets[-1]) for kind, table in self._tables.items()}
         self._tables.clear()
         return self._writer.finish({"summary": base.summary | replaced, **fields})
@@ -76,8 +75,7 @@ class ModelWriter:
         more: dict[str, Any] | None = None,
     ) -> Model:
         """Sum the parameters by topic, write the manifest, and move the model into place."""
-        for kind in (WORDS, MENTIONS):
-            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
+        self._write_sums()
         self._writer.array("topics/popularity", popularity.astype(np.float32))
         manifest = {
             "iteration": iteration,
@@ -93,6 +91,13 @@ class ModelWriter:
         }
         self._tables.clear()
         return self._writer.finish(manifest)
+
+    def _write_sums(self) -> None:
+        """What is derived from the tables that were written, by topic."""
+        for kind, table in self._tables.items():
+            self._writer.array(f"topics/{kind}_sums", sum_by_topic(table, self.topics))
+        if WORDS in self._tables:
+            self._writer.array("topics/word_norms", word_norms(self._tables[WORDS], self.topics))
 
 
 def chunks(offsets: NDArray[np.int64], most: int = _CHUNK) -> Iterator[tuple[int, int]]:
@@ -117,3 +122,23 @@ def sum_by_topic(table: Parameters, topics: int) -> NDArray[np.float64]:
 def _add(topics: NDArray[np.uint32], values: NDArray[np.float32], sums: NDArray[np.float64]) -> None:
     for at in range(len(topics)):
         sums[topics[at]] += np.float64(values[at])
+
+
+def word_norms(words: Parameters, topics: int) -> NDArray[np.float32]:
+    """√Σ_w P(k|w) of each topic: the length of its vector of words before that is made 1."""
+    squares = np.zeros(topics, np.float64)
+    for first, last in chunks(words.offsets):
+        _add_shares(words.between(first, last), squares)
+    return np.sqrt(squares).astype(np.float32)
+
+
+@njit
+def _add_shares(rows: Parameters, squares: NDArray[np.float64]) -> None:
+    offsets, topics, values = rows
+    for row in range(len(offsets) - 1):
+        total = 0.0
+        for at in range(offsets[row], offsets[row + 1]):
+            total += np.float64(values[at])
+        if total > 0.0:
+            for at in range(offsets[row], offsets[row + 1]):
+                squares[topics[at]] += np.float64(values[at]) / total

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
 from wikilda.model.context_counts import ContextCounts
-from wikilda.model.model import CONTEXTS, MENTIONS, WORDS, Model, Parameters
+from wikilda.model.model import CONTEXTS, WORDS, Model, Parameters
 from wikilda.model.settings import ModelSettings
 
 _CHUNK = 1 << 20  # parameters handled at a time

@@ -1,6 +1,7 @@
 """What many tests share: real data, where it is to be had, and the sample wiki's knowledge."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numba
@@ -17,6 +18,28 @@ settings.register_profile("kernels", deadline=None, max_examples=20 if numba.con
 settings.load_profile("kernels")
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A user's cache of the tests' own, also for processes that they start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+# Clusters, browsers, whole servers, real dumps, kills: `pytest -m "not slow"` leaves them out.
+SLOW = (
+    "training/spark/", "training/test_train.py", "knowledge/test_real.py", "knowledge/test_interruption.py",
+    "server/test_schema.py", "server/test_process.py", "server/test_page.py", "server/test_sockets.py",
+    "linking/test_command.py", "integrations/",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(tuple(f"tests/{place}" for place in SLOW)):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

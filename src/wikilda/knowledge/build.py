@@ -22,6 +22,7 @@ from wikilda.knowledge._assemble import Assembler
 from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
+from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
@@ -101,6 +102,7 @@ def _assemble(
         ("counting mentions", lambda _: assembler.count_mentions()),
         ("writing mentions", assembler.write_mentions),
         ("writing words", assembler.write_words),
+        ("indexing names", write_name_index),
         ("writing links", assembler.write_links),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
     ]

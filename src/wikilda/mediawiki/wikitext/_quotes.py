@@ -8,6 +8,7 @@ from wikilda.mediawiki.wikitext._output import (
     FRAMES,
     HIDDEN,
     LINE,
+    LOOKED,
     NEWLINE,
     SPACE,
     Rendered,
@@ -33,7 +34,7 @@ def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) 
         state[BOLD] = 1
     if run >= 2 and not state[HIDDEN] and not state[FRAMES]:
         if state[APOSTROPHE] == UNKNOWN:
-            state[APOSTROPHE] = _find_apostrophe(source, at, size, partner)
+            state[APOSTROPHE], state[LOOKED] = _find_apostrophe(source, at, size, partner)
         if state[APOSTROPHE] == after:
             shown += 1
     for _ in range(shown):
@@ -49,10 +50,11 @@ def _run_end(source: Bytes, at: int, size: int) -> int:
 
 
 @inner
-def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> int:
+def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> tuple[int, int]:
     """Where the run ends that is an apostrophe and italics (`l'''Iliade''`): one is if neither kind is balanced.
 
-    MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space.
+    MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space. Also returns
+    how far it has looked: up to there the answer holds, so that nothing is looked at twice.
     """
     bold = italic = hidden = 0
     alone = after_word = after_space = NONE
@@ -82,5 +84,5 @@ def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> in
                 after_word = after
         at = after
     if bold % 2 == 0 or italic % 2 == 0:
-        return NONE
-    return alone if alone != NONE else (after_word if after_word != NONE else after_space)
+        return NONE, at
+    return (alone if alone != NONE else (after_word if after_word != NONE else after_space)), at

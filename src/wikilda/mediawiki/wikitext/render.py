@@ -23,6 +23,7 @@ from wikilda.mediawiki.wikitext._output import (
     LEAD,
     LINE,
     LINKS,
+    LOOKED,
     NEWLINE,
     PROSE,
     ROW,
@@ -90,7 +91,7 @@ def render(
     """
     state = out.state
     state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[PROSE] = 0
-    state[ROW] = state[ROWS_SEEN] = 0
+    state[ROW] = state[ROWS_SEEN] = state[LOOKED] = 0
     state[APOSTROPHE] = UNKNOWN
     state[LEAD] = state[FALLBACK] = -1
     state[LINE], state[BOLD] = state[AT_TEXT], 0
@@ -115,7 +116,7 @@ def render(
             at, state[AT_TEXT] = _copy_plain(source, at, stop, out.text, state[AT_TEXT])
         if at < stop and source[at] == NEWLINE:
             line_start = True
-            _end_line(out)
+            _end_line(at, out)
             at += 1
         elif at < stop:
             at = _markup(source, at, size, partner, dialect, frames, out)
@@ -125,13 +126,13 @@ def render(
 
 
 @inner
-def _end_line(out: Rendered) -> None:
+def _end_line(at: int, out: Rendered) -> None:
     state = out.state
     state[HEADING] = state[BRACKET] = 0
     if state[ROW] and not state[FRAMES]:
         state[ROW] = 0
         state[HIDDEN] = max(0, state[HIDDEN] - 1)
-    if not state[HIDDEN] and not state[FRAMES]:
+    if not state[HIDDEN] and not state[FRAMES] and at >= state[LOOKED]:
         state[APOSTROPHE] = UNKNOWN
     if state[HIDDEN]:
         put(out, NEWLINE)

@@ -12,19 +12,19 @@ from wikilda._core.csr import offsets_of
 from wikilda._core.random import stream_of
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
-from wikilda.lda.expected_phi import prepare
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
-from wikilda.model.context_counts import Surroundings
-from wikilda.urn._candidates import Candidates, candidates_of, with_extra
+from wikilda.model.context_counts import ContextCounts
+from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
-from wikilda.urn.context_evidence import spread, surroundings_evidence, without
+from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.settings import UrnSettings
+from wikilda.urn.statistics import UNIT, Taught, taught_by
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -50,10 +50,11 @@ class Part:
     posterior: NDArray[np.float64]
     nil: NDArray[np.float64]  # by mention
     shares: NDArray[np.float64]  # the posterior before it was sharpened
+    from_base: NDArray[np.float64]  # what the base measure has of them
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
     logs: Logs
-    surroundings: NDArray[np.float64]  # what stands around a mention says for its candidates, as logarithms
+    contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates, as logarithms
     neighbours: Neighbours  # of topics
     related: Matrix
     words: NDArray[np.int64]  # distinct words of the document
@@ -72,6 +73,7 @@ class Drawn:
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     posterior: NDArray[np.float64]
+    from_base: NDArray[np.float64]  # the share of the conditional that came from the base measure
     nil: NDArray[np.float64]
     parts: list[Part]
 
@@ -88,11 +90,12 @@ class Drawn:
             before += len(part.posterior)
         offsets = offsets_of(lengths)
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        topics = [part.topics[part.mentions.numbers] for part in parts]
-        posterior = [part.posterior for part in parts]
         if not parts:
-            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
-        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), np.empty(0, np.float64), nil, parts)
+        topics = np.concatenate([part.topics[part.mentions.numbers] for part in parts])
+        posterior = np.concatenate([part.posterior for part in parts])
+        base = np.concatenate([part.from_base for part in parts])
+        return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
     def mention(self, number: int) -> Ranking:
         """The topics that a mention may mean and their posterior probabilities, best first."""
@@ -107,10 +110,10 @@ class Urn:
 
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
         self.model, self.knowledge, self.settings = model, knowledge, settings
-        self.lengths = prepare(model).lengths
+        self.lengths = model.word_norms
         s = settings
-        self.surroundings = model.surroundings if s.context_weight > 0 else None
-        self._counted = self.surroundings.total if self.surroundings else 0.0
+        self.contexts = model.contexts if s.context_weight > 0 else None
+        self._counted = self.contexts.total if self.contexts else 0.0
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
             s.coreference_weight, s.nil_level,
@@ -119,11 +122,22 @@ class Urn:
         self._local: Any = threading.local()
 
     def draw(self, document: EncodedDocument) -> Drawn:
-        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone."""
+        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
+
+        What the model has learned from the document itself is left out.
+        """
+        learned = self.model.contexts
+        own = None
+        if learned is not None and learned.has(document.text):
+            own = taught_by(self.draw_without(replace(document, contexts=None), None))
+        return self.draw_without(document, own)
+
+    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+        """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
         first = int(np.searchsorted(words, 0))
-        spoken, strings = self._spoken(document), document.strings
+        learned, strings = self._learned(document, own), document.strings
         mentions = self._names.resolve(mentions, strings)
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
@@ -134,7 +148,8 @@ class Urn:
                     mentions,
                     places,
                     [strings[at] for at in chosen],
-                    spoken,
+                    learned,
+                    own,
                     words[first:],
                     counts[first:],
                     stream,
@@ -169,7 +184,8 @@ class Urn:
         mentions: NDArray[np.int64],
         places: NDArray[np.int64],
         strings: list[str],
-        spoken: tuple[Contexts, Surroundings] | None,
+        learned: tuple[Contexts, ContextCounts] | None,
+        own: Taught | None,
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
@@ -178,6 +194,8 @@ class Urn:
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
         found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        if own is not None:
+            found = found._replace(priors=_left_out(found, symbols, mentions, own))
         related_strings = related_names(names, rows.ravel())
         found = self._with_more(found, symbols, names, related_strings)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
@@ -190,14 +208,14 @@ class Urn:
             logs.names[span] = self._title_match(name, found.topics[found.numbers[span]])
         nil = self._nil(symbols)
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
-        surroundings = self._surroundings(spoken, chosen, tokens, found)
-        tokens = tokens._replace(weights=np.exp(tokens.weights + surroundings))
+        contexts = self._contexts(learned, chosen, tokens, found)
+        tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
-            chosen, found.topics, tokens, posterior, unknown, drawn.shares, rows.ravel(), found, logs,
-            surroundings, near, related, words, counts, drawn.nil, drawn.level,
+            chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
+            contexts, near, related, words, counts, drawn.nil, drawn.level,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -238,28 +256,27 @@ class Urn:
             words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
         )
 
-    def _spoken(self, document: EncodedDocument) -> tuple[Contexts, Surroundings] | None:
-        """What stands around the mentions, and what others than this document have taught about it."""
-        around, known = document.contexts, self.surroundings
-        if around is None or known is None:
+    def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:
+        """The contexts of the mentions, and what others than this document have taught about them."""
+        contexts, known = document.contexts, self.contexts
+        if contexts is None or known is None:
             return None
-        if not known.has(document.text):
-            return around, known
-        alone = self.draw(replace(document, contexts=None))
-        own = spread(around, alone.offsets, alone.topics, alone.posterior, known.kinds)
-        return around, without(known, around, own)
+        if own is None:
+            return contexts, known
+        rows = spread(contexts, own.offsets, own.topics, own.shares / UNIT, known.types)
+        return contexts, without(known, contexts, rows)
 
-    def _surroundings(
+    def _contexts(
         self,
-        spoken: tuple[Contexts, Surroundings] | None,
+        learned: tuple[Contexts, ContextCounts] | None,
         chosen: NDArray[np.int64],
         tokens: Mentions,
         found: Candidates,
     ) -> NDArray[np.float64]:
-        if spoken is None:
+        if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
-        evidence = surroundings_evidence(spoken[0], chosen, tokens.offsets, topics, spoken[1], self._counted)
+        evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence
 
     def _title_match(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -270,6 +287,15 @@ class Urn:
             (kinds & UNLIKE) != 0
         )
         return found
+
+
+def _left_out(
+    found: Candidates, symbols: NDArray[np.int64], mentions: NDArray[np.int64], own: Taught
+) -> NDArray[np.float64]:
+    """The priors without the document's own part of λ̂."""
+    places = np.minimum(np.searchsorted(symbols, mentions), len(symbols) - 1)
+    rows = np.where(symbols[places] == mentions, places, -1)
+    return leave_out(found, rows, own.offsets, own.topics, own.base / UNIT)
 
 
 def _sharp(

@@ -17,10 +17,9 @@ from wikilda._core.string_table import StringTable
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import encode
+from wikilda.documents.reading import Bad, Batch, ReadSettings
 from wikilda.knowledge import Knowledge
-from wikilda.training.corpus._reading import Draft, drafts
 from wikilda.training.corpus.settings import CorpusSettings
-from wikilda.training.corpus.sources import Batch
 
 
 class Recipe(NamedTuple):
@@ -28,6 +27,7 @@ class Recipe(NamedTuple):
 
     knowledge: Path
     settings: CorpusSettings
+    reading: ReadSettings
     detector: "DetectorSettings | Callable[[Knowledge], Detector]"
 
 
@@ -59,8 +59,12 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     knowledge, detector = _opened(recipe)
     report = Report()
     made: list[Encoded] = []
-    for draft in drafts(batch, recipe.settings, report):
-        made += _encoded(draft, knowledge, detector, recipe.settings, report)
+    for document in batch.read(recipe.reading):
+        report.count("documents read")
+        if isinstance(document, Bad):
+            report.complain("documents that cannot be read", str(document))
+        else:
+            made += _encoded(document, knowledge, detector, recipe.settings, report)
     made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
     with new_directory(parts / f"{number:06d}") as place:
         for name, values in arrays_of(made).items():
@@ -70,12 +74,15 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
 
 
 def _encoded(
-    draft: Draft, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
+    document: Document, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
 ) -> Iterator[Encoded]:
-    if not draft.text.strip():
-        report.complain("empty documents", f"document {draft.id!r} is empty")
+    name = document.id.encode("utf-8", "replace").decode()  # JSON may have halves of characters
+    if not document.text.strip():
+        report.complain("empty documents", f"document {name!r} is empty")
         return
-    encoded = encode(Document(draft.text, draft.spans, draft.id), knowledge, detector)
+    alone = document.without_overlaps()
+    report.count("overlapping mentions", len(document.spans) - len(alone.spans))
+    encoded = encode(alone, knowledge, detector)
     words, mentions = np.asarray(encoded.words), np.asarray(encoded.mentions)
     report.count("words", len(words))
     report.count("words not in the knowledge", int((words < 0).sum()))
@@ -83,13 +90,13 @@ def _encoded(
     report.count("mentions not in the knowledge", int((mentions < 0).sum()))
     words, mentions = words[words >= 0], mentions[mentions >= 0]
     if len(words) + len(mentions) == 0:
-        report.complain("documents without known words", f"document {draft.id!r} has no word that the knowledge has")
+        report.complain("documents without known words", f"document {name!r} has no word that the knowledge has")
         return
     pieces = -(-(len(words) + len(mentions)) // settings.longest)
     if pieces > 1:
-        report.complain("documents cut", f"document {draft.id!r} is long: it is cut into {pieces}")
+        report.complain("documents cut", f"document {name!r} is long: it is cut into {pieces}")
     for piece in range(pieces):
-        identity = draft.id if piece == 0 else f"{draft.id}#{piece + 1}"
+        identity = name if piece == 0 else f"{name}#{piece + 1}"
         yield Encoded(identity, _piece(words, piece, pieces), _piece(mentions, piece, pieces))
 
 

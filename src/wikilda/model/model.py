@@ -59,6 +59,7 @@ class Model(Artifact):
         "topics/words_sums": Array(np.float64, "topics"),
         "topics/mentions_sums": Array(np.float64, "topics"),
         "topics/popularity": Array(np.float32, "topics"),
+        "topics/word_norms": Array(np.float32, "topics"),
         **declared(f"{SURROUNDINGS}/"),
     }
 
@@ -133,6 +134,11 @@ class Model(Artifact):
     def beta_sum(self, kind: str) -> float:
         """Vβ of WORDS or MENTIONS."""
         return self.beta(kind) * max(self.table(kind).symbols, 1)
+
+    @cached_property
+    def word_norms(self) -> NDArray[np.float32]:
+        """√Σ_w P(k|w) by topic: the length of its vector of words."""
+        return self.array("topics/word_norms")
 
     @cached_property
     def popularity(self) -> NDArray[np.float32]:

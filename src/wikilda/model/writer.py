@@ -57,6 +57,7 @@ class ModelWriter:
         """Sum the parameters by topic, write the manifest, and move the model into place."""
         for kind in (WORDS, MENTIONS):
             self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
+        self._writer.array("topics/word_norms", word_norms(self._tables[WORDS], self.topics))
         self._writer.array("topics/popularity", popularity.astype(np.float32))
         manifest = {
             "iteration": iteration,
@@ -95,3 +96,23 @@ def sum_by_topic(table: Parameters, topics: int) -> NDArray[np.float64]:
 def _add(topics: NDArray[np.uint32], values: NDArray[np.float32], sums: NDArray[np.float64]) -> None:
     for at in range(len(topics)):
         sums[topics[at]] += np.float64(values[at])
+
+
+def word_norms(words: Parameters, topics: int) -> NDArray[np.float32]:
+    """√Σ_w P(k|w) of each topic: the length of its vector of words before that is made 1."""
+    squares = np.zeros(topics, np.float64)
+    for first, last in chunks(words.offsets):
+        _add_shares(words.between(first, last), squares)
+    return np.sqrt(squares).astype(np.float32)
+
+
+@njit
+def _add_shares(rows: Parameters, squares: NDArray[np.float64]) -> None:
+    offsets, topics, values = rows
+    for row in range(len(offsets) - 1):
+        total = 0.0
+        for at in range(offsets[row], offsets[row + 1]):
+            total += np.float64(values[at])
+        if total > 0.0:
+            for at in range(offsets[row], offsets[row + 1]):
+                squares[topics[at]] += np.float64(values[at]) / total

@@ -227,6 +227,7 @@ class TopicDescription(EntityAnswer):
     """A topic: what it is, the strings that mean it, its words, its links, its nearest topics."""
 
     sentence: str
+    types: dict[str, float] = Field(description="coarse types and their probabilities, best first")
     categories: list[str]
     mentions: list[StringAnswer]
     words: list[StringAnswer]

@@ -12,7 +12,6 @@ from wikilda._core.csr import offsets_of
 from wikilda._core.random import stream_of
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
-from wikilda.lda.expected_phi import prepare
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import Surroundings
@@ -104,7 +103,7 @@ class Urn:
 
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
         self.model, self.knowledge, self.settings = model, knowledge, settings
-        self.lengths = prepare(model).lengths
+        self.lengths = model.word_norms
         s = settings
         self.surroundings = model.surroundings if s.context_weight > 0 else None
         self._counted = self.surroundings.total if self.surroundings else 0.0

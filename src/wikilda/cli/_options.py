@@ -125,17 +125,16 @@ def detector_option(command: Callable[..., Any]) -> Callable[..., Any]:
 def settings_options(*kinds: type[Settings], defaults: bool = True) -> Decorator:
     """An option for every setting of a kind; the command receives them as one argument, `settings`.
 
-    Without defaults (they depend on a preset or a method) it receives just what was given, as a mapping.
+    Without defaults (they depend on a preset) it receives just what was given, as a mapping; of several kinds, the
+    first that has all of it checks it.
     """
 
-    def made(given: dict[str, Any], _: Any) -> Any:
-        checked: dict[str, Any] = {}
-        for kind in kinds:
-            own = kind.from_mapping({each.name: given[each.name] for each in fields(kind) if each.name in given})
-            checked |= {name: getattr(own, name) for name in own.to_mapping() if name in given}
-        return kinds[0].from_mapping(checked) if defaults else checked
+    def made(given: dict[str, Any]) -> Any:
+        fitting = [kind for kind in kinds if given.keys() <= {each.name for each in fields(kind)}]
+        checked = (fitting or kinds)[0].from_mapping(given)
+        return checked if defaults else {name: getattr(checked, name) for name in given}
 
-    return _from_settings({"settings": (list(kinds), made)}, shown=defaults)
+    return _from_settings({"settings": (list(kinds), lambda given, _: made(given))}, shown=defaults)
 
 
 def method_options(

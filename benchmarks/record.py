@@ -1,7 +1,8 @@
 """What a benchmark measured, as JSON that the tables in docs/ are made from.
 
 A benchmark calls `write(NAME, tables)`. The file `docs/figures/NAME.json` then holds its tables, the command that
-repeats it, date, machine and commit. A page of docs/ shows a table between two comments::
+repeats it, date, machine and commit. (WIKILDA_FIGURES names another directory.) A page of docs/ shows a table between
+two comments::
 
     <!-- figures: NAME TABLE -->
     <!-- end of figures -->
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-FIGURES = ROOT / "docs" / "figures"
+FIGURES = Path(os.environ.get("WIKILDA_FIGURES", ROOT / "docs" / "figures"))
 Cell = str | float | int | None
 Rows = Sequence[Mapping[str, Cell]]
 _BLOCK = re.compile(r"(<!-- figures: (\S+) (.+?) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
@@ -42,7 +43,7 @@ def write(name: str, tables: Mapping[str, Rows], *, note: str = "", **more: Any)
         **more,
         "tables": {title: [dict(row) for row in rows] for title, rows in tables.items()},
     }
-    FIGURES.mkdir(exist_ok=True)
+    FIGURES.mkdir(parents=True, exist_ok=True)
     path = FIGURES / f"{name}.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path

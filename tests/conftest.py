@@ -1,6 +1,7 @@
 """What many tests share: real data, where it is to be had, and the sample wiki's knowledge."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import numba
@@ -17,6 +18,14 @@ settings.register_profile("kernels", deadline=None, max_examples=20 if numba.con
 settings.load_profile("kernels")
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A user's cache of the tests' own, also for processes that they start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture(scope="session")

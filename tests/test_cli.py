@@ -87,23 +87,39 @@ def test_what_is_not_there_is_said_with_what_is_near(kb: Path) -> None:
 def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     code, out, err = run("demo", "--keep", tmp_path)
     assert (code, err) == (0, "")
-    before, after = out.split("What it means in this text:")
+    before, after = out.split("The entities in this text:")
     assert before.index("Lara Croft") < before.index("Robert Croft")  # the prior's order
     assert [line.split()[1:3] for line in after.splitlines() if line.startswith("Croft ")] == [["Robert", "Croft"]] * 2
-    assert (tmp_path / "sample.kb" / "manifest.json").exists()
-    assert (tmp_path / "sample.model" / "manifest.json").exists()
+    assert (tmp_path / "sample" / "knowledge" / "manifest.json").exists()
+    assert (tmp_path / "sample" / "manifest.json").exists()
     assert run("demo", "--keep", tmp_path)[0] == 0  # again, into the same directory
-    code, out, err = run("show", tmp_path / "sample.model", "Croft")  # a model's knowledge is found by itself
+    code, out, err = run("show", tmp_path / "sample", "Croft")  # a model's knowledge is found by itself
     assert (code, err) == (0, "")
     assert "Lara Croft" in out
-    code, out, err = run("topics", tmp_path / "sample.model", "--changed")
+    code, out, err = run("topics", tmp_path / "sample", "--changed")
     assert (code, err) == (0, "")
     assert "No topic has moved" in out
-    code, out, err = run("init", "--help")
-    assert "β of words" in out  # not Β
-    options, settings = out.split("Settings:")
+
+
+def test_help_is_short_and_help_all_is_whole() -> None:
+    _, short, _ = run("init", "--help")
+    _, whole, _ = run("init", "--help-all")
+    assert "--output" in short
+    assert "--beta-words" not in short
+    options, settings = whole.split("Settings:")
     assert "--output" in options
     assert "--beta-words" in settings
+    assert "β of words" in settings  # not Β
+    _, short, _ = run("link", "--help")
+    _, whole, _ = run("link", "--help-all")
+    assert len(short.splitlines()) < 60 < len(whole.splitlines())
+    assert "--method [urn|lda]" in short
+    assert "[default: 100 or 50]" in " ".join(whole.split())  # sweeps of the two methods
+
+
+def test_a_misspelt_command_or_option_gets_a_suggestion() -> None:
+    assert "did you mean link?" in run("lnk")[2]
+    assert "'--output-format'?" in run("link", "m", "--outputformat", "tsv")[2]
 
 
 ENTITY_BOMB = """<!DOCTYPE lolz [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
@@ -149,7 +165,7 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
         (("build", "-o", tmp_path / "x"), "give a DUMP or --tables"),
         (("build", "d.xml", "--tables", "t", "-o", tmp_path / "x"), "one of the two"),
         (("build", "d.xml"), "Missing option '-o'"),
-        (("build", "d.xml", "-o", tmp_path / "x", "--memory", "lots"), "say it like"),
+        (("build", "d.xml", "-o", tmp_path / "x", "--memory", "lots"), "give it like"),
         (("build", "d.xml", "-o", tmp_path / "x", "--max-word-share", "7"), "max_word_share"),
         (("nonsense",), "No such command"),
         (("show", tmp_path, "Java"), "is not wikilda knowledge"),

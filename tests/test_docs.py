@@ -1,6 +1,13 @@
 """Documentation tells what is measured: its tables are those of the JSON that benchmarks wrote."""
 
+import importlib
+import runpy
+import sys
+
+import pytest
 from benchmarks import record
+
+PICTURES = record.ROOT / "docs" / "pictures"
 
 
 def test_tables_are_those_of_the_figures() -> None:
@@ -15,3 +22,29 @@ def test_a_table_is_markdown() -> None:
         "| urn | 89.3 | 216 |",
         "| prior | – | 12,345 |",
     ]
+
+
+def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(PICTURES), *sys.path])
+    drawing = runpy.run_path(str(PICTURES / "draw.py"))
+    for name, draw in drawing["PICTURES"].items():
+        assert (PICTURES / f"{name}.svg").read_text("utf-8") == draw().svg(), "run: python docs/pictures/draw.py"
+
+
+BENCHMARKS = [
+    ".".join(each.relative_to(record.ROOT).with_suffix("").parts)
+    for each in sorted((record.ROOT / "benchmarks").rglob("*.py"))
+    if each.name not in ("__init__.py", "__main__.py")
+]
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmarks_fit_the_package(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except SystemExit as missing:
+        pytest.skip(str(missing))
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.split(".")[0] in ("wikilda", "benchmarks"):
+            raise
+        pytest.skip(str(error))

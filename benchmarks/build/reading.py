@@ -18,7 +18,6 @@ import click
 from wikilda.knowledge import BuildSettings
 from wikilda.knowledge.from_dump import Extractor, joined
 from wikilda.mediawiki.dump import cut, read_piece, site_of
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.wikitext import dialect_of, scan
 
@@ -72,16 +71,16 @@ def decompress(dump: Path) -> str:
 
 def wikilda_pages(dump: Path) -> str:
     """Decompress and find pages."""
-    return f"{sum(1 for piece in cut(dump, _PIECE) for _ in pages_in(read_piece(piece))):,} pages"
+    return f"{sum(1 for piece in cut(dump, _PIECE) for _ in pages_in(read_piece(piece), {})):,} pages"
 
 
 def wikilda_scan(dump: Path) -> str:
     """Decompress, find pages, scan their wikitext."""
     site = site_of(dump)
-    dialect = dialect_of(site, language(site.language))
+    dialect = dialect_of(site)
     links = 0
     for piece in cut(dump, _PIECE):
-        pages = (page for page in pages_in(read_piece(piece)) if isinstance(page, RawPage))
+        pages = (page for page in pages_in(read_piece(piece), {}) if isinstance(page, RawPage))
         texts = [page.text for page in pages if page.namespace == 0 and not page.redirect]
         links += scan(*joined(texts), dialect).links.shape[1]
     return f"{links:,} links"

@@ -21,14 +21,13 @@ from benchmarks.generate.articles import Author
 from benchmarks.generate.world import World
 from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import cut, read_piece
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import dialect_of, scan
 from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START
 
 Targets = list[list[str]]  # of each page, as written
-_DIALECT = dialect_of(Site(), language("en"))
+_DIALECT = dialect_of(Site())
 _ELSEWHERE = ("category:", "file:", "image:", "media:")
 _PAGES_A_CALL = 1000
 
@@ -89,7 +88,7 @@ def real_pages(dump: Path, every: int) -> list[str]:
     """Articles of a dump."""
     with tempfile.TemporaryDirectory() as scratch:
         part = subset(dump, Path(scratch) / "part.xml.bz2", every)
-        pages = [page for piece in cut(part.path, 1 << 24) for page in pages_in(read_piece(piece))]
+        pages = [page for piece in cut(part.path, 1 << 24) for page in pages_in(read_piece(piece), {})]
     return [
         page.text.decode() for page in pages if isinstance(page, RawPage) and page.namespace == 0 and not page.redirect
     ]

@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks import record
+
 DATA = Path("../shared/data/news/reuters-21578.jsonl.xz")
 
 
@@ -32,9 +34,9 @@ def memory(process: int) -> dict[str, float]:
     return {"resident": sizes["Rss"], "anonymous": sizes["Anonymous"]}
 
 
-def watch(process: "subprocess.Popen[bytes]", note: Path, documents: int) -> None:
-    """Print memory at every tenth of the run."""
-    shown = 0
+def watch(process: "subprocess.Popen[bytes]", note: Path, documents: int) -> list[dict[str, record.Cell]]:
+    """Memory at every tenth of the run."""
+    shown, rows = 0, list[dict[str, record.Cell]]()
     while process.poll() is None:
         time.sleep(0.2)
         try:
@@ -44,10 +46,8 @@ def watch(process: "subprocess.Popen[bytes]", note: Path, documents: int) -> Non
             continue
         if read * 10 // documents > shown:
             shown = read * 10 // documents
-            print(
-                f"{read:9,} documents: {sizes['resident']:.0f} MB resident, {sizes['anonymous']:.0f} MB anonymous",
-                flush=True,
-            )
+            rows.append({"documents": read, **{f"{name} MB": round(size) for name, size in sizes.items()}})
+    return rows
 
 
 def main() -> None:
@@ -65,10 +65,16 @@ def main() -> None:
             for number, story in zip(range(options.documents), itertools.cycle(stories), strict=False):
                 file.write(json.dumps({"text": f"{number} {story}"}) + "\n")
         command = [sys.executable, "-m", "wikilda", "link", options.model, source, "-o", output, "-j", options.workers]
+        began = time.perf_counter()
         with subprocess.Popen([str(each) for each in command]) as process:
-            watch(process, Path(f"{output}.partial.note"), options.documents)
-        lines = sum(1 for _ in output.open("rb"))
-        print(f"{lines:,} answers, {output.stat().st_size / 1e6:,.0f} MB")
+            rows = watch(process, Path(f"{output}.partial.note"), options.documents)
+        took, lines = time.perf_counter() - began, sum(1 for _ in output.open("rb"))
+    rate: record.Cell = round(lines / took)
+    total: list[dict[str, record.Cell]] = [
+        {"documents": lines, "workers": options.workers, "s": round(took, 1), "documents/s": rate}
+    ]
+    record.write("linking-batch", {"run": total, "memory": rows})
+    print(record.table(total), record.table(rows), sep="\n\n")
 
 
 if __name__ == "__main__":

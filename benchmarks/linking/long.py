@@ -1,6 +1,6 @@
 """Drawing AIDA test-a from the urn as its documents and as one long document: CPU time, parts, memory.
 
-python -m benchmarks.linking.long MODEL [--data ../shared/data/aida/aida-testa.tsv]
+python -m benchmarks.linking.long MODEL [--data aida-testa.tsv]
 """
 
 import argparse
@@ -8,8 +8,8 @@ import resource
 import time
 from pathlib import Path
 
-from benchmarks.linking.aida import read_aida
-from benchmarks.linking.speed import DATA
+from benchmarks import record
+from benchmarks.linking.aida import documents
 from wikilda.linking import Document, Linker
 
 
@@ -30,23 +30,31 @@ def peak() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, help="gold of AIDA; without it, the sample's texts")
     options = parser.parse_args()
     linker = Linker.open(options.model)
-    documents = [gold.document for gold in read_aida(options.data)]
-    whole = joined(documents)
-    linker.draw(documents[0])
+    given = documents(options.data)
+    whole = joined(given)
+    linker.draw(given[0])
+    apart, together = [], []
     for _ in range(3):
         began = time.process_time()
-        for document in documents:
+        for document in given:
             linker.draw(document)
         middle, before = time.process_time(), peak()
         drawn = linker.draw(whole)
-        end = time.process_time()
-        print(f"{len(documents)} documents {middle - began:.2f} s, as one {end - middle:.2f} s")
-        print(
-            f"{len(whole.spans)} mentions, {len(drawn.parts)} parts; peak of memory {before:.0f}, then {peak():.0f} MB"
-        )
+        apart.append(middle - began)
+        together.append(time.process_time() - middle)
+    common = {"mentions": len(whole.spans)}
+    rows: list[dict[str, record.Cell]] = [
+        {"documents": len(given), **common, "CPU s": round(min(apart), 3), "parts": None, "peak MB": round(before)},
+        {
+            "documents": 1, **common, "CPU s": round(min(together), 3), "parts": len(drawn.parts),
+            "peak MB": round(peak()),
+        },
+    ]  # fmt: skip
+    record.write("linking-long", {"long": rows})
+    print(record.table(rows))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,25 @@
-"""Linking AIDA test-a: documents a second, latency, memory, and accuracy beside the prior, in one run.
+"""How fast documents are linked on one core and on two threads, beside spaCy's recogniser, in one run.
 
-python -m benchmarks.linking.speed MODEL [--data ../shared/data/aida/aida-testa.tsv]
+python -m benchmarks.linking.speed MODEL [--data aida-testa.tsv] [--rounds 3] [--documents N]
+
+Rates are of CPU time, the best of several rounds: what a core does, however busy the machine is. Latency is by the
+clock, of documents of 400 words.
 """
 
 import argparse
 import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.linking.aida import Gold, read_aida
-from wikilda.linking import Linked, Linker
+from benchmarks import record
+from benchmarks.linking.aida import documents
+from wikilda.linking import Document, Linker, SpacyDetector
 
-DATA = Path("../shared/data/aida/aida-testa.tsv")
+WORDS = 400
 
 
 def memory() -> dict[str, float]:
@@ -22,53 +29,98 @@ def memory() -> dict[str, float]:
     return {"resident": sizes["Rss"], "anonymous": sizes["Anonymous"]}
 
 
-def accuracy(linker: Linker, gold: list[Gold], answers: list[Linked]) -> dict[str, float]:
-    """Share of the mentions that have a gold topic in the knowledge: micro, macro, and of the prior."""
-    right, prior, known, documents = 0, 0, 0, []
-    for (_, titles), answer in zip(gold, answers, strict=True):
-        hits = []
-        for title, mention in zip(titles, answer.mentions, strict=True):
-            if title is None:
-                continue
-            wanted = linker.knowledge.find_topic(title)
-            named = linker.knowledge.titles[wanted] if wanted >= 0 else title
-            best = mention.entity
-            hits.append(best is not None and best.title == named)
-            top = max(mention.candidates, key=lambda each: each.prior, default=None)
-            prior += top is not None and top.entity.title == named
-            known += 1
-        right += sum(hits)
-        if hits:
-            documents.append(sum(hits) / len(hits))
-    return {"micro": right / known, "macro": float(np.mean(documents)), "prior": prior / known, "mentions": known}
+def seconds(work: Callable[[], object], rounds: int, clock: Callable[[], float] = time.process_time) -> float:
+    """The least time of several rounds."""
+    times = []
+    for _ in range(rounds):
+        began = clock()
+        work()
+        times.append(clock() - began)
+    return min(times)
+
+
+def equal_parts(texts: list[str]) -> list[str]:
+    """The texts joined and cut into documents of 400 words."""
+    words = " \n ".join(texts).split(" ")
+    return [" ".join(words[at : at + WORDS]) for at in range(0, max(len(words) - WORDS, 1), WORDS)]
+
+
+def latency(linker: Linker, texts: list[str]) -> dict[str, record.Cell]:
+    times = []
+    for text in equal_parts(texts) * 3:
+        began = time.perf_counter()
+        linker.link(text, topics=0)
+        times.append((time.perf_counter() - began) * 1000)
+    p50, p99 = np.percentile(times, [50, 99])
+    return {"documents": f"{WORDS} words, raw text", "p50 ms": round(p50, 1), "p99 ms": round(p99, 1)}
+
+
+def first_answer(model: Path, document: Document) -> tuple[Linker, float]:
+    began = time.perf_counter()
+    linker = Linker.open(model)
+    linker.link(document)
+    return linker, time.perf_counter() - began
+
+
+def rates(linker: Linker, given: list[Document], rounds: int) -> list[dict[str, record.Cell]]:
+    """Documents and tokens a second of CPU time."""
+    texts = [document.text for document in given]
+    nlp, tokens = SpacyDetector()._nlp, sum(len(text.split()) for text in texts)
+    jobs: dict[str, Callable[[], object]] = {
+        "given mentions": lambda: [linker.link(document, topics=0) for document in given],
+        "given mentions, with topics": lambda: [linker.link(document) for document in given],
+        "raw text": lambda: [linker.link(text, topics=0) for text in texts],
+        "raw text, with topics": lambda: [linker.link(text) for text in texts],
+        "detection alone": lambda: [linker.detector.detect(text) for text in texts],
+        "spaCy's recogniser alone": lambda: list(nlp.pipe(texts)),
+    }
+    for work in jobs.values():
+        work()
+    took = {name: seconds(work, rounds) for name, work in jobs.items()}
+    return [
+        {
+            "input": name,
+            "documents/s a core": round(len(given) / time_, 1),
+            "tokens/s a core": round(tokens / time_),
+            "× spaCy": round(took["spaCy's recogniser alone"] / time_, 2),
+        }
+        for name, time_ in took.items()
+    ]
+
+
+def threads(linker: Linker, given: list[Document], rounds: int) -> list[dict[str, record.Cell]]:
+    """Documents a second by the clock with one thread and with two."""
+
+    def run(count: int) -> None:
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(lambda document: linker.link(document, topics=0), given))
+
+    found = {count: len(given) / seconds(partial(run, count), rounds, time.perf_counter) for count in (1, 2)}
+    return [
+        {"threads": count, "documents/s": round(rate, 1), "× one": round(rate / found[1], 2)}
+        for count, rate in found.items()
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("model", type=Path)
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, help="gold of AIDA; without it, the sample's texts")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--documents", type=int, default=1000)
     options = parser.parse_args()
-    gold = list(read_aida(options.data))
-    began = time.perf_counter()
-    linker = Linker.open(options.model)
-    opened = time.perf_counter()
-    linker.link(gold[0].document)
-    first = time.perf_counter()
-    print(f"open {opened - began:.3f} s, first document {first - opened:.3f} s")
-    for document, _ in gold:
-        linker.link(document)  # warms the page cache, as a service would be
-    times, answers = [], []
-    for document, _ in gold:
-        start = time.perf_counter()
-        linker.link(document)
-        times.append(time.perf_counter() - start)
-        answers.append(linker.link(document, candidates=1000))
-    p50, p99 = np.percentile(times, [50, 99]) * 1000
-    tokens = sum(len(document.text.split()) for document, _ in gold)
-    print(f"{len(gold) / sum(times):,.0f} documents/s, {tokens / sum(times):,.0f} tokens/s")
-    print(f"p50 {p50:.1f} ms, p99 {p99:.1f} ms")
-    print("memory", {name: f"{size:.0f} MB" for name, size in memory().items()})
-    print("accuracy", {name: round(value, 4) for name, value in accuracy(linker, gold, answers).items()})
+    given = documents(options.data)[: options.documents]
+    linker, first = first_answer(options.model, given[0])
+    tables = {
+        "rates": rates(linker, given, options.rounds),
+        "threads": threads(linker, given, options.rounds),
+        "latency": [latency(linker, [document.text for document in given])],
+    }
+    used = {f"{name} MB": round(size) for name, size in memory().items()}
+    tables["memory"] = [{"open and first answer, s": round(first, 2), **used}]
+    record.write("linking-speed", tables)
+    for rows in tables.values():
+        print(record.table(rows), end="\n\n")
 
 
 if __name__ == "__main__":

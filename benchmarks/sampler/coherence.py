@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import record
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.lda import LdaSettings, Sampler, tagme
 from wikilda.model import Model
@@ -41,7 +42,11 @@ def main() -> None:
             if round_:
                 times[coherence].append((time.thread_time() - started) / len(packets) * 1e6)
     without, with_it = min(times[False]), min(times[True])
-    print(f"{without:.0f} µs a document without coherence, {with_it:.0f} with it: ×{with_it / without:.2f}")
+    row: dict[str, record.Cell] = {
+        "µs a document, without": round(without), "with coherence": round(with_it), "×": round(with_it / without, 2)
+    }  # fmt: skip
+    record.write("sampler-coherence", {"coherence": [row]})
+    print(record.table([row]))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+from benchmarks import record
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.lda import LdaSettings, Sampler
 from wikilda.model import Model, ModelSettings, ModelWriter
@@ -124,7 +125,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=200)
     given = parser.parse_args()
     corpus = make_corpus(given.documents)
-    print(f"{len(corpus)} documents of {LENGTH} tokens, {WORDS} words; ns a token and sweep, times ours in brackets")
+    rows: list[dict[str, record.Cell]] = []
     for topics in given.topics:
         model, training = train(corpus, topics)
         counts = counts_of(model)
@@ -132,8 +133,13 @@ def main() -> None:
             own = ours(Path(directory) / "model", corpus, counts, topics)
         found = {"tomotopy, training": training, "tomotopy, inference": tomotopys(model, corpus, topics)}
         found["gensim, inference"] = gensims(corpus, counts, topics)
-        figures = "  ".join(f"{name} {value:,.0f} ({value / own:.1f})" for name, value in found.items())
-        print(f"K={topics:>6,}  ours {own:.0f}  {figures}", flush=True)
+        row: dict[str, record.Cell] = {"topics": topics, "wikilda": round(own)}
+        for name, value in found.items():
+            row |= {name: round(value), f"{name} ×": round(value / own, 1)}
+        rows.append(row)
+    note = f"ns a token and sweep; {len(corpus)} documents of {LENGTH} tokens, {WORDS} words."
+    record.write("sampler-peers", {"peers": rows}, note=note)
+    print(record.table(rows))
 
 
 if __name__ == "__main__":

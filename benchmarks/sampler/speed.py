@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import record
 from benchmarks.sampler.generate import generate_model, make_document, size_of
 from benchmarks.sampler.walk import walk
 from wikilda.documents.encoding import EncodedDocument
@@ -77,13 +78,21 @@ def main() -> None:
     parser.add_argument("--topics", type=float, nargs="+", default=[1e4, 1e5, 1e6, 4e6])
     parser.add_argument("--documents", type=int, default=200)
     given = parser.parse_args()
-    first = 0.0
+    first, rows = 0.0, list[dict[str, record.Cell]]()
     for topics in given.topics:
         found = compare(given.directory, int(topics), given.documents)
         first = first or found["sampler"]
-        figures = "  ".join(f"{name} {value:.0f}" for name, value in found.items())
-        ratios = f"list walk ×{found['list walk'] / found['sampler']:.1f}, first K ×{found['sampler'] / first:.2f}"
-        print(f"K={int(topics):>9,}  {figures}   ratios: {ratios}", flush=True)
+        rows.append({
+            "topics": int(topics),
+            "ns a sample": round(found["sampler"], 1),
+            "with packets": round(found["with packets"], 1),
+            "list walk": round(found["list walk"], 1),
+            "list walk ×": round(found["list walk"] / found["sampler"], 1),
+            "M samples/s, 2 threads": round(found["2 threads, M samples/s"], 1),
+            "× first size": round(found["sampler"] / first, 2),
+        })  # fmt: skip
+    record.write("sampler-speed", {"speed": rows})
+    print(record.table(rows))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Load on `wikilda serve`: start-up, requests a second and latency at some numbers of clients, memory.
 
-python -m benchmarks.server.load MODEL [--data ../shared/data/aida/aida-testa.tsv] [--workers 1] [--clients 1 8 64]
+python -m benchmarks.server.load MODEL [--data aida-testa.tsv] [--workers 1] [--clients 1 8 64]
 
 Clients and server share the machine. All is on loopback, and bounded in count and time.
 """
@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.linking.aida import read_aida
-from wikilda.sample import texts
+from benchmarks import record
+from benchmarks.linking.aida import documents
 
 MOST = 20_000  # requests of one measurement
 REMEMBERED = 10_000  # requests over which memory is watched
@@ -76,14 +76,19 @@ async def load(port: int, bodies: list[bytes], clients: int, most: int, seconds:
     return outcome
 
 
-def show(clients: int, outcome: Outcome, worked: float) -> None:
+def row_of(clients: int, outcome: Outcome, worked: float) -> dict[str, record.Cell]:
     milliseconds = 1000 * np.array(outcome.latencies)
     p50, p99 = np.percentile(milliseconds, (50, 99))
-    rate = len(milliseconds) / outcome.seconds
     bad = sum(count for status, count in outcome.statuses.items() if status != 200) + outcome.errors
-    print(f"{clients:4} clients  {rate:7.0f} requests/s  p50 {p50:7.1f} ms  p99 {p99:7.1f} ms  "
-          f"{1000 * worked / len(milliseconds):5.2f} ms of processor time each  "
-          f"{len(milliseconds):,} requests, {bad} not answered 200")  # fmt: skip
+    return {
+        "clients": clients,
+        "requests/s": round(len(milliseconds) / outcome.seconds),
+        "p50 ms": round(p50, 1),
+        "p99 ms": round(p99, 1),
+        "CPU ms a request": round(1000 * worked / len(milliseconds), 2),
+        "requests": len(milliseconds),
+        "not answered 200": bad,
+    }
 
 
 def spent(process: int) -> float:
@@ -141,12 +146,6 @@ def server(model: Path, *options: object) -> Iterator[tuple[int, int]]:
         running.wait(60)
 
 
-def documents(data: Path | None) -> list[str]:
-    if data is None:
-        return [each["text"] for each in texts()]
-    return [each.document.text for each in read_aida(data)]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path)
@@ -158,9 +157,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--no-memory", action="store_true")
     options = parser.parse_args()
-    sent = documents(options.data)
+    sent = [document.text for document in documents(options.data)]
     bodies = [request(each, options.path) for each in sent]
-    print(f"{len(sent)} texts of {np.mean([len(each) for each in sent]):.0f} characters; load {os.getloadavg()[0]:.1f}")
+    rows, used = list[dict[str, record.Cell]](), list[dict[str, record.Cell]]()
     with server(options.model, "--workers", options.workers, "--threads", options.threads, "--queue", 256) as (
         port,
         process,
@@ -169,20 +168,28 @@ def main() -> None:
         for clients in options.clients:
             before = spent(process)
             outcome = asyncio.run(load(port, bodies, clients, MOST, options.seconds))
-            show(clients, outcome, spent(process) - before)
+            rows.append(row_of(clients, outcome, spent(process) - before))
         if not options.no_memory:
-            watch_memory(port, process, bodies)
+            used = watch_memory(port, process, bodies)
+    size = round(float(np.mean([len(each) for each in sent])))
+    note = f"{options.workers} processes; {len(sent)} texts of {size} characters; clients share the machine."
+    record.write("server-load", {"load": rows, "memory": used}, note=note)
+    print(record.table(rows), record.table(used) if used else "", sep="\n\n")
 
 
-def watch_memory(port: int, process: int, bodies: list[bytes]) -> None:
+def watch_memory(port: int, process: int, bodies: list[bytes]) -> list[dict[str, record.Cell]]:
     """Memory while many requests are answered."""
-    print("requests  anonymous  resident (MB)")
-    print(f"{0:8,}  {memory(process)[0]:9.0f}  {memory(process)[1]:8.0f}")
+    rows = [memory_row(0, process)]
     step = REMEMBERED // 5
     for done in range(step, REMEMBERED + 1, step):
-        outcome = asyncio.run(load(port, bodies, 4, step, 240))
-        anonymous, resident = memory(process)
-        print(f"{done:8,}  {anonymous:9.0f}  {resident:8.0f}   {dict(outcome.statuses)}")
+        asyncio.run(load(port, bodies, 4, step, 240))
+        rows.append(memory_row(done, process))
+    return rows
+
+
+def memory_row(done: int, process: int) -> dict[str, record.Cell]:
+    anonymous, resident = memory(process)
+    return {"requests": done, "anonymous MB": round(anonymous), "resident MB": round(resident)}
 
 
 if __name__ == "__main__":

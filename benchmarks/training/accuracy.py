@@ -1,20 +1,19 @@
 """Accuracy on AIDA before and after training, mentions given.
 
-python -m benchmarks.training.accuracy MODEL... [--data ../shared/data/aida/aida-testa.tsv]
+python -m benchmarks.training.accuracy MODEL... --data aida-testa.tsv
 """
 
 import argparse
 from pathlib import Path
 
-from benchmarks.linking.aida import read_aida
-from benchmarks.linking.speed import DATA, accuracy
+from benchmarks.linking.aida import accuracy, read_aida
 from wikilda.linking import Linker
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("models", type=Path, nargs="+")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, required=True)
     options = parser.parse_args()
     gold = list(read_aida(options.data))
     for model in options.models:

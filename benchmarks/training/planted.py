@@ -28,7 +28,8 @@ def plant_in_corpus(corpus: Corpus, word: int, target: Path) -> Path:
                 writer.array(f"{number:05d}/{name}", values)
         manifest = corpus.manifest
         summary = {**manifest["summary"], "tokens": corpus.tokens + corpus.documents}
-        writer.finish({"knowledge": manifest["knowledge"], "firsts": manifest["firsts"], "summary": summary})
+        same = {name: manifest[name] for name in ("knowledge", "firsts", "symbols")}
+        writer.finish({**same, "summary": summary})
     return target
 
 

@@ -39,7 +39,8 @@ def generate_corpus(target: Path, topics: int, documents: int) -> Corpus:
         for name, values in arrays_of(made).items():
             writer.array(f"00000/{name}", values)
         summary = {"documents": documents, "tokens": documents * LENGTH}
-        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary})
+        symbols = {"words": size.words, "mentions": size.mentions}
+        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary, "symbols": symbols})
 
 
 def anonymous(process: int) -> float:

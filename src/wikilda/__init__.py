@@ -1,3 +1,80 @@
-"""Entity linking with an LDA whose topics are wiki articles."""
+"""Entity linking with an LDA whose topics are wiki articles.
+
+    from wikilda import Linker, build
+
+    build("simplewiki.xml.bz2", "simple")
+    linker = Linker.open("simple")
+    print(linker.link("Croft took five wickets for England.").mentions)
+
+All names below are the public API; they are imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from wikilda._core.errors import ArtifactError, BusyError, InputError, SettingsError, WikildaError
+    from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
+    from wikilda.documents.document import Document, marked
+    from wikilda.documents.reading import Bad, ReadSettings, read_documents
+    from wikilda.evaluation.evaluate import Evaluation, evaluate
+    from wikilda.knowledge import BuildSettings, Knowledge
+    from wikilda.lda.settings import LdaSettings
+    from wikilda.linking.files import LinkedFiles, link_files
+    from wikilda.linking.linker import Linker
+    from wikilda.linking.reasons import Explained, Explanation
+    from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
+    from wikilda.mediawiki.download import download
+    from wikilda.model import Model, ModelSettings, create_model
+    from wikilda.model.build import build
+    from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
+    from wikilda.training.pipeline import train
+    from wikilda.training.settings import TrainingSettings
+    from wikilda.training.update import update
+    from wikilda.urn.settings import UrnSettings
+
+_HOMES = {
+    "_core.errors": ("ArtifactError", "BusyError", "InputError", "SettingsError", "WikildaError"),
+    "documents.detection": ("Detector", "DetectorSettings", "DictionaryDetector", "SpacyDetector"),
+    "documents.document": ("Document", "marked"),
+    "documents.reading": ("Bad", "ReadSettings", "read_documents"),
+    "evaluation.evaluate": ("Evaluation", "evaluate"),
+    "knowledge": ("BuildSettings", "Knowledge"),
+    "lda.settings": ("LdaSettings",),
+    "linking.files": ("LinkedFiles", "link_files"),
+    "linking.linker": ("Linker",),
+    "linking.reasons": ("Explained", "Explanation"),
+    "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
+    "mediawiki.download": ("download",),
+    "model": ("Model", "ModelSettings", "create_model"),
+    "model.build": ("build",),
+    "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
+    "training.pipeline": ("train",),
+    "training.settings": ("TrainingSettings",),
+    "training.update": ("update",),
+    "urn.settings": ("UrnSettings",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "ArtifactError", "Bad", "BuildSettings", "BusyError", "Candidate", "Corpus", "CorpusSettings", "Detector",
+    "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
+    "InputError", "Knowledge", "LdaSettings", "Linked", "LinkedFiles", "LinkedMention", "Linker", "Model",
+    "ModelSettings", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare", "TrainingSettings",
+    "UrnSettings", "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil",
+    "link_files", "make_corpus", "marked", "read_documents", "train", "update",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'wikilda' has no attribute {name!r}")
+    value = getattr(import_module(f"wikilda.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

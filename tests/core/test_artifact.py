@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wikilda._core.array_checks import Array, strings
 from wikilda._core.artifact import Artifact
 from wikilda._core.errors import ArtifactError
 from wikilda._core.string_table import StringTable
@@ -14,11 +15,18 @@ from wikilda._core.string_table import StringTable
 class Thing(Artifact):
     kind = "thing"
     format = 3
+    arrays = {
+        "a/numbers": Array(np.uint32, optional=True),
+        "empty": Array(np.float32),
+        "more": Array(np.float64, optional=True),
+        **strings("names", "names"),
+    }
 
 
 class Model(Artifact):
     kind = "model"
     format = 3
+    arrays = {}
 
 
 def write(path: Path, values: list[int], **options: bool) -> Thing:

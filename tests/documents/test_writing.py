@@ -21,7 +21,7 @@ SPANS = [(2, 7), (19, 26), (36, 44), (8, 14)]
 
 @pytest.fixture(scope="module")
 def row(linker: Linker) -> dict[str, Any]:
-    return linker.link(Document(TEXT, SPANS, "a\tb")).to_json(with_text=True)
+    return linker.link(Document(TEXT, SPANS, "a\tb")).to_dict(with_text=True)
 
 
 def test_an_answer_says_of_which_wiki_it_speaks(row: dict[str, Any], linker: Linker) -> None:
@@ -130,7 +130,7 @@ def test_nothing_breaks_out_of_a_page(row: dict[str, Any], text: str, url: str |
 
 
 def test_a_page_says_what_is_probably_nil(linker: Linker) -> None:
-    row = linker.link(Document("Croft bowled", [(0, 5)])).to_json(with_text=True)
+    row = linker.link(Document("Croft bowled", [(0, 5)])).to_dict(with_text=True)
     row["mentions"][0] |= {"title": None, "nil": 0.7}
     page = b"".join(write_rows([row], "html")).decode()
     assert "probably not in the knowledge (70%)" in page

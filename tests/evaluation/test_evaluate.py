@@ -25,7 +25,7 @@ from wikilda.model import PRESETS, Model, create_model
 def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
     out_json, out_html = tmp_path / "out.json", tmp_path / "out.html"
     code, out, err = run(
-        "evaluate", model.path, gold_file, "--json", out_json, "--report", out_html, "--breakdown",
+        "evaluate", model.path, gold_file, "-o", out_json, "--report", out_html, "--breakdown",
         "--method", "prior", "--method", "urn",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -50,23 +50,23 @@ def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
 
 def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
     then = tmp_path / "then.json"
-    assert run("evaluate", model.path, gold_file, "--json", then, "--method", "urn", "--word-weight", "0")[0] == 0
-    code, out, err = run("evaluate", model.path, gold_file, "--than", then, "--method", "prior", "--method", "urn")
+    assert run("evaluate", model.path, gold_file, "-o", then, "--method", "urn", "--word-weight", "0")[0] == 0
+    code, out, err = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "prior", "--method", "urn")
     assert (code, err) == (0, "")
     found = [line for line in out.splitlines() if "in then.json" in line]
     assert len(found) == 1
     assert found[0].startswith("urn − urn in then.json: micro ")
-    code, out, _ = run("evaluate", model.path, gold_file, "--than", then, "--method", "urn", "--word-weight", "0")
+    code, out, _ = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "urn", "--word-weight", "0")
     assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
     fewer = tmp_path / "gold.jsonl"
     fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
-    code, _, err = run("evaluate", model.path, fewer, "--than", then, "--method", "urn")
+    code, _, err = run("evaluate", model.path, fewer, "--baseline", then, "--method", "urn")
     assert code == 1
     assert "cannot be paired" in err
     then.write_text("{}")
-    code, _, err = run("evaluate", model.path, gold_file, "--than", then)
+    code, _, err = run("evaluate", model.path, gold_file, "--baseline", then)
     assert code == 1
-    assert "evaluate --json" in err
+    assert "evaluate --output" in err
 
 
 def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     assert code == 1
     assert "no form that is known" in err
     assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
-    code, _, err = run("evaluate", model.path, file, "--json", tmp_path / "no" / "out.json")
+    code, _, err = run("evaluate", model.path, file, "-o", tmp_path / "no" / "out.json")
     assert code == 1
     assert "no such directory" in err
 
@@ -127,7 +127,7 @@ def test_failures_are_shown(model: Model, gold_file: Path, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     out_json, page = tmp_path / "out.json", tmp_path / "out.html"
     code, out, err = run(
-        "evaluate", model.path, gold_file, "--method", "mine:Broken", "--method", "prior", "--json", out_json, "--report", page
+        "evaluate", model.path, gold_file, "--method", "mine:Broken", "--method", "prior", "-o", out_json, "--report", page
     )  # fmt: skip
     assert (code, err) == (0, "")
     assert "mine:Broken: failed in 10 of 10 documents" in " ".join(out.split())
@@ -155,7 +155,7 @@ def test_gold_of_another_knowledge(model: Model, tmp_path: Path) -> None:
 def test_rows_for_several_models(model: Model, gold_file: Path, tmp_path: Path) -> None:
     other = create_model(model.knowledge(), tmp_path / "other.model", PRESETS["paper"])
     code, _, err = run(
-        "evaluate", model.path, gold_file, "--also", other.path, "--method", "prior", "--method", "lda", "--json", tmp_path / "o.json"
+        "evaluate", model.path, gold_file, "--also", other.path, "--method", "prior", "--method", "lda", "-o", tmp_path / "o.json"
     )  # fmt: skip
     assert (code, err) == (0, "")
     rows = json.loads((tmp_path / "o.json").read_text("utf-8"))["datasets"][0]

@@ -32,7 +32,7 @@ def test_a_blank_pipeline_finds_and_links(model: Path, linker: Linker) -> None:
     doc = pipeline(model, candidates=3)(TEXTS[0])
     assert ("Croft", "Robert Croft") in answers(doc)
     linked = linker.link(TEXTS[0], candidates=3)
-    assert [each._.wikilda for each in doc.ents] == [each.to_json(each.start, each.end) for each in linked.mentions]
+    assert [each._.wikilda for each in doc.ents] == [each.to_dict() for each in linked.mentions]
     assert doc._.wikilda["knowledge"]["wiki"] == "samplewiki"
     assert doc._.wikilda["topics"][0]["share"] > 0
     assert {token.ent_kb_id_ for token in doc if token.text == "Croft"} == {"Robert Croft"}

@@ -21,7 +21,7 @@ from tests.processes import elsewhere
 from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Document
-from wikilda.linking.journal import Journal
+from wikilda.linking._journal import Journal
 from wikilda.sample import texts
 
 COMMAND = [sys.executable, "-m", "wikilda", "link"]
@@ -64,12 +64,12 @@ def test_formats_by_name_and_topics(model: Path, tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "a.parquet").to_pylist() == rows_of(tmp_path / "a.jsonl")
     assert (tmp_path / "a.html").read_bytes().startswith(b"<!doctype html>")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["a.html", "a.jsonl", "a.parquet", "a.tsv", "in.jsonl"]
-    code, out, _ = run("link", model, source, "--topics", "--most-topics", 3)
+    code, out, _ = run("link", model, source, "--no-mentions", "--topics", 3)
     assert code == 0
     first = json.loads(out.splitlines()[0])
     assert "mentions" not in first
     assert len(first["topics"]) == 3
-    code, out, _ = run("link", model, source, "--topics", "--table")
+    code, out, _ = run("link", model, source, "--no-mentions", "--table")
     assert (code, "share" in out) == (0, True)
 
 
@@ -148,7 +148,7 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
         (["--detector", "regex"], "there is no detector 'regex'"),
         (["--detect", "lower"], "takes NAME=NUMBER"),
         (["--detect", "upper=1"], "unknown setting upper"),
-        (["--to", "parquet"], "Name a file with -o"),
+        (["--output-format", "parquet"], "Name a file with -o"),
         (["-o", file], "exists already"),
     ):
         code, out, err = run("link", model, file, *options)
@@ -228,7 +228,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     assert not output.exists()
     if stop == signal.SIGINT:
         assert process.returncode == 130
-        assert "the same command goes on there" in words
+        assert "rerun the same command to resume" in words
     with output.with_name("out.jsonl.partial").open("ab") as torn:
         torn.write(b'{"id": "half a l')
     code, _, err = run(*command[3:])

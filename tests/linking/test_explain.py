@@ -126,5 +126,5 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
 
 def test_the_papers_sampler_is_not_explained(linker: Linker) -> None:
     lda = Linker(linker.model, linker.knowledge, LdaSettings())
-    with pytest.raises(SettingsError, match="leave --lda away"):
+    with pytest.raises(SettingsError, match="the method lda cannot explain"):
         explain(lda, CROFT, 0)

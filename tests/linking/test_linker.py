@@ -63,10 +63,10 @@ def test_an_answer_says_all_that_is_known(linker: Linker) -> None:
     whole = linker.link(DOCUMENT, candidates=10_000).mentions[3]
     assert sum(each.probability for each in whole.candidates) == pytest.approx(1)
     assert sum(each.prior for each in whole.candidates) == pytest.approx(1)
-    first = linked.to_json()["mentions"][3]
+    first = linked.to_dict()["mentions"][3]
     assert first["title"] == "Robert Croft"
     assert first["url"] == "https://example.org/wiki/Robert_Croft"
-    assert json.loads(json.dumps(linked.to_json())) == linked.to_json()
+    assert json.loads(json.dumps(linked.to_dict())) == linked.to_dict()
 
 
 def test_the_same_document_gets_the_same_answer_and_another_seed_another(linker: Linker, model: Path) -> None:
@@ -82,7 +82,7 @@ def test_strings_that_are_not_known_have_no_entity(linker: Linker) -> None:
     linked = linker.link(marked("[[Xyzzy]] met [[Croft]] and [[ROBERT  croft]]"))
     assert linked.mentions[0].entity is None
     assert linked.mentions[0].candidates == []
-    assert linked.to_json()["mentions"][0]["title"] is None
+    assert linked.to_dict()["mentions"][0]["title"] is None
     assert linked.mentions[2].entity is not None
     assert linked.mentions[2].entity.title == "Robert Croft"
 
@@ -145,14 +145,16 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     assert manifest["settings"]["mass_mentions"] == 1.0
     document = tmp_path / "in.txt"
     document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
-    code, out, err = run("link", tmp_path / "m", document, "--from", "marked", "-n", 2, "--sweeps", 20, "--burn-in", 5)
+    code, out, err = run(
+        "link", tmp_path / "m", document, "--format", "marked", "-n", 2, "--sweeps", 20, "--burn-in", 5
+    )
     assert (code, err) == (0, "")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [each["text"] for each in rows[0]["mentions"]] == ["Croft", "England", "Pakistan", "Lord's"]
     assert all(len(each["candidates"]) <= 2 for each in rows[0]["mentions"])
     code, out, err = run("link", tmp_path / "m", document, "--table")
     assert (code, err) == (0, "")
-    assert "means" in out
+    assert "entity" in out
 
 
 def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wikilda.knowledge.knowledge import Table
 from wikilda.linking._ranking import Rows, best_candidates
+from wikilda.model.model import Parameters
 
 COUNTS = st.dictionaries(st.integers(0, 12), st.integers(1, 4), max_size=8)
 
@@ -22,7 +22,7 @@ def test_the_best_candidates_are_those_of_a_sort(
 ) -> None:
     offsets, topics, counts = flat([known for known, _ in mentions])
     sampled_offsets, sampled_topics, sweeps = flat([found for _, found in mentions])
-    table = Table(offsets, topics, np.array(counts, np.uint32))
+    table = Parameters(offsets, topics, np.array(counts, np.float32))
     rows = Rows(sampled_offsets, sampled_topics, np.array(sweeps, np.float64))
     numbers = np.arange(len(mentions))
     best = best_candidates(table, rows, np.append(numbers, -1), np.append(numbers, 0), most)

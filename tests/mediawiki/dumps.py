@@ -55,7 +55,7 @@ def _written(path: Path, data: bytes) -> Path:
 
 def read_all(path: Path, size: int) -> list[RawPage | BadPage]:
     """All pages, piece by piece."""
-    return [each for piece in cut(path, size) for each in pages_in(read_piece(piece))]
+    return [each for piece in cut(path, size) for each in pages_in(read_piece(piece), {})]
 
 
 def titles(path: Path, size: int) -> list[str]:

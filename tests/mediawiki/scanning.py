@@ -1,25 +1,33 @@
 """Scanning a page, for tests."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
-from wikilda.mediawiki.wikitext import Dialect, Page, dialect_of, mark_key, read_page, scan
+from wikilda.mediawiki.wikitext import Dialect, dialect_of, mark_key, read_page, scan
 
 _KINDS = ("template", "category", "magic")
 
 
 def dialect(code: str, namespaces: dict[str, int] | None = None, *, transcluded: bool = False) -> Dialect:
     site = Site(language=code)
+    site.namespaces = {**site.words.namespaces}
     site.namespaces |= {name.lower(): number for name, number in (namespaces or {}).items()}
-    return dialect_of(site, language(code), transcluded=transcluded)
+    return dialect_of(site, transcluded=transcluded)
 
 
 ENGLISH = dialect("en")
 
 
-def read(wikitext: str, wiki: Dialect = ENGLISH) -> Page:
-    return read_page(wikitext, wiki)
+class Read(NamedTuple):
+    text: str
+    links: list[tuple[str, str, bool]]
+
+
+def read(wikitext: str, wiki: Dialect = ENGLISH) -> Read:
+    page = read_page(wikitext, wiki)
+    return Read(page.text, page.links)
 
 
 class Name(str):

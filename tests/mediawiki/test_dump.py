@@ -28,7 +28,7 @@ from wikilda.mediawiki.dump import Piece, cut, read_piece, site_of
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
 
 TITLES = [f"Page {number}" for number in range(1, len(PAGES) + 1)]
-WHOLE = list(pages_in(XML))
+WHOLE = list(pages_in(XML, {}))
 FORMS: list[Callable[[Path, bytes], Path]] = [plain, single_bz2, gz, xz, multistream, streams_cut_anywhere]
 
 
@@ -52,7 +52,7 @@ def test_plain_xml_cut_at_every_position(tmp_path: Path) -> None:
     path = plain(tmp_path)
     for at in range(1, len(XML)):
         halves = Piece(path, 0, at), Piece(path, at, len(XML))
-        assert [each.title for half in halves for each in pages_in(read_piece(half))] == TITLES, at
+        assert [each.title for half in halves for each in pages_in(read_piece(half), {})] == TITLES, at
 
 
 @pytest.mark.parametrize("pages_a_stream", [1, 2, 5, 12])

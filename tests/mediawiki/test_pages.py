@@ -34,7 +34,7 @@ d</text>
 
 
 def only(xml: str | bytes) -> RawPage | BadPage:
-    (found,) = pages_in(xml.encode() if isinstance(xml, str) else xml)
+    (found,) = pages_in(xml.encode() if isinstance(xml, str) else xml, {"template": 10})
     return found
 
 
@@ -52,6 +52,17 @@ def test_without_namespace_and_model() -> None:
     assert good("<page><title>A</title><id>1</id><revision><text>b</text></revision></page>") == RawPage(
         "A", 0, 1, "", b"b", True, False
     )
+
+
+@pytest.mark.parametrize(
+    ("title", "namespace"),
+    [("Template:Box", 10), ("template_:Box", 10), ("Batman: Year One", 0), ("Template", 0), (":Template:Box", 0)],
+)
+def test_old_exports_have_no_namespace_but_in_the_title(title: str, namespace: int) -> None:
+    body = "<revision><id>2</id><text>x</text></revision>"
+    assert good(f"<page><title>{title}</title><id>1</id>{body}</page>").namespace == namespace
+    assert good(f"<page><id>1</id><title>{title}</title>{body}</page>").namespace == namespace  # in another order
+    assert good(f"<page><title>{title}</title><ns>3</ns><id>1</id>{body}</page>").namespace == 3
 
 
 def test_other_namespaces_and_models() -> None:
@@ -162,7 +173,7 @@ GOOD = [page(f"P{n}", f"text {n}", number=n) for n in (1, 2, 3)]
 )
 def test_a_bad_page_is_told_and_the_rest_kept(bad: str, title: str, reason: str) -> None:
     xml = "\n".join([GOOD[0], bad, GOOD[2]])
-    first, second, third = pages_in(xml.encode())
+    first, second, third = pages_in(xml.encode(), {})
     assert [first, third] == [only(GOOD[0]), only(GOOD[2])]
     assert isinstance(second, BadPage)
     assert (second.at, second.title) == (xml.index("<page>", 1), title)
@@ -170,12 +181,12 @@ def test_a_bad_page_is_told_and_the_rest_kept(bad: str, title: str, reason: str)
 
 
 def test_the_last_page_may_be_bad() -> None:
-    first, second = pages_in((GOOD[0] + "<page><title>X</title>").encode())
+    first, second = pages_in((GOOD[0] + "<page><title>X</title>").encode(), {})
     assert (first.title, second) == ("P1", BadPage(len(GOOD[0]), "X", "has no </page>"))
 
 
 def test_nothing() -> None:
-    assert list(pages_in(b"")) == list(pages_in(b"<mediawiki></mediawiki>")) == []
+    assert list(pages_in(b"", {})) == list(pages_in(b"<mediawiki></mediawiki>", {})) == []
 
 
 def test_a_title_of_ten_kilobytes_is_read() -> None:
@@ -185,4 +196,4 @@ def test_a_title_of_ten_kilobytes_is_read() -> None:
 @given(st.lists(st.sampled_from([b"<page>", b"</page>", b"<title>", b"</title>", b"A", b"<id>", b"</id>", b"1", b"<revision>", b"</revision>",
     b"<text>", b"<text/>", b"</text>", b"&", b"&#x;", b"&amp;", b"\xff", "é".encode(), b"<", b"<ns>", b"</ns>"]), max_size=30).map(b"".join))  # fmt: skip
 def test_any_xml_gives_as_many_pages_as_it_begins(xml: bytes) -> None:
-    assert len(list(pages_in(xml))) == xml.count(b"<page>")
+    assert len(list(pages_in(xml, {}))) == xml.count(b"<page>")

@@ -1,10 +1,14 @@
 """What a dump says of its wiki."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.wikis import dump
+from wikilda._core.compression import open_compressed
 from wikilda._core.errors import InputError
-from wikilda.mediawiki.languages import Language, language
+from wikilda.mediawiki.languages import language, language_prefixes
 from wikilda.mediawiki.site import Site, read_site
 
 GERMAN = """\
@@ -55,7 +59,7 @@ def test_two_sites_share_no_namespaces() -> None:
 
 
 def test_without_siteinfo_there_are_defaults() -> None:
-    assert read_site(b"<mediawiki><page>", "x") == Site()
+    assert read_site(b"<mediawiki><page>", "x") == Site(namespaces=dict(language("en").namespaces))
 
 
 def test_a_header_longer_than_what_was_read() -> None:
@@ -111,7 +115,27 @@ def test_addresses() -> None:
 
 def test_languages() -> None:
     assert language("de").trail.endswith("ß")
-    assert language("de").files == ("bild",)
+    assert language("de").namespaces["bild"] == language().namespaces["file"] == 6
+    assert "weiterleitung" in language("de").redirect
     assert language("zh-min-nan").trail == language("zh").trail == ""
-    assert language("zh").categories == ("分类", "分類")
-    assert language("xx") == Language()
+    assert language("zh").namespaces["分类"] == language("zh").namespaces["分類"] == 14
+    assert language("xx") == language() == language("nowhere", "")
+    assert language("xx", "de-at") == language("de")
+    assert language("nb") == language("no")
+    assert "disambiguacion" in language("es").disambiguation
+    assert {"be-x-old", "be_x_old", "zgh", "nds-nl"} <= language_prefixes()
+
+
+def test_all_that_configurations_tell_is_known(data: Path) -> None:
+    """Namespaces, redirects and language prefixes of every Wikipedia."""
+    with open_compressed(data / "wikis" / "configurations.jsonl.xz") as lines:
+        wikis = [json.loads(line) for line in lines]
+    assert len(wikis) > 300
+    for wiki in wikis:
+        if wiki["wiki"] == "mappings":  # a tool's
+            continue
+        words = language(wiki["wiki"])
+        for number, name, *_ in (*wiki["namespaces"], *wiki["aliases"]):
+            assert not name or name.lower() in words.namespaces, (wiki["wiki"], number, name)
+        assert {word.lower().strip("#:") for word in wiki["magic_words"]["redirect"]} <= set(words.redirect)
+        assert set(wiki["language_prefixes"]) <= language_prefixes()

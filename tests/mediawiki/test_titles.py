@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.mediawiki.scanning import ENGLISH
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.titles import LONGEST_TITLE, hash_title, normalize_title
 from wikilda.mediawiki.wikitext import Dialect, dialect_of
 from wikilda.text.tokens import as_bytes
 
-SENSITIVE = dialect_of(Site(language="en", first_letter_case=False), language("en"))
+SENSITIVE = dialect_of(Site(language="en", first_letter_case=False))
 
 
 def clean_title(title: str, dialect: Dialect) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.mediawiki.scanning import ENGLISH, dialect, marks, read
-from wikilda.mediawiki.languages import LANGUAGE_CODES, SISTERS
+from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import scan
 from wikilda.mediawiki.wikitext.dialect import ASIDE, BREAKING, DROPPED, FORMATTING, LITERAL, TAGS, VANISHING
@@ -285,12 +285,12 @@ def test_no_name_is_taken_for_another() -> None:
         assert read(f"a<{name}>b").text == shown.get(kind, "ab"), name
         inside = {DROPPED: "ac", ASIDE: "ac", LITERAL: "a''b''c", BREAKING: "a b c"}
         assert read(f"a<{name}>''b''</{name}>c").text == inside.get(kind, "abc"), name
-    for prefix in LANGUAGE_CODES:
+    prefixes = language_prefixes()
+    for prefix in prefixes:
         assert read(f"a[[{prefix}:b]]c") == ("ac", []), prefix
-    for prefix in SISTERS - LANGUAGE_CODES:
+    for prefix in SISTERS - prefixes:
         assert read(f"a[[{prefix}:b|d]]c") == ("adc", []), prefix
     for name, point in name2codepoint.items():
         assert read(f"&{name};").text in (chr(point), " "), name
-    assert len(ENGLISH.names.keys) == len(tags) + len(name2codepoint) + 1 + len(
-        Site().namespaces.keys() | LANGUAGE_CODES | SISTERS
-    )
+    spelled = {each.replace("_", " ") for each in Site().words.namespaces.keys() | prefixes | SISTERS}
+    assert len(ENGLISH.names.keys) == len(tags) + len(name2codepoint) + 1 + len(spelled)

@@ -86,7 +86,7 @@ def test_what_the_papers_sampler_decides_is_not_explained(model: Path) -> None:
         assert client.post("/v1/link", json={"text": CROFT}).status_code == 200
         answer = client.post("/v1/explain", json={"text": CROFT})
         assert (answer.status_code, answer.json()["error"]["code"]) == (501, "no_explanation")
-        assert "UrnSettings" in answer.json()["error"]["message"]
+        assert "method urn" in answer.json()["error"]["message"]
 
 
 def test_topics_and_mentions_are_looked_up(client: httpx.Client) -> None:

@@ -21,7 +21,7 @@ LONG = " ".join(each["text"] for each in texts()) * 8
 
 
 def test_a_stopped_server_finishes_what_it_has_begun(model: Path) -> None:
-    with process(model, "--lda", "--sweeps", 600) as (served, started):
+    with process(model, "--method", "lda", "--sweeps", 600) as (served, started):
         wait_until_ready(served)
         answers: list[httpx.Response] = []
         asking = threading.Thread(

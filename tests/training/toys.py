@@ -12,6 +12,8 @@ from wikilda.model import Model, ModelSettings
 from wikilda.training.corpus._encode import Encoded, arrays_of, key_of
 from wikilda.training.corpus.corpus import Corpus
 
+KINDS = ("words", "mentions")
+
 
 def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Corpus:
     """A corpus of symbols, made with no knowledge."""
@@ -24,7 +26,8 @@ def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Co
         for name, values in arrays_of(made).items():
             writer.array(f"00000/{name}", values)
         summary = {"documents": len(made), "tokens": sum(len(each.words) + len(each.mentions) for each in made)}
-        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary})
+        symbols = {name: 1 + int(values.max(initial=0)) for name, values in arrays_of(made).items() if name in KINDS}
+        return writer.finish({"knowledge": "", "firsts": [0], "summary": summary, "symbols": symbols})
 
 
 def write_toy(path: Path, words: NDArray[np.float64], settings: ModelSettings, mentions: int = 1) -> Model:

@@ -4,10 +4,11 @@ Whatever has a manifest is whole: it is written last, before the directory gets 
 """
 
 import hashlib
-import json
 import os
 import shutil
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -15,21 +16,34 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from numpy.typing import DTypeLike, NDArray
 
 from wikilda import __version__
+from wikilda._core._manifest import MANIFEST, as_json, glance, identity_of, is_of, lookup, parse, read_bytes
+from wikilda._core._remembered import forget, is_remembered, remember, stamp_of
+from wikilda._core.array_checks import Array, Wrong, check_sizes, check_values, declared_for
 from wikilda._core.atomic import lock, place_directory, scratch_directory, write_text
 from wikilda._core.errors import ArtifactError
 from wikilda._core.npy import create_array, map_array, save_array
 from wikilda._core.string_table import StringTable
 
-MANIFEST = "manifest.json"
+__all__ = ["MANIFEST", "Artifact", "Writer", "check_target", "format_of", "kind_of"]
+
 _HEAD = ("kind", "format", "wikilda", "identity", "files")  # the fields that are the same in all manifests
+_TRIES = 5  # to open what is being replaced
 Value = TypeVar("Value")
 
 
 class Artifact:
-    """An artifact opened for reading: its manifest, and its arrays as views of files. Each kind is a class."""
+    """An artifact opened for reading: its manifest, and its arrays as views of files. Each kind is a class.
+
+    A class declares its arrays (`wikilda._core.array_checks`) and the fields of its manifest. Opening checks types,
+    lengths and fields, and once an artifact all values: whoever sent it, kernels may rely on what is declared.
+    """
 
     kind: ClassVar[str]
     format: ClassVar[int]
+    arrays: ClassVar[Mapping[str, Array]]
+    fields: ClassVar[Mapping[str, Any]] = {}  # of the manifest, with their types; "a.b" is a field of a field
+    sizes_from: ClassVar[Mapping[str, str]] = {}  # sizes of things elsewhere: in which field of the manifest they are
+    held: ClassVar[bool] = True  # whether all arrays are mapped from the start, so that it may be replaced meanwhile
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path, self.manifest = path, manifest
@@ -37,21 +51,20 @@ class Artifact:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open a directory that holds an artifact of this kind and format."""
+        """Open a directory that holds an artifact of this kind and format; all of it is of one moment."""
         path = Path(path)
-        manifest = _read_manifest(path, cls.kind)
-        if manifest["format"] > cls.format:
-            raise ArtifactError(
-                f"{path}: was written in format {manifest['format']} by wikilda {manifest.get('wikilda', '?')}; "
-                f"this is wikilda {__version__}, which knows format {cls.format}. Upgrade wikilda."
-            )
-        if manifest["format"] < cls.format:
-            raise ArtifactError(f"{path}: has the old format {manifest['format']}. Make it anew with this wikilda.")
-        for name, known in manifest["files"].items():
-            file = path / name
-            if not file.is_file() or file.stat().st_size != known["bytes"]:
-                raise ArtifactError(f"{file}: is missing or has the wrong size. Make {path} anew.")
-        return cls(path, manifest)
+        for _ in range(_TRIES):
+            manifest = read_bytes(path, cls.kind)
+            try:
+                opened = cls(path, parse(manifest, path, cls.kind, cls.format))
+                opened._check()
+            except (ArtifactError, FileNotFoundError):
+                if manifest == read_bytes(path, cls.kind):
+                    raise
+            else:
+                if manifest == read_bytes(path, cls.kind):
+                    return opened
+        raise ArtifactError(f"{path}: is being replaced again and again. Try again later.")
 
     @classmethod
     def writer(cls, target: str | Path, *, overwrite: bool = False, base: Self | None = None) -> "Writer[Self]":
@@ -78,16 +91,20 @@ class Artifact:
         """Its arrays: names of files, with their sizes and digests."""
         return self.field("files", dict)
 
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The declared sizes of its arrays, by name."""
+        with self._refusing():
+            known = {name: self.field(field, int) for name, field in self.sizes_from.items()}
+            return check_sizes(declared_for(self.arrays, self._names), self._mapped, known)
+
     def field(self, name: str, kind: type[Value]) -> Value:
         """A field of the manifest, or of a part of it ("knowledge.identity"); it is there and of a type."""
-        value: Any = self.manifest
-        for part in name.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
-        if type(value) is not kind:
-            raise ArtifactError(
-                f"{self.path / MANIFEST}: {name} is missing or not of type {kind.__name__}. Make {self.path} anew."
-            )
-        return value
+        value: Any = lookup(self.manifest, name)
+        if not is_of(value, kind):
+            said = getattr(kind, "__name__", kind) if type(kind) is type else kind
+            raise ArtifactError(f"{self.path / MANIFEST}: {name} is missing or not of type {said}. {self._remedy}")
+        return value  # type: ignore[no-any-return]
 
     def has(self, name: str) -> bool:
         """Whether there is an array of a name."""
@@ -104,15 +121,62 @@ class Artifact:
         return StringTable(self.array(f"{name}.bytes"), self.array(f"{name}.offsets"))
 
     def verify(self) -> None:
-        """Compare every file with its digest in the manifest."""
+        """Check all values again, and compare every file with its digest in the manifest."""
+        forget(self.path)
+        self._check()
         for name, known in self.files.items():
             if _digest(self.path / name) != known["blake2b"]:
-                raise ArtifactError(f"{self.path / name}: is damaged (its digest is another). Make {self.path} anew.")
+                forget(self.path)
+                raise ArtifactError(f"{self.path / name}: is damaged (its digest is another). {self._remedy}")
+
+    def check_fits(self, other: "Artifact", *names: str) -> None:
+        """Refuse to use this with another artifact if sizes of some names are not the same in both."""
+        for name in names:
+            if self.sizes[name] != other.sizes[name]:
+                raise ArtifactError(
+                    f"{self.path}: has {self.sizes[name]:,} {name}, but {other.path} has {other.sizes[name]:,}. "
+                    "They do not belong together."
+                )
 
     def rewrite_manifest(self, **fields: Any) -> None:
         """Change fields of the manifest that say nothing of what the artifact holds, such as where its source is."""
         self.manifest |= fields
-        write_text(self.path / MANIFEST, _as_json(self.manifest))
+        write_text(self.path / MANIFEST, as_json(self.manifest))
+
+    @property
+    def _names(self) -> set[str]:
+        return {name.removesuffix(".npy") for name in self.files}
+
+    @property
+    def _remedy(self) -> str:
+        return f"Make {self.path} anew."
+
+    @property
+    def _mapped(self) -> Callable[[str], NDArray[Any]]:
+        return self.array if self.held else lambda name: map_array(self.path / f"{name}.npy")
+
+    def _check(self) -> None:
+        """Check fields and files, and, unless that was done before, all values."""
+        for name, kind in self.fields.items():
+            self.field(name, kind)
+        for name, known in self.files.items():
+            file = self.path / name
+            if not file.is_file() or file.stat().st_size != known["bytes"]:
+                raise ArtifactError(f"{file}: is missing or has the wrong size. {self._remedy}")
+        stamp = stamp_of((self.path / name for name in self.files), repr((sorted(self.arrays.items()), self.manifest)))
+        if self.held:
+            self.sizes  # noqa: B018 - maps all arrays
+        if not is_remembered(self.path, stamp):
+            with self._refusing():
+                check_values(declared_for(self.arrays, self._names), self._mapped, self.sizes)
+            remember(self.path, stamp)
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
+        except Wrong as wrong:
+            raise ArtifactError(f"{self.path / wrong.name}.npy: {wrong.what}. {self._remedy}") from None
 
 
 Made = TypeVar("Made", bound=Artifact)
@@ -153,6 +217,10 @@ class Writer(Generic[Made]):
         file.rename(self._file(name))
         return map_array(self.path / f"{name}.npy")
 
+    def read(self, name: str) -> NDArray[Any]:
+        """An array that is written already."""
+        return map_array(self.path / f"{name}.npy")
+
     def strings(self, name: str, table: StringTable) -> None:
         """Write a table of strings."""
         self.array(f"{name}.bytes", table.data)
@@ -166,11 +234,12 @@ class Writer(Generic[Made]):
         """Write the manifest and move the artifact into place; fields that are not given are those of the base."""
         kind, version = self.made.kind, self.made.format
         known = {name: self._known(name) for name in _array_files(self.path)}
-        identity = hashlib.blake2b(json.dumps([kind, version, known]).encode(), digest_size=16).hexdigest()
+        identity = identity_of(kind, version, known)
         head = {"kind": kind, "format": version, "wikilda": __version__, "identity": identity}
         before = {name: value for name, value in self.base.manifest.items() if name not in _HEAD} if self.base else {}
         whole = {**head, **before, **manifest, "files": known}
-        write_text(self.path / MANIFEST, _as_json(whole))
+        self.made(self.path, whole).sizes  # noqa: B018 - what is not declared is refused before it has its name
+        write_text(self.path / MANIFEST, as_json(whole))
         place_directory(self.path, self.target)
         return self.made(self.target, whole)
 
@@ -200,22 +269,13 @@ def check_target(target: Path, *, overwrite: bool) -> None:
 
 def kind_of(path: Path) -> str:
     """The kind of artifact that a directory says it holds; nothing if it does not."""
-    return str(_glance(path).get("kind", ""))
+    return str(glance(path).get("kind", ""))
 
 
 def format_of(path: Path) -> int:
     """The format of the artifact that a directory says it holds; 0 if it does not."""
-    version = _glance(path).get("format", 0)
+    version = glance(path).get("format", 0)
     return version if type(version) is int else 0
-
-
-def _glance(path: Path) -> dict[str, Any]:
-    """The manifest of whatever it is, if it has one."""
-    try:
-        found = json.loads((path / MANIFEST).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _share(base: Artifact, path: Path) -> None:
@@ -235,33 +295,6 @@ def _is_shared(file: Path, other: Path) -> bool:
 
 def _array_files(path: Path) -> list[str]:
     return [file.relative_to(path).as_posix() for file in sorted(path.rglob("*.npy"))]
-
-
-def _as_json(manifest: dict[str, Any]) -> str:
-    return json.dumps(manifest, indent=1, ensure_ascii=False)
-
-
-def _read_manifest(path: Path, kind: str) -> dict[str, Any]:
-    if not path.is_dir():
-        raise ArtifactError(f"{path}: no such directory.")
-    try:
-        manifest = json.loads((path / MANIFEST).read_text("utf-8"))
-    except FileNotFoundError:
-        raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.") from None
-    except (ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({error}).") from None
-    if (
-        not isinstance(manifest, dict)
-        or not isinstance(manifest.get("files"), dict)
-        or type(manifest.get("format")) is not int
-    ):
-        raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
-    if manifest.get("kind") != kind:
-        hint = (
-            f" Make one: wikilda init {path} -o MODEL" if (manifest.get("kind"), kind) == ("knowledge", "model") else ""
-        )
-        raise ArtifactError(f"{path}: is wikilda {manifest.get('kind')}, not {kind}.{hint}")
-    return manifest
 
 
 def _digest(file: Path) -> str:

@@ -12,24 +12,26 @@ import click
 
 from wikilda import __version__
 from wikilda._core.errors import WikildaError, explain_full_disk
+from wikilda._core.settings import suggestion
 
 COMMANDS = {
     "demo": "Build the sample wiki and link a text with it.",
-    "download": "Fetch a dump of a Wikimedia wiki.",
-    "build": "Turn a wiki dump, or plain tables, into knowledge.",
-    "show": "Look a title or a mention up in knowledge.",
-    "init": "Make a model from knowledge.",
-    "link": "Say what the mentions of documents mean.",
-    "corpus": "Encode documents to train on.",
+    "download": "Download a dump of a Wikimedia wiki.",
+    "build": "Build a model from a wiki dump or from tables.",
+    "link": "Link the mentions of documents to entities.",
+    "explain": "Show the evidence for the entity of a mention.",
+    "show": "Look up a title or a mention.",
+    "serve": "Serve a model: an API and a web page.",
     "train": "Train a model on a corpus.",
-    "plot": "Draw how likely documents became in training.",
-    "topics": "See what training made of topics.",
-    "adapt": "Teach a model what stands around mentions, from texts.",
-    "update": "Take new pages, entities and names into a model.",
-    "evaluate": "Measure methods on gold, side by side.",
-    "tune": "Search for settings that measure best.",
-    "explain": "Say why a mention means what it does.",
-    "serve": "Serve a model: an API, and a page.",
+    "corpus": "Encode documents to train on.",
+    "adapt": "Learn the context words of mentions from texts.",
+    "update": "Add pages, entities and names to a model.",
+    "topics": "Show what training has changed in topics.",
+    "plot": "Plot the likelihood of documents during training.",
+    "evaluate": "Measure methods on annotated documents.",
+    "tune": "Search for settings with the best accuracy.",
+    "init": "Make an untrained model with other priors.",
+    "verify": "Check an artifact: every value and every digest.",
 }
 
 
@@ -48,6 +50,13 @@ class _LazyGroup(click.Group):
         finally:
             gc.enable()
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command {args[0]!r}{suggestion(args[0], list(COMMANDS))}", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -1,4 +1,4 @@
-"""What `wikilda link` shows on a terminal: tables of answers, and how a run goes."""
+"""What `wikilda link` shows on a terminal: tables of results, and the progress of a run."""
 
 import sys
 import time
@@ -10,7 +10,9 @@ import click
 
 from wikilda._core.progress import Bar, bar
 from wikilda.cli._tables import table
-from wikilda.linking import Bad, Linked, LinkedMention
+from wikilda.documents.reading import Bad
+from wikilda.linking.files import Observer
+from wikilda.linking.results import Linked, LinkedMention
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,8 +20,8 @@ if TYPE_CHECKING:
 _REPORTED = 20  # bad documents that are named
 
 
-class Tally:
-    """Counts documents as they go by, reports the bad ones, and moves a bar."""
+class Tally(Observer):
+    """Counts documents, reports those that are skipped, and moves a progress bar."""
 
     def __init__(self) -> None:
         self.documents = self.bad = self.mentions = self.tokens = 0
@@ -28,38 +30,45 @@ class Tally:
         self._bar = Bar(None, None)
 
     def resume(self, documents: int, bad: int) -> None:
-        """Begin with what an earlier run has done."""
+        """Start from the counts of an earlier run."""
         self.documents, self.bad, self._before = documents, bad, documents
+        self._bar.advance(documents + bad)
+        if self.total:
+            click.echo(f"wikilda: resuming after {self.total:,} documents.", err=True)
+
+    @property
+    def total(self) -> int:
+        """Documents, linked and skipped."""
+        return self.documents + self.bad
 
     @contextmanager
-    def shown(self, *, answers_too: bool = False) -> Iterator["Tally"]:
-        """Show a bar while the block runs; not on a terminal where answers come out, too: they would run together."""
+    def shown(self, *, with_results: bool = False) -> Iterator["Tally"]:
+        """Show a bar while the block runs; not on a terminal where results are printed, too: they would mix."""
         self._began = time.monotonic()
-        with nullcontext(self._bar) if answers_too and sys.stdout.isatty() else bar("linking", None) as self._bar:
-            self._bar.advance(self._before)
+        with nullcontext(self._bar) if with_results and sys.stdout.isatty() else bar("linking", None) as self._bar:
             yield self
         if self.bad > _REPORTED:
             click.echo(f"wikilda: {self.bad:,} documents were skipped in all.", err=True)
 
-    def note(self, linked: Linked | Bad) -> bool:
-        """Count a document; returns whether there is an answer to it."""
+    def note(self, linked: Linked | Bad) -> None:
+        """Count a document."""
         self._bar.advance()
         if isinstance(linked, Bad):
             self.bad += 1
             if self.bad <= _REPORTED:
                 click.echo(f"wikilda: {linked} Skipped.", err=True)
-            return False
+            return
         self.documents += 1
         self.mentions += len(linked.mentions)
         self.tokens += len(linked.text.split())
         if sys.stderr.isatty():
             self._bar.label(f"documents, {self.tokens / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s")
-        return True
 
-    def good(self, answers: Iterable[Linked | Bad]) -> Iterator[Linked]:
-        """The answers without the bad documents."""
-        for linked in answers:
-            if self.note(linked) and isinstance(linked, Linked):
+    def good(self, results: Iterable[Linked | Bad]) -> Iterator[Linked]:
+        """The results without the documents that are skipped."""
+        for linked in results:
+            self.note(linked)
+            if isinstance(linked, Linked):
                 yield linked
 
     def summary(self) -> str:
@@ -73,13 +82,13 @@ class Tally:
 
 
 def show_linked(out: "Console", linked: Linked, *, only_topics: bool = False) -> None:
-    """A document's mentions as a table: what each means, how sure that is, and the runner-up; and its topics."""
+    """A document's mentions as a table: entity, confidence, prior and runner-up; and its topics."""
     if only_topics:
         shares = [(each.entity.title, f"{each.share:.0%}", each.entity.url) for each in linked.topics]
         out.print(table(f"Document {linked.id}", ["topic", "share", "address"], shares))
         return
     rows = [_row(mention) for mention in linked.mentions]
-    out.print(table(f"Document {linked.id}", ["mention", "means", "sure", "prior", "else"], rows))
+    out.print(table(f"Document {linked.id}", ["mention", "entity", "confidence", "prior", "runner-up"], rows))
     if linked.topics:
         topics = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
         out.print(f"topics: {topics}", markup=False, highlight=False)
@@ -90,6 +99,6 @@ def _row(mention: LinkedMention) -> tuple[str, ...]:
         return mention.text, "–", "", "", "not in the knowledge"
     best, *others = mention.candidates
     if not mention.entity:
-        return mention.text, "–", "", "", f"probably not in the knowledge ({mention.nil:.0%}), else {best.entity.title}"
+        return mention.text, "–", "", "", f"NIL {mention.nil:.0%}, else {best.entity.title}"
     other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
-    return mention.text, best.entity.title, f"{best.probability:.0%}", f"{best.prior:.0%}", other
+    return mention.text, best.entity.title, f"{mention.confidence:.0%}", f"{best.prior:.0%}", other

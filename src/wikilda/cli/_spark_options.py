@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from wikilda.cli._options import more
+
 
 class Cluster(NamedTuple):
     """Where Spark is, and settings of it."""
@@ -18,10 +20,10 @@ class Cluster(NamedTuple):
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command --engine, --master and --conf; it receives a `cluster`, or None if it is to run here."""
 
-    @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
-                  help="What runs it.")  # fmt: skip
-    @click.option("--master", help="Spark's master: local[2], spark://HOST:PORT, yarn, …  [default: as spark-submit]")
-    @click.option("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; may be given several times.")
+    @more("--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+          help="Where it runs.")  # fmt: skip
+    @more("--master", help="Spark's master: local[2], spark://HOST:PORT, yarn, …  [default: as spark-submit]")
+    @more("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
     @functools.wraps(command)
     def run(*arguments: Any, engine: str, master: str | None, conf: tuple[str, ...], **options: Any) -> Any:
         return command(*arguments, cluster=_cluster(engine, master, conf), **options)

@@ -8,32 +8,32 @@ import click
 
 from wikilda._core.artifact import check_target
 from wikilda._core.errors import InputError
-from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
-from wikilda.documents.detection import choose_detector
-from wikilda.documents.reading import FORMATS
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    detector_option,
+    model_argument,
+    output_options,
+    reading_options,
+    workers_option,
+)  # fmt: skip
 from wikilda.linking import Bad, Document, Linker, ReadSettings, read_documents
 from wikilda.training.adaptation import adapt, write_adapted
 
-_ANY = click.Path(path_type=Path)
 _SOME_SKIPPED = 3  # exit code
 
 
-@click.command()
-@click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, type=_ANY, metavar="[FILE]...")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write.")
-@click.option("--overwrite", is_flag=True, help="Replace a model that is already there.")
-@click.option("--from", "source", type=click.Choice(FORMATS), default="auto", help="Format of the texts.")
-@click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
-@click.option("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
-@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
-              help="Who finds the mentions: dictionary, spacy, spacy:MODEL.")  # fmt: skip
-@click.option("-j", "--workers", type=click.IntRange(1), default=available_cores(), show_default="all cores")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.command(cls=Command)
+@model_argument
+@click.argument("files", nargs=-1, type=ANY_PATH, metavar="[FILE]...")
+@output_options("a model")
+@detector_option
+@reading_options
+@workers_option("Threads")
 def command(
-    model: Path, files: tuple[Path, ...], target: Path, overwrite: bool, source: str, text_column: str,
-    id_column: str | None, detector: str, workers: int, knowledge: Path | None,
+    model: Path, files: tuple[Path, ...], target: Path, overwrite: bool, reading: ReadSettings, detector: str,
+    workers: int, knowledge: Path | None,
 ) -> int:  # fmt: skip
     """Teach a model what stands around mentions, from texts like those that it is to link.
 
@@ -42,10 +42,9 @@ def command(
     parameters: train first, adapt then.
     """
     check_target(target, overwrite=overwrite)
-    linker = Linker.open(model, knowledge=knowledge)
-    linker.detector = choose_detector(detector, linker.knowledge)
+    linker = Linker.open(model, detector=detector, knowledge=knowledge)
     skipped: list[Bad] = []
-    documents = read_documents(files, sys.stdin.buffer, ReadSettings(source, text_column, id_column))
+    documents = read_documents(files, sys.stdin.buffer, reading)
     with bar("linking", None, unit="texts") as shown:
         counts = adapt(linker, _readable(documents, skipped, shown), workers=workers)
     if not counts.texts:

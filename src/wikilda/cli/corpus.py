@@ -6,27 +6,23 @@ from pathlib import Path
 import click
 
 from wikilda._core.workers import Pool
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import ANY_PATH, Command, detector_option, output_options, settings_options, workers_option
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli.build import report
 from wikilda.documents.detection import choose_detector
 from wikilda.training.corpus import CorpusSettings, make_corpus
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command(cls=Sectioned)
-@click.argument("knowledge", type=_ANY, metavar="KB")
-@click.argument("inputs", nargs=-1, required=True, type=_ANY, metavar="INPUT...")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
-@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
-              help="Who finds mentions that are not given: dictionary, spacy, spacy:MODEL.")  # fmt: skip
-@click.option("--workers", type=click.IntRange(1, 256), help="Processes to encode with.  [default: one a core]")
+@click.command(cls=Command)
+@click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
+@click.argument("inputs", nargs=-1, required=True, type=ANY_PATH, metavar="INPUT...")
+@output_options("a corpus")
+@detector_option
+@workers_option("Processes")
 @engine_options
-@click.option("--overwrite", is_flag=True, help="Replace a corpus that is already there.")
 @settings_options(CorpusSettings)
 def command(
-    knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int | None,
+    knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int,
     cluster: Cluster | None, overwrite: bool, settings: CorpusSettings,
 ) -> None:  # fmt: skip
     """Encode documents to train on with the symbols of knowledge.

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
-from wikilda.mediawiki.download import WIKIMEDIA, Dumps, fetch
+from wikilda.cli._options import Command
+from wikilda.mediawiki.download import WIKIMEDIA, download
 
 
-@click.command("download")
+@click.command("download", cls=Command)
 @click.argument("wiki")
 @click.option(
     "-o",
@@ -17,7 +18,7 @@ from wikilda.mediawiki.download import WIKIMEDIA, Dumps, fetch
     default=Path(),
     show_default="here",
     metavar="DIR",
-    help="Where to put the files; made if it is not there.",
+    help="The directory of the files; created if it does not exist.",
 )
 @click.option("--date", metavar="YYYYMMDD", help="Which dump.  [default: the newest finished one]")
 @click.option("--mirror", metavar="URL", default=WIKIMEDIA, show_default=True, help="Where to fetch from.")
@@ -25,10 +26,8 @@ from wikilda.mediawiki.download import WIKIMEDIA, Dumps, fetch
 def command(wiki: str, directory: Path, date: str | None, mirror: str, page_props: bool) -> None:
     """Fetch a dump of WIKI (enwiki, simplewiki, dewiktionary …) and print where it is.
 
-    Run the same command again after an interruption: it goes on where it stopped. A file that is
-    already there is checked and not fetched again.
+    Rerun the same command to resume an interrupted download. A file that is already there is checked and not
+    fetched again.
     """
-    dumps = Dumps(wiki, mirror)
-    files = dumps.of(date, page_props=page_props) if date else dumps.newest(page_props=page_props)
-    for file in files:
-        click.echo(fetch(file, directory))
+    for file in download(wiki, directory, date=date, mirror=mirror, page_props=page_props):
+        click.echo(file)

@@ -7,58 +7,55 @@ import click
 from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import ANY_PATH, Command, json_option, model_argument, settings_options, workers_option
 from wikilda.cli._tables import console, table
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.bootstrap import Difference
-from wikilda.evaluation.datasets import READERS, read_dataset
-from wikilda.evaluation.end_to_end import Detect, detector, end_to_end
-from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import METHODS, Given, Method, everything, make_methods
+from wikilda.evaluation.datasets import READERS
+from wikilda.evaluation.end_to_end import Detect, detector
+from wikilda.evaluation.end_to_end import end_to_end as measure_end_to_end
+from wikilda.evaluation.evaluate import DEFAULT_METHODS, evaluate
+from wikilda.evaluation.methods import METHODS, Method
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.previous_run import Earlier
-from wikilda.evaluation.report import report
-from wikilda.evaluation.results import Runs, gold_summary, results, write_json, write_text
-from wikilda.evaluation.run import Gold, Run, run
-from wikilda.model import Model
+from wikilda.evaluation.results import Runs, gold_summary
+from wikilda.evaluation.run import Gold, Run
 from wikilda.urn import UrnSettings
 
-_ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
-_DEFAULT = ("prior", "tagme", "aida", "urn", "adapted")
 
 
-@click.command(cls=Sectioned)
-@click.argument("model", type=_ANY, metavar="MODEL")
+@click.command(cls=Command)
+@model_argument
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option(
     "--method", "names", multiple=True, metavar="NAME",
     help=f"What to run, once for each: {', '.join(METHODS)}, all, or MODULE:CLASS; NAME:tuned or NAME:FILE.toml with "
-    f"other settings. The last is compared with the others.  [default: {', '.join(_DEFAULT)}]",
+    f"other settings. The last is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
 )  # fmt: skip
 @click.option(
-    "--also", multiple=True, type=_ANY, metavar="MODEL",
+    "--also", multiple=True, type=ANY_PATH, metavar="MODEL",
     help="A further model of the same knowledge; methods that depend on the model have a row for each.",
 )  # fmt: skip
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
 @click.option(
-    "--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]"
+    "--format", "form", type=click.Choice(list(READERS)), help="Format of FILEs.  [default: by their content]"
 )
-@click.option("--threads", type=click.IntRange(1, 1024), help="Threads to link with.  [default: one a core]")
+@click.option("-o", "--output", "json_file", type=_OUT, help="Write all figures and every document, as JSON.")
+@click.option("--baseline", type=_FILE, help="Compare with the --output of an earlier run on the same data.")
+@click.option("--report", "report_file", type=_OUT, help="Write an HTML report that shows each error in its text.")
+@click.option("--end-to-end", is_flag=True, help="Detect mentions, too: precision, recall and F1 end to end.")
 @click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by the prior rank of gold, too.")
-@click.option("--detect", is_flag=True, help="Find the mentions, too: precision, recall and F1 from end to end.")
-@click.option("--json", "json_file", type=_OUT, help="Write all figures and every document here.")
-@click.option("--than", type=_FILE, help="Compare with the --json of an earlier run on the same data.")
-@click.option("--report", "report_file", type=_OUT, help="Write a page here that shows each error in its text.")
+@json_option
+@workers_option("Threads")
 @settings_options(UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], also: tuple[Path, ...],
-    splits: tuple[str, ...], form: str | None, threads: int | None, breakdown: bool, detect: bool,
-    json_file: Path | None, report_file: Path | None, than: Path | None, settings: UrnSettings,
+    splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
+    json_file: Path | None, report_file: Path | None, baseline: Path | None, as_json: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -66,34 +63,32 @@ def command(
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
 
-    The method `adapted` is `wikilda`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
+    The method `adapted` is `urn`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
     """
     _check_places(json_file, report_file)
-    opened = Model.open(model)
-    resolver = Resolver(opened.knowledge(knowledge))
-    datasets = [dataset for file in files for dataset in read_dataset(file, form, splits)]
-    golds = [Gold(dataset, resolver) for dataset in datasets]
-    _check_gold(golds)
-    wanted = everything() if "all" in names else list(dict.fromkeys(names or _DEFAULT))
-    texts = [document for gold in golds for document in gold.documents]
-    given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
-    methods = make_methods(wanted, given, {"urn": settings, "adapted": settings})
-    earlier = Earlier(than) if than else None
-    find = detector(resolver.knowledge) if detect else None
-    out = console()
-    groups: list[list[Run]] = []
-    for gold in golds:
-        groups.append([run(method, gold, threads) for method in methods])
-        show(out, groups[-1], breakdown=breakdown)
+    earlier, out = Earlier(baseline) if baseline else None, console()
+
+    def watch(gold: Gold, runs: list[Run], methods: list[Method]) -> None:
+        if as_json:
+            return
+        show(out, runs, breakdown=breakdown)
         if earlier:
-            _show_earlier(out, earlier, groups[-1])
-        if find:
-            rows = [_end_to_end_row(method, gold, find, threads) for method in methods]
+            _show_earlier(out, earlier, runs)
+        if end_to_end:
+            find = detector(gold.knowledge)
+            rows = [_end_to_end_row(method, gold, find, workers) for method in methods]
             out.print(table(f"{gold.name}, end to end", _END_TO_END, rows))
+
+    found = evaluate(
+        model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
+        workers=workers, knowledge=knowledge, watch=watch,
+    )  # fmt: skip
+    if as_json:
+        click.echo(found.to_json())
     if json_file:
-        write_json(json_file, results(opened, groups, settings))
+        found.write_json(json_file)
     if report_file:
-        write_text(report_file, report(groups))
+        found.write_report(report_file)
 
 
 def _check_places(*files: Path | None) -> None:
@@ -101,15 +96,6 @@ def _check_places(*files: Path | None) -> None:
     for file in files:
         if file and not file.parent.is_dir():
             raise InputError(f"{file.parent}: no such directory, so {file.name} cannot be written there.")
-
-
-def _check_gold(golds: Sequence[Gold]) -> None:
-    for gold in golds:
-        entities, found = gold.entities
-        if entities and not found:
-            raise InputError(
-                f"{gold.name}: none of its {entities:,} entities is in the knowledge; is it another wiki's?"
-            )
 
 
 def show(out: Console, runs: Runs, *, breakdown: bool) -> None:
@@ -177,8 +163,8 @@ def _show_earlier(out: Console, earlier: Earlier, runs: Runs) -> None:
     out.print()
 
 
-def _end_to_end_row(method: Method, gold: Gold, find: Detect, threads: int | None) -> list[str]:
-    both = end_to_end(method, gold, find, threads)
+def _end_to_end_row(method: Method, gold: Gold, find: Detect, workers: int) -> list[str]:
+    both = measure_end_to_end(method, gold, find, workers)
     return [method.name, *(f"{share:.2f}" for each in both for share in (each.precision, each.recall, each.f1))]
 
 

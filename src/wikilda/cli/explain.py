@@ -10,15 +10,14 @@ import click
 from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import urn_option
+from wikilda.cli._options import Command, json_option, method_options, model_argument
 from wikilda.cli._tables import console, table
 from wikilda.linking import Document, Linker, marked
 from wikilda.linking.explanation import explain_document
+from wikilda.linking.methods import MethodSettings
 from wikilda.linking.reasons import Explanation, Reasons
-from wikilda.linking.results import NIL_ABOVE
-from wikilda.urn import UrnSettings
+from wikilda.linking.results import is_nil
 
-_ANY = click.Path(path_type=Path)
 _COLUMNS = (
     "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ around", "+ company",
     "pulled by", "words",
@@ -26,27 +25,27 @@ _COLUMNS = (
 _AROUND = _COLUMNS.index("+ around")
 
 
-@click.command()
-@click.argument("model", type=_ANY, metavar="MODEL")
+@click.command(cls=Command)
+@model_argument
 @click.argument("text", required=False)
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
 @click.option("-m", "--mention", help="Explain this mention only, by its string.")
-@click.option("-n", "--candidates", type=click.IntRange(1), default=3, show_default=True, help="Candidates a mention.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@urn_option
+@click.option("-n", "--candidates", type=click.IntRange(1), default=3, show_default=True,
+              help="Candidates per mention.")  # fmt: skip
+@json_option
+@method_options(only=("urn",))
 def command(
     model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool,
-    urn: UrnSettings,
+    method: MethodSettings,
 ) -> None:  # fmt: skip
-    """Say why the mentions of TEXT (or of standard input) mean what they do.
+    """Explain the entities of the mentions of TEXT, or of standard input: the evidence for each candidate.
 
-    Mentions may stand in double brackets; where none does, they are found.
+    Mentions may be in double brackets; where none is, they are detected.
     """
     given = sys.stdin.read() if text is None else text
     document = marked(given, "1")
     if not document.mentions:
         document = Document(given, None, "1")
-    linker = Linker.open(model, knowledge=knowledge, settings=urn)
+    linker = Linker.open(model, knowledge=knowledge, settings=method)
     found = explain_document(linker, document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]
     if not chosen:
@@ -71,7 +70,7 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
         return
     rows = [_row(each) for each in explanation.candidates]
     nil = explanation.nil
-    doubt = f": probably nothing that the knowledge has ({nil:.0%}); else" if nil > NIL_ABOVE else f" (NIL {nil:.0%})"
+    doubt = f": probably NIL ({nil:.0%}); else" if is_nil(nil) else f" (NIL {nil:.0%})"
     columns: Sequence[str] = _COLUMNS
     if not any(each.odds.surroundings for each in explanation.candidates):  # the model was not adapted
         columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]

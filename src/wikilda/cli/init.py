@@ -6,25 +6,22 @@ from typing import Any
 
 import click
 
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import ANY_PATH, Command, output_options, settings_options
 from wikilda.knowledge import Knowledge
 from wikilda.model import PRESETS, ModelSettings, create_model
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command(cls=Sectioned)
-@click.argument("knowledge", type=_ANY, metavar="KB")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The directory to write.")
+@click.command(cls=Command)
+@click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
+@output_options("a model")
 @click.option(
-    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to begin with."
+    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to start from."
 )
-@click.option("--overwrite", is_flag=True, help="Replace a model that is already there.")
 @settings_options(ModelSettings, defaults=False)
 def command(knowledge: Path, target: Path, preset: str, overwrite: bool, settings: dict[str, Any]) -> None:
-    """Make a model from knowledge: λ̂ = mass · P(k|v) for words and mentions.
+    """Make an untrained model with other priors from the knowledge of MODEL: λ̂ = mass · P(k|v).
 
-    It can link at once; training goes on from it. The preset `paper` follows the paper to the letter.
+    The preset `paper` has the paper's values.
     """
     chosen = replace(PRESETS[preset], **settings)
     made = create_model(Knowledge.open(knowledge), target, chosen, overwrite=overwrite)

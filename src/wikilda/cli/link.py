@@ -3,122 +3,136 @@
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from wikilda._core.errors import InputError, SettingsError
-from wikilda._core.platform import available_cores
 from wikilda.cli._link_output import Tally, show_linked
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import (
+    Command,
+    detector_option,
+    method_options,
+    model_argument,
+    more,
+    reading_options,
+    workers_option,
+)  # fmt: skip
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console
-from wikilda.documents.detection import choose_detector
-from wikilda.documents.reading import FORMATS as INPUT_FORMATS
-from wikilda.documents.reading.settings import AUTO
-from wikilda.documents.writing import FORMATS, HTML, PARQUET, format_of, write_rows
-from wikilda.documents.writing.formats import SUFFIXES
-from wikilda.lda.settings import LdaSettings
-from wikilda.linking import Bad, DetectorSettings, Document, Linked, Linker, ReadSettings, read_documents
-from wikilda.linking.batch import guarded_link, map_ordered
-from wikilda.linking.journal import Journal
-from wikilda.text.offsets import CODE_POINTS, UNITS
-from wikilda.urn import UrnSettings
+from wikilda.documents.detection import DetectorSettings
+from wikilda.documents.reading import ReadSettings, read_documents
+from wikilda.documents.writing import FORMATS, PARQUET, SUFFIXES, format_of, write_rows
+from wikilda.linking.files import Job, run
+from wikilda.linking.methods import MethodSettings
+from wikilda.linking.results import Linked
 
-_ANY = click.Path(path_type=Path)
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
 
-@click.command(cls=Sectioned)
-@click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("places", nargs=-1, metavar="[FILE]...")
-@click.option("-o", "--output", help="Write to a file; a run that was stopped goes on where it was.")
-@click.option("--overwrite", is_flag=True, help="Replace the output if it exists.")
-@click.option("--to", type=click.Choice(FORMATS), help="Format of the output.  [default: by its name, else jsonl]")
+@click.command(cls=Command)
+@model_argument
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write to a file; rerun the same command to resume an interrupted run."
+)
+@click.option("--output-format", type=click.Choice(FORMATS),
+              help="Format of the output.  [default: by its name, else jsonl]")  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
 @click.option("--table", "as_table", is_flag=True, help="Print tables for reading.")
-@click.option("--from", "source", type=click.Choice(INPUT_FORMATS), default="auto", help="Format of the input.")
-@click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
-@click.option("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
-@click.option("--offsets", type=click.Choice(UNITS), default=CODE_POINTS, show_default=True, help="Unit of offsets.")
-@click.option("--invalid", type=click.Choice(["refuse", "replace"]), default="refuse", show_default=True,
-              help="What to do with a document that is not UTF-8.")  # fmt: skip
-@click.option("--largest", type=click.IntRange(1), default=10_000_000, show_default=True, help="Bytes of one document.")
-@click.option("--detector", default="dictionary", show_default=True, metavar="NAME",
-              help="Who finds the mentions: dictionary, spacy, spacy:MODEL.")  # fmt: skip
-@click.option("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-              help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased.")  # fmt: skip
-@click.option("-n", "--candidates", type=click.IntRange(1), default=5, show_default=True, help="Candidates a mention.")
-@click.option("--topics", "only_topics", is_flag=True, help="Write the documents' topics, not their mentions.")
-@click.option("--most-topics", type=click.IntRange(0), default=10, show_default=True, help="Topics a document.")
-@click.option("--with-text", is_flag=True, help="Repeat each document's text in its answer.")
-@click.option("-j", "--workers", type=click.IntRange(1), default=available_cores(), show_default="all cores")
+@click.option(
+    "-n",
+    "--candidates",
+    type=click.IntRange(1),
+    metavar="N",
+    default=5,
+    show_default=True,
+    help="Candidates per mention.",
+)
+@click.option(
+    "--topics", type=click.IntRange(0), metavar="N", default=10, show_default=True, help="Topics per document."
+)
+@detector_option
+@more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
+      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased.")  # fmt: skip
+@more("--no-mentions", is_flag=True, help="Write the documents' topics alone.")
+@more("--with-text", is_flag=True, help="Repeat each document's text in its result.")
+@reading_options
+@method_options()
+@workers_option("Threads")
 @engine_options
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
-@click.option("--lda", is_flag=True, help="Decide mentions by the paper's sampler, not by the urn.")
-@settings_options(UrnSettings)
 def command(
-    model: Path, places: tuple[str, ...], knowledge: Path | None, settings: UrnSettings, lda: bool,
-    detector: str, detections: tuple[str, ...], cluster: Cluster | None, **options: Any,
+    model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
+    overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
+    no_mentions: bool, with_text: bool, reading: ReadSettings, method: MethodSettings, workers: int,
+    cluster: Cluster | None,
 ) -> int:  # fmt: skip
-    """Say what the mentions of documents mean.
+    """Link the mentions of documents to the entities they refer to.
 
     Reads FILEs and directories, or standard input. A file is one text, unless its name ends in .jsonl, .csv, .tsv or
     .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]); where they are
-    not given they are found. With --from marked they stand in double brackets: "[[Croft]] took five wickets".
+    not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five wickets".
 
     A document that cannot be read is reported and skipped; the exit code is then 3.
 
     With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
     """
-    chosen = LdaSettings(settings.sweeps, settings.burn_in, seed=settings.seed) if lda else settings
     found = _detector_settings(detections)
-    reading = ReadSettings(
-        options["source"], options["text_column"], options["id_column"], options["offsets"], options["invalid"],
-        options["largest"],
-    )  # fmt: skip
+    job = Job(model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions)
     if cluster:
-        how = {
-            "model": model.resolve(), "knowledge": knowledge and knowledge.resolve(), "settings": chosen,
-            "detector": detector, "detection": found, "reading": reading,
-        }  # fmt: skip
-        return _on_spark(cluster, places, how, options)
-    files = tuple(Path(place) for place in places)
-    options["output"] = Path(options["output"]) if options["output"] else None
-    if options["output"] and not options["output"].parent.is_dir():
-        raise InputError(f"{options['output']}: there is no directory {options['output'].parent}.")
-    linker = Linker.open(model, knowledge=knowledge, settings=chosen)
-    linker.detector = choose_detector(detector, linker.knowledge, found)
-    documents = read_documents(files, sys.stdin.buffer, reading)
-    run = {
-        "model": linker.model.identity, "files": [str(each) for each in files], "settings": asdict(chosen),
-        "detector": detector, "detection": {name: str(value) for name, value in asdict(found).items()},
-    } | {name: options[name] for name in _IN_THE_NOTE}  # fmt: skip
-    return _Run(linker, options).run(documents, run)
+        return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
+    tally = Tally()
+    documents = read_documents([Path(each) for each in files], sys.stdin.buffer, reading)
+    try:
+        if output is not None and not as_table:
+            with tally.shown():
+                done = run(
+                    job, documents, list(files), Path(output), output_format, workers, tally, overwrite=overwrite
+                )
+            click.echo(f"{tally.summary()} → {done.output}", err=True)
+        else:
+            kind = "" if as_table else format_of(None, output_format)
+            with tally.shown(with_results=True):
+                _print(job, kind, tally.good(job.link_all(job.open(), documents, workers)))
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Caught here, for click would make it exit code 1.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_GONE
+    except KeyboardInterrupt:
+        if output is not None and not as_table:
+            click.echo(f"wikilda: {tally.total:,} documents are done; rerun the same command to resume.", err=True)
+        raise
+    if tally.total == 0:
+        raise InputError("there are no documents in the input.")
+    return _SOME_SKIPPED if tally.bad else 0
 
 
-_IN_THE_NOTE = (
-    "to", "source", "text_column", "id_column", "offsets", "invalid", "largest", "candidates", "only_topics",
-    "most_topics", "with_text",
-)  # fmt: skip
+def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
+    if not kind:
+        for linked in results:
+            show_linked(console(), linked, only_topics=not job.with_mentions)
+        return
+    out = sys.stdout.buffer
+    for data in write_rows((job.row(linked, kind) for linked in results), kind):
+        out.write(data)
+        out.flush()
 
 
-def _on_spark(cluster: Cluster, places: tuple[str, ...], how: dict[str, Any], options: dict[str, Any]) -> int:
+def _on_spark(
+    cluster: Cluster, files: tuple[str, ...], job: Job, output: str | None, output_format: str | None, *,
+    overwrite: bool,
+) -> int:  # fmt: skip
     refuse(("as_table", "workers", "invalid"), "is for --engine local.")
-    output = options["output"]
-    if not places or not output:
+    if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
-    kind = options["to"] or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
-    if options["source"] not in (AUTO, PARQUET) or kind != PARQUET:
-        raise click.UsageError("with --engine spark, documents and answers are Parquet: see --from, --to and -o.")
-    from wikilda.linking.spark import Linking, link_files
+    kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
+    if job.reading.format not in ("auto", PARQUET) or kind != PARQUET:
+        raise click.UsageError("with --engine spark, input and output are Parquet: see --format and --output-format.")
+    from wikilda.linking.spark import link_files
 
-    linking = Linking(
-        **how, candidates=options["candidates"], topics=options["most_topics"], with_text=options["with_text"],
-        with_mentions=not options["only_topics"],
-    )  # fmt: skip
-    documents, bad = link_files(places, output, linking, **cluster._asdict(), overwrite=options["overwrite"])
+    job = replace(job, model=job.model.resolve(), knowledge=job.knowledge and job.knowledge.resolve())
+    documents, bad = link_files(files, output, job, **cluster._asdict(), overwrite=overwrite)
     click.echo(f"{documents - bad:,} documents linked, {bad:,} skipped (see their error) → {output}", err=True)
     return _SOME_SKIPPED if bad else 0
 
@@ -128,76 +142,3 @@ def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
         return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
     except ValueError:
         raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
-
-
-class _Run:
-    """One run of the command: documents in, rows out, to a file or to standard output."""
-
-    def __init__(self, linker: Linker, options: dict[str, Any]) -> None:
-        self.linker, self.options, self.output = linker, options, options["output"]
-        self.kind = format_of(self.output, options["to"])
-        self.tally = Tally()
-
-    def run(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> int:
-        try:
-            self._write(documents, run)
-        except BrokenPipeError:
-            # The reader has gone (`| head`). Said here, for click would make it exit code 1.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return _READER_GONE
-        if self.tally.documents + self.tally.bad == 0:
-            raise InputError("there are no documents in what was given.")
-        return _SOME_SKIPPED if self.tally.bad else 0
-
-    def _write(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> None:
-        if self.output is not None and not self.options["as_table"]:
-            self._to_file(documents, run)
-        elif self.options["as_table"]:
-            with self.tally.shown(answers_too=True) as tally:
-                for linked in tally.good(self._linked(documents)):
-                    show_linked(console(), linked, only_topics=self.options["only_topics"])
-        else:
-            self._to_standard_output(documents)
-
-    def _to_standard_output(self, documents: Iterator[Document | Bad]) -> None:
-        out = sys.stdout.buffer
-        with self.tally.shown(answers_too=True) as tally:
-            for data in write_rows(map(self._row, tally.good(self._linked(documents))), self.kind):
-                out.write(data)
-                out.flush()
-
-    def _to_file(self, documents: Iterator[Document | Bad], run: dict[str, Any]) -> None:
-        journal = Journal(self.output, self.kind, run, overwrite=self.options["overwrite"])
-        if journal.resumed:
-            click.echo(f"wikilda: going on after {journal.resumed:,} documents.", err=True)
-        self.tally.resume(journal.place.read - journal.place.bad, journal.place.bad)
-        try:
-            with self.tally.shown() as tally:
-                for linked in self._linked(journal.remaining(documents)):
-                    journal.add(self._row(linked) if tally.note(linked) else None)
-        except KeyboardInterrupt:
-            journal.save()
-            click.echo(f"wikilda: {journal.place.read:,} documents are done; the same command goes on there.", err=True)
-            raise
-        else:
-            if journal.place.read:
-                journal.finish()
-                click.echo(f"{self.tally.summary()} → {self.output}", err=True)
-        finally:
-            journal.close()
-
-    def _linked(self, documents: Iterator[Document | Bad]) -> Iterator[Linked | Bad]:
-        most = self.options["candidates"], self.options["most_topics"]
-
-        def link(document: Document | Bad) -> Linked | Bad:
-            return document if isinstance(document, Bad) else guarded_link(self.linker, document, *most)
-
-        return map_ordered(link, documents, self.options["workers"])
-
-    def _row(self, linked: Linked | Bad) -> dict[str, Any]:
-        assert isinstance(linked, Linked)
-        page = self.kind == HTML
-        return linked.to_json(
-            CODE_POINTS if page else self.options["offsets"], with_text=page or self.options["with_text"],
-            with_mentions=page or not self.options["only_topics"],
-        )  # fmt: skip

@@ -8,26 +8,25 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wikilda._core.artifact import kind_of
 from wikilda._core.errors import InputError
+from wikilda.cli._options import ANY_PATH, Command, json_option
 from wikilda.cli._tables import console, table
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
-from wikilda.model import Model
 
 
-@click.command()
-@click.argument("knowledge", type=click.Path(path_type=Path), metavar="KB")
+@click.command(cls=Command)
+@click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
 @click.argument("term", required=False)
 @click.option("-n", "--most", type=click.IntRange(1), default=10, show_default=True, help="How many of each to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None:
-    """Look a title or a mention up in knowledge, or in that of a model.
+    """Look up a title or a mention in the knowledge of MODEL.
 
-    As a mention: its topics with P(k|v). As a title: its words, its links, its nearest topics. Without a TERM:
-    what the knowledge holds.
+    For a mention: its candidates with P(k|v). For a title: its words, its links, its nearest topics. Without a TERM:
+    how much of everything there is.
     """
-    known = _open(knowledge)
+    known = Knowledge.open(knowledge)
     if term is None:
         show_summary(known, as_json=as_json)
         return
@@ -51,10 +50,6 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
         show_mention(out, found["mention"])
     if topic >= 0:
         show_topic(out, found["topic"])
-
-
-def _open(path: Path) -> Knowledge:
-    return Model.open(path).knowledge() if kind_of(path) == "model" else Knowledge.open(path)
 
 
 def show_summary(known: Knowledge, *, as_json: bool) -> None:

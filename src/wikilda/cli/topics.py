@@ -10,21 +10,21 @@ from rich.console import Console
 from rich.markup import escape
 
 from wikilda._core.errors import InputError
+from wikilda.cli._options import ANY_PATH, Command, json_option
 from wikilda.cli._tables import console, table
 from wikilda.knowledge.describe import suggest
 from wikilda.model import Model
 from wikilda.training.topic_changes import changed, describe, describe_all, sides
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command()
-@click.argument("model", type=_ANY, metavar="MODEL")
+@click.command(cls=Command)
+@click.argument("model", type=ANY_PATH, metavar="MODEL")
 @click.argument("title", required=False)
 @click.option("--changed", "most_changed", is_flag=True, help="Show the topics that training moved most.")
-@click.option("--before", type=_ANY, help="Compare with this model.  [default: as it was before any training]")
+@click.option("--baseline", "before", type=ANY_PATH,
+              help="Compare with this model.  [default: as it was before any training]")  # fmt: skip
 @click.option("-n", "--most", type=click.IntRange(1), default=12, show_default=True, help="How many to show.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option
 def command(model: Path, title: str | None, most_changed: bool, before: Path | None, most: int, as_json: bool) -> None:
     """See the words and mentions of the topic TITLE before and after training, or what training moved most."""
     if most_changed == (title is not None):

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    model_argument,
+    more,
+    output_options,
+    settings_options,
+    workers_option,
+)
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console, table
 from wikilda.training.engines.base import Engine
@@ -15,37 +23,35 @@ from wikilda.training.metrics import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import PRESETS, TrainingSettings
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command(cls=Sectioned)
-@click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("corpus", type=_ANY, metavar="CORPUS")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write.")
-@click.option("--iterations", type=click.IntRange(1), default=1, show_default=True, help="T: passes over the corpus.")
-@click.option("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
-@click.option("--workers", type=click.IntRange(1, 256), help="Processes to sample with.  [default: one a core]")
-@engine_options
-@click.option("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
-@click.option("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 a core]")
-@click.option("--keep", type=click.IntRange(0), default=0, help="Keep the models of so many earlier iterations, too.")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
-@click.option("--restart", is_flag=True, help="Forget an unfinished training into the same directory.")
-@click.option("--overwrite", is_flag=True, help="Replace a model that is already there.")
+@click.command(cls=Command)
+@model_argument
+@click.argument("corpus", type=ANY_PATH, metavar="CORPUS")
+@output_options("a model")
 @click.option(
-    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to begin with."
+    "--iterations", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="T: passes over the corpus."
+)
+@workers_option("Processes")
+@more("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
+@engine_options
+@more("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
+@more("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 per core]")
+@more("--keep", type=click.IntRange(0), default=0, help="Keep the models of this many earlier iterations.")
+@click.option("--restart", is_flag=True, help="Discard an unfinished training into the same directory.")
+@click.option(
+    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to start from."
 )
 @settings_options(TrainingSettings, defaults=False)
 def command(
-    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int | None,
+    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int,
     cluster: Cluster | None, tables: str | None, together: int, keep: int, knowledge: Path | None, restart: bool,
     overwrite: bool, preset: str, settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Train MODEL on CORPUS: the paper's Algorithm 2.
 
     The result depends on the model, the corpus, the settings and the number of shards, not on the number of
-    workers. Interrupted, even killed, the same command goes on where it was. The preset `paper` follows the paper
-    to the letter; docs/training.md says where `default` differs, and why.
+    workers. Rerun the same command to resume an interrupted training. The preset `paper` has the paper's values;
+    docs/training.md explains where `default` differs.
     """
     own = _engine(cluster, workers, tables, together)
     try:
@@ -58,7 +64,7 @@ def command(
     console().print(table(str(target), _COLUMNS, [_row(each) for each in read_metrics(made.path)]))
 
 
-def _engine(cluster: Cluster | None, workers: int | None, tables: str | None, together: int) -> Engine:
+def _engine(cluster: Cluster | None, workers: int, tables: str | None, together: int) -> Engine:
     if cluster is None:
         refuse(("tables", "together"), "is for --engine spark.")
         return LocalEngine(workers)

@@ -1,7 +1,6 @@
 """`wikilda tune`."""
 
 import hashlib
-import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import click
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Sectioned, settings_options
+from wikilda.cli._options import Command, model_argument, settings_options, workers_option
 from wikilda.cli._tables import console, table
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
@@ -19,29 +18,27 @@ from wikilda.evaluation.tuning import Point, Record, Search, Step, Task, own_spa
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
 
-_ANY = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many files
 
 
-@click.command(cls=Sectioned)
-@click.argument("model", type=_ANY, metavar="MODEL")
+@click.command(cls=Command)
+@model_argument
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option("--method", default="urn", show_default=True, help="The method whose settings to search.")
 @click.option("--search", "space_file", type=_FILE,
               help="TOML with the values to try of each setting.  [default: those that the method names]")  # fmt: skip
 @click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
-              help="JSON lines of all trials; a search that finds it goes on.")  # fmt: skip
+              help="JSON lines of all trials; a search that finds it resumes.")  # fmt: skip
 @click.option(
     "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most."
 )
 @click.option("--grid", is_flag=True, help="Try all combinations instead of one setting after the other.")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Use every n-th document only.")
-@click.option("--workers", type=click.IntRange(1, 256), help="Trials at a time.  [default: one a core]")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@workers_option("Trials")
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
 @click.option(
-    "--format", "form", type=click.Choice(list(READERS)), help="What FILEs are.  [default: what they look like]"
+    "--format", "form", type=click.Choice(list(READERS)), help="Format of FILEs.  [default: by their content]"
 )
 @click.option(
     "--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing."
@@ -49,7 +46,7 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 @settings_options(UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], method: str, space_file: Path | None, record_file: Path, rounds: int,
-    grid: bool, every: int, workers: int | None, knowledge: Path | None, splits: tuple[str, ...], form: str | None,
+    grid: bool, every: int, workers: int, knowledge: Path | None, splits: tuple[str, ...], form: str | None,
     even_test: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
@@ -72,12 +69,12 @@ def command(
     out = console()
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
         task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch), method)
-        search = Search(task, space, start, record, workers or os.cpu_count() or 1)
+        search = Search(task, space, start, record, workers)
         for step in search.grid() if grid else search.steps(rounds):
             out.print(_line(step), markup=False, highlight=False)
     out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
     out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
-    for name, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init KB -o MODEL")):
+    for name, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init MODEL -o NEW")):
         if options := _options(start.get(name, {}), search.point.get(name, {})):
             out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
 

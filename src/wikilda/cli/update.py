@@ -4,20 +4,17 @@ from pathlib import Path
 
 import click
 
+from wikilda.cli._options import ANY_PATH, Command, model_argument, output_options, workers_option
 from wikilda.cli._tables import console, table
 from wikilda.training.update import update
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command()
-@click.argument("model", type=_ANY, metavar="MODEL")
-@click.argument("files", nargs=-1, required=True, type=_ANY, metavar="CHANGED...")
-@click.option("-o", "--output", "target", type=_ANY, required=True, help="The model to write, beside NAME.kb.")
-@click.option("--kb", "knowledge", type=_ANY, help="The model's knowledge, if it has moved.")
+@click.command(cls=Command)
+@model_argument
+@click.argument("files", nargs=-1, required=True, type=ANY_PATH, metavar="CHANGED...")
+@output_options("a model")
 @click.option("--steps", type=click.IntRange(0), default=2, show_default=True, help="Steps on the changed texts.")
-@click.option("--overwrite", is_flag=True, help="Replace a model and knowledge that are already there.")
-@click.option("--workers", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes to use.")
+@workers_option("Processes")
 def command(
     model: Path,
     files: tuple[Path, ...],

@@ -14,7 +14,7 @@ from wikilda.evaluation.run import Run
 
 
 class Earlier:
-    """A file that `wikilda evaluate --json` has written."""
+    """A file that `wikilda evaluate --output` has written."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -22,7 +22,7 @@ class Earlier:
             self.datasets: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["datasets"]
             self._documents = {each["name"]: each["documents_by_method"] for each in self.datasets}
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(f"{path}: is not what `wikilda evaluate --json` writes.") from None
+            raise InputError(f"{path}: is not what `wikilda evaluate --output` writes.") from None
 
     def compare(self, run: Run) -> dict[str, Difference] | None:
         """By how much a run is better than the same method was then; nothing if that was not run on this data set."""

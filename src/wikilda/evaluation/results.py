@@ -1,13 +1,10 @@
 """Results as plain values, for JSON: figures by data set and method, and every document with its mentions."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from wikilda import __version__
-from wikilda._core.atomic import write_text as write_text
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.gold import ABSENT
 from wikilda.evaluation.methods.base import spans_of
@@ -29,11 +26,6 @@ def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, An
         "urn": settings.to_mapping(),
         "datasets": [_dataset(runs) for runs in groups],
     }
-
-
-def write_json(path: Path, values: Any) -> None:
-    """Write beside, then rename."""
-    write_text(path, json.dumps(values, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def gold_summary(gold: Gold) -> dict[str, Any]:

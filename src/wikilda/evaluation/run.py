@@ -17,8 +17,8 @@ from wikilda.evaluation.methods.base import Answer, Method, priors, spans_of, sy
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
+from wikilda.linking.results import is_nil
 
-NIL_FROM = 0.5  # a mention is answered NIL from this probability of it on
 KEPT = 10  # candidates that are remembered, a mention
 
 Flags = NDArray[np.bool_]
@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     @property
     def topic(self) -> int:
         """The method's answer: a topic, NIL, or NO_ANSWER where it gave none."""
-        if self.nil >= NIL_FROM:
+        if is_nil(self.nil):
             return NIL
         return self.topics[0] if self.topics else NO_ANSWER
 

@@ -9,7 +9,6 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from wikilda.documents.detection import choose_detector
 from wikilda.linking import Document, Linker
 from wikilda.linking.batch import map_ordered
 
@@ -59,8 +58,7 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         made_of = (self.model, self.knowledge, self.detector)
         opened: tuple[Any, Linker] | None = self.__dict__.get("_linker")
         if opened is None or opened[0] != made_of:
-            linker = Linker.open(self.model, knowledge=self.knowledge)
-            linker.detector = choose_detector(self.detector, linker.knowledge)
+            linker = Linker.open(self.model, detector=self.detector, knowledge=self.knowledge)
             opened = self._linker = (made_of, linker)
         return opened[1]
 

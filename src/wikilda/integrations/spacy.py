@@ -10,7 +10,6 @@ from spacy.pipeline import Pipe
 from spacy.tokens import Doc, Span
 
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda.documents.detection import choose_detector
 from wikilda.documents.detection.spacy import QUANTITIES, trimmed
 from wikilda.linking import Document, Linked, LinkedMention, Linker
 from wikilda.linking.batch import map_ordered
@@ -48,9 +47,8 @@ class WikildaLinker(Pipe):
         self.name = name
         self._made_of = (name, model, knowledge, mentions, candidates, topics, workers)
         self.mentions, self.candidates, self.topics, self.workers = mentions, candidates, topics, workers
-        self.linker = Linker.open(model, knowledge=knowledge)
-        if mentions not in (AUTO, ENTS):
-            self.linker.detector = choose_detector(mentions, self.linker.knowledge)
+        detector = "dictionary" if mentions in (AUTO, ENTS) else mentions
+        self.linker = Linker.open(model, detector=detector, knowledge=knowledge)
         for kind in (Doc, Span):
             if not kind.has_extension("wikilda"):
                 kind.set_extension("wikilda", default=None)
@@ -102,9 +100,9 @@ class WikildaLinker(Pipe):
             if span is not None and taken.isdisjoint(range(span.start, span.end)):
                 taken.update(range(span.start, span.end))
                 spans.append(_with_kb_id(span, _kb_id(mention)))
-                spans[-1]._.wikilda = mention.to_json(mention.start, mention.end)
+                spans[-1]._.wikilda = mention.to_dict()
         doc.ents = sorted(spans, key=lambda each: each.start)
-        doc._.wikilda = {"topics": [each.to_json() for each in linked.topics], "knowledge": linked.source.to_json()}
+        doc._.wikilda = {"topics": [each.to_dict() for each in linked.topics], "knowledge": linked.source.to_dict()}
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """What the component was made of; the model stays where it is."""

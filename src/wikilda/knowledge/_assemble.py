@@ -97,7 +97,8 @@ class Assembler:
         suffixes = _any_of(
             "ends_with(lower(title), {})", rules.disambiguation_suffixes or language.disambiguation_suffixes
         )
-        magic = f"(kind = {MAGIC_MARK} AND name = {mark_key('disambig')})"
+        words = ", ".join(str(mark_key(word)) for word in language.disambiguation)
+        magic = f"(kind = {MAGIC_MARK} AND name IN ({words}))"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
         self._spread("marking", magic, templates)
         self._run(f"""

@@ -22,9 +22,9 @@ from wikilda.knowledge._assemble import Assembler
 from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
+from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut, site_of
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
@@ -53,7 +53,7 @@ def build_from_dump(
             _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
         steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
-            ("choosing topics", lambda _: assembler.choose_topics(language(site.language), props)),
+            ("choosing topics", lambda _: assembler.choose_topics(site.words, props)),
             ("writing topics", assembler.write_topics),
         ]
         source = {"dumps": [path.name for path in dumps], "page_props": page_props.name if page_props else None}
@@ -102,8 +102,9 @@ def _assemble(
         ("counting mentions", lambda _: assembler.count_mentions()),
         ("writing mentions", assembler.write_mentions),
         ("writing words", assembler.write_words),
+        ("indexing names", write_name_index),
         ("writing links", assembler.write_links),
-        ("writing categories", lambda out: assembler.write_categories(out, language(site.language), site.name)),
+        ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
     ]
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:

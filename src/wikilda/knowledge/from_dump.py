@@ -30,7 +30,6 @@ from wikilda.knowledge._text_kernels import (
 from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, read_piece
-from wikilda.mediawiki.languages import REDIRECT_WORDS, language
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
 from wikilda.mediawiki.site import CATEGORY, MAIN, TEMPLATE, Site
 from wikilda.mediawiki.titles import LONGEST_TITLE
@@ -111,10 +110,9 @@ class Extractor:
 
     def __init__(self, chunks: Path, site: Site, settings: BuildSettings) -> None:
         self.chunks, self.settings, self.site = chunks, settings, site
-        words = language(site.language)
-        self.dialect = dialect_of(site, words)
-        self.template_dialect = dialect_of(site, words, transcluded=True)
-        redirects = "|".join(map(re.escape, settings.redirect_words or (*words.redirect, *REDIRECT_WORDS)))
+        self.dialect = dialect_of(site)
+        self.template_dialect = dialect_of(site, transcluded=True)
+        redirects = "|".join(map(re.escape, settings.redirect_words or site.words.redirect))
         self._redirect = re.compile(rf"^\s*#\s*(?:{redirects})\s*:?\s*\[\[([^\]|]+)", re.IGNORECASE)
 
     def extract(self, number: int, piece: Piece) -> None:
@@ -126,7 +124,7 @@ class Extractor:
             folder.write_report(report)
 
     def _readable(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage]:
-        for page in pages_in(xml):
+        for page in pages_in(xml, self.site.namespaces):
             report.count("pages")
             if isinstance(page, BadPage):
                 where = f"{piece.path}: page {page.title!r} near byte {piece.start}"

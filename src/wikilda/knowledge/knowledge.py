@@ -1,12 +1,15 @@
 """Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
 
+import json
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.artifact import MANIFEST, Artifact
+from wikilda._core.array_checks import Array, hash_table, rows, strings
+from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda._core.hash_table import HashTable
 from wikilda._core.string_table import StringTable
@@ -15,6 +18,10 @@ from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
+
+_TOPICS = Array(np.uint32, below="topics", increasing=True)
+_NAMED = Array(np.uint32, below="topics")
+_CATEGORIES = Array(np.uint32, below="categories", increasing=True)
 
 
 class Table(NamedTuple):
@@ -35,6 +42,55 @@ class Knowledge(Artifact):
 
     kind = "knowledge"
     format = 1
+    fields = {"site": dict, "source": dict, "settings": dict, "summary": dict[str, int], "complaints": list[str]}
+    arrays = {
+        **strings("topics/titles", "topics"),
+        **strings("topics/sentences", "topics"),
+        "topics/page_ids": Array(np.int64, "topics"),
+        "topics/wikidata": Array(np.int64, "topics", minimum=0),
+        **strings("redirects/titles", "redirects"),
+        "redirects/topics": Array(np.uint32, "redirects", below="topics"),
+        **strings("mentions/strings", "mentions"),
+        **rows("mentions/", "mentions", filled=True, topics=_TOPICS, counts=Array(np.uint32, minimum=1)),
+        **hash_table("mentions/trie_", below="mentions"),
+        "mentions/linked": Array(np.uint32, "mentions"),
+        "mentions/occurrences": Array(np.uint32, "mentions"),
+        **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
+        **hash_table("names/words_", below="keys of names", optional=True),
+        **hash_table("names/variants_", below="mentions", optional=True),
+        "names/popularity": Array(np.float32, "topics", minimum=0, optional=True),
+        **strings("words/strings", "words"),
+        **rows("words/", "words", topics=_TOPICS, counts=Array(np.uint32, minimum=1)),
+        **hash_table("words/table_", below="words"),
+        "words/totals": Array(np.int64, "words", minimum=0),
+        "words/frequencies": Array(np.uint32, "words"),
+        **strings("categories/names", "categories", optional=True),
+        "categories/hidden": Array(np.bool_, "categories", optional=True),
+        **rows("categories/topics/", "topics", optional=True, numbers=_CATEGORIES),
+        **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
+        **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("links/out/", "topics", topics=_TOPICS),
+        **rows("links/in/", "topics", topics=_TOPICS),
+    }
+
+    @classmethod
+    def open(cls, path: str | Path) -> Self:
+        """Open knowledge, or that of a model.
+
+        Examples
+        --------
+        >>> from wikilda import Knowledge
+        >>> known = Knowledge.open(sample)
+        >>> known
+        Knowledge('samplewiki', 249 topics)
+        >>> known.titles[known.find_topic("Robert_Croft")]
+        'Robert Croft'
+        """
+        return super().open(_inside(Path(path)))
+
+    def __repr__(self) -> str:
+        return f"Knowledge({self.site.database or self.site.name!r}, {len(self.titles):,} topics)"
 
     @cached_property
     def site(self) -> Site:
@@ -187,3 +243,14 @@ class Knowledge(Artifact):
 
     def _hashes(self, name: str) -> HashTable:
         return HashTable(self.array(f"{name}_keys"), self.array(f"{name}_values"))
+
+
+def _inside(path: Path) -> Path:
+    """Where the knowledge of a model is; knowledge is where it is."""
+    if kind_of(path) != "model":
+        return path
+    known = json.loads((path / MANIFEST).read_text("utf-8")).get("knowledge")
+    hint = known.get("path") if isinstance(known, dict) else None
+    if not isinstance(hint, str) or not (path / hint).is_dir():
+        raise ArtifactError(f"{path}: its knowledge is not where it was. Give the knowledge itself.")
+    return (path / hint).resolve()

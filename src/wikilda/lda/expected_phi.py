@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.array_checks import Array, Arrays
 from wikilda._core.artifact import Artifact, Writer, format_of
 from wikilda._core.atomic import lock
 from wikilda._core.errors import ArtifactError, BusyError
@@ -79,11 +80,25 @@ class Weights(NamedTuple):
     lengths: NDArray[np.float32]  # √Σ_w P(k|w) of each topic
 
 
+def _declared(kind: str) -> Arrays:
+    parameters = f"entries of {kind}/"
+    return {
+        f"{kind}/weights": Array(np.float32, parameters),
+        f"{kind}/priors": Array(np.float32, parameters, optional=True),
+        f"{kind}/smoothing": Array(np.float32, kind),
+        f"{kind}/factors": Array(np.float32, "topics"),
+        f"{kind}/alias_shares": Array(np.float32, "topics"),
+        f"{kind}/alias_others": Array(np.uint32, "topics", below="topics"),
+    }
+
+
 class Prepared(Artifact):
     """The weights of a model on disk."""
 
     kind = "weights"
     format = 2
+    fields = {"model": str, "totals.words": float, "totals.mentions": float}
+    arrays = {**_declared(WORDS), **_declared(MENTIONS), "words/lengths": Array(np.float32, "topics")}
 
 
 def prepare(model: Model) -> Weights:
@@ -223,6 +238,7 @@ def _weight(whole: Real, bare: Real) -> Real:
 def _open(model: Model, artifact: Prepared) -> Weights:
     if artifact.field("model", str) != model.identity:
         raise ArtifactError(f"{artifact.path}: belongs to another model. Delete it; it will be made anew.")
+    artifact.check_fits(model, *artifact.sizes)
     rows: list[Rows] = []
     dense: list[Any] = []
     for kind, table in ((WORDS, model.words), (MENTIONS, model.mentions)):

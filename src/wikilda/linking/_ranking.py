@@ -1,13 +1,13 @@
 """The best candidates of many mentions at once: compiled, for in Python it would be a fifth of linking."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import inner, int64, njit
-from wikilda.knowledge.knowledge import Table
 from wikilda.lda.packet import number_of
+from wikilda.model.model import Parameters
 
 Topics = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -30,10 +30,10 @@ class Best(NamedTuple):
 
 
 @njit
-def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
-    """Rank what mentions may mean: what is most probable, then what has the higher prior, then by number.
+def best_candidates(table: Parameters, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
+    """Rank candidates by posterior, then by prior P(k|v) = λ̂_vk / Σ λ̂_v, then by number.
 
-    `symbols` are the mentions in the knowledge (−1: not there), `rows` their rows among the samples.
+    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples.
     """
     shape = (len(symbols), most)
     best = Best(np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape))
@@ -42,15 +42,16 @@ def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers
             continue
         first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
         begin, end = sampled.offsets[rows[mention]], sampled.offsets[rows[mention] + 1]
-        total, weight = max(_count(table.counts, first, last), 1), max(_weight(sampled.weights, begin, end), 1e-300)
+        total = max(_sum(table.values, first, last), 1e-300)
+        weight = max(_sum(sampled.weights, begin, end), 1e-300)
         for at in range(begin, end):
             place = number_of(table.topics[first:last], sampled.topics[at])
-            prior = table.counts[first + place] / total if place >= 0 else 0.0
+            prior = np.float64(table.values[first + place]) / total if place >= 0 else 0.0
             _enter(best, mention, int64(sampled.topics[at]), sampled.weights[at] / weight, prior)
         if end - begin < most:
             for at in range(first, last):
                 if not _contains(sampled.topics, begin, end, table.topics[at]):
-                    _enter(best, mention, int64(table.topics[at]), 0.0, table.counts[at] / total)
+                    _enter(best, mention, int64(table.topics[at]), 0.0, np.float64(table.values[at]) / total)
     return best
 
 
@@ -58,18 +59,10 @@ def best_candidates(table: Table, sampled: Rows, symbols: Numbers, rows: Numbers
 
 
 @inner
-def _count(counts: NDArray[np.uint32], begin: int, end: int) -> int:
-    total = np.int64(0)
-    for at in range(begin, end):
-        total += np.int64(counts[at])
-    return total  # type: ignore[return-value]
-
-
-@inner
-def _weight(weights: NDArray[np.float64], begin: int, end: int) -> float:
+def _sum(values: NDArray[Any], begin: int, end: int) -> float:
     total = 0.0
     for at in range(begin, end):
-        total += weights[at]
+        total += np.float64(values[at])
     return total
 
 

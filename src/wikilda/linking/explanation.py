@@ -60,16 +60,13 @@ class _Explainer:
 
     def __init__(self, linker: Linker, document: Document, most: int) -> None:
         if linker.urn is None:
-            raise SettingsError(
-                "explanations are those of the urn, and this linker decides by the paper's sampler. "
-                "Open it with UrnSettings (leave --lda away)."
-            )
+            raise SettingsError("the method lda cannot explain its answers. Use the method urn.")
         self.linker, self.most, self.document = linker, most, linker.encode(document)
-        drawn, known = linker.draw(self.document), linker.knowledge
+        drawn = linker.draw(self.document)
         self.nil = drawn.nil
         symbols = np.asarray(self.document.mentions)
         rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
-        self.best = best_candidates(known.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
+        self.best = best_candidates(linker.model.mentions, rows, symbols, np.arange(len(symbols)), max(most, 2))
         self.parts = [_PartOf(linker, linker.urn, part, self.document) for part in drawn.parts]
         self._places = {
             int(number): (part, token) for part in self.parts for token, number in enumerate(part.part.chosen)

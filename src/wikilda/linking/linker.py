@@ -1,24 +1,31 @@
-"""Text in, entities out: what each mention of a document means, how sure that is, and what else it may mean."""
+"""Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.errors import SettingsError
-from wikilda.documents.detection import Detector, DictionaryDetector
+from wikilda._core.errors import InputError, SettingsError
+from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.describe import suggest
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking._document_topics import mixture
 from wikilda.linking._ranking import Rows, best_candidates
-from wikilda.linking.results import NIL_ABOVE, Candidate, Entity, Linked, LinkedMention, Source, TopicShare
+from wikilda.linking.batch import map_ordered
+from wikilda.linking.methods import MethodSettings, method_of, method_settings
+from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings
+
+if TYPE_CHECKING:
+    from wikilda.linking.reasons import Explained, Explanation
 
 DEFAULT = UrnSettings()
 
@@ -26,15 +33,25 @@ DEFAULT = UrnSettings()
 class Linker:
     """Links documents with a model. One linker serves many threads; the same document always gets the same answer.
 
-    Mentions are decided by the urn, or by the paper's sampler if the settings are those of it. The sampler also tells
-    the document's topics, given what the urn has said of the mentions.
+    Mentions are decided by the urn, or by the paper's sampler if the settings are those of it. The sampler also infers
+    the document's topics, given the entities of its mentions.
+
+    Examples
+    --------
+    >>> from wikilda import Linker
+    >>> linker = Linker.open(sample)
+    >>> linker
+    Linker('samplewiki', 249 topics, method='urn')
+    >>> linked = linker.link("Croft took five wickets for England.")
+    >>> linked.mentions[0]
+    LinkedMention('Croft' [0:5] → 'Robert Croft', confidence=...)
     """
 
     def __init__(
-        self, model: Model, knowledge: Knowledge | None = None, settings: UrnSettings | LdaSettings = DEFAULT,
+        self, model: Model, knowledge: Knowledge | None = None, settings: MethodSettings = DEFAULT,
         detector: Detector | None = None,
     ) -> None:  # fmt: skip
-        self.model = model
+        self.model, self.settings = model, settings
         self.knowledge = knowledge or model.knowledge()
         self.urn = Urn(model, self.knowledge, settings) if isinstance(settings, UrnSettings) else None
         sampling = LdaSettings(seed=settings.seed) if isinstance(settings, UrnSettings) else settings
@@ -43,20 +60,67 @@ class Linker:
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
 
+    def __repr__(self) -> str:
+        return (
+            f"Linker({self.source.wiki!r}, {len(self.knowledge.titles):,} topics, method={method_of(self.settings)!r})"
+        )
+
     @classmethod
     def open(
-        cls, model: str | Path, *, knowledge: str | Path | None = None,
-        settings: UrnSettings | LdaSettings = DEFAULT,
-        detector: Detector | None = None,
+        cls, model: str | Path, *, method: str | None = None, detector: str | Detector = "dictionary",
+        settings: MethodSettings | Mapping[str, Any] | None = None, detection: DetectorSettings | None = None,
+        knowledge: str | Path | None = None,
     ) -> "Linker":  # fmt: skip
-        """Open a model and the knowledge it belongs to (where it was made, or at `knowledge`)."""
-        opened = Model.open(model)
-        return cls(opened, opened.knowledge(knowledge), settings, detector)
+        """Open a model for linking.
+
+        Parameters
+        ----------
+        model
+            The directory of the model: what `wikilda build` or `wikilda train` wrote.
+        method
+            `urn` (the default) or `lda`, the paper's sampler.
+        detector
+            How mentions are detected in raw text: `dictionary`, `spacy`, `spacy:MODEL`, or an object with a method
+            `detect(text)` that returns spans.
+        settings
+            Settings of the method: `UrnSettings`, `LdaSettings`, or a mapping of those that differ from the defaults.
+        detection
+            Settings of the dictionary detector.
+        knowledge
+            The model's knowledge, if it has moved.
+
+        Examples
+        --------
+        >>> from wikilda import Linker
+        >>> Linker.open(sample, method="lda", settings={"sweeps": 20}).settings.burn_in
+        4
+        >>> Linker.open(sample, detector="regex")
+        Traceback (most recent call last):
+        wikilda._core.errors.SettingsError: there is no detector 'regex': choose dictionary, spacy, or spacy:MODEL.
+        """
+        chosen, opened = method_settings(method, settings), Model.open(model)
+        known = opened.knowledge(knowledge)
+        return cls(opened, known, chosen, _detector(detector, known, detection or DetectorSettings()))
 
     def link(self, document: Document | str, *, candidates: int = 5, topics: int = 10) -> Linked:
-        """Link a document: for each mention its best candidates, and the document's largest topics.
+        """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
-        Mentions that are not given are found by the linker's detector.
+        Parameters
+        ----------
+        document
+            A text, or a `Document`, which may have mentions and an id. Random numbers depend on the id.
+        candidates
+            Candidates of a mention in the result, best first.
+        topics
+            Topics of the document in the result, largest first; 0 saves the time to infer them.
+
+        Examples
+        --------
+        >>> linked = linker.link("Croft took five wickets for England.")
+        >>> [(each.text, each.entity.title) for each in linked.mentions]
+        [('Croft', 'Robert Croft'), ('England', 'England cricket team')]
+        >>> linked.mentions[0].candidates[:2]
+        [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
         encoded = self.encode(document)
         symbols = np.asarray(encoded.mentions)
@@ -68,11 +132,74 @@ class Linker:
             sampled = self.sampler.sample(encoded)
             ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
             shares = sampled.mixture
+        whole = Document(encoded.text, list(encoded.spans), str(encoded.id))
         linked = [
-            LinkedMention(start, end, encoded.text[start:end], known, none)
+            LinkedMention(start, end, encoded.text[start:end], known, none, whole)
             for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
         ]
-        return Linked(str(encoded.id), encoded.text, linked, self.shares(shares, topics), self.source)
+        return Linked(whole.id, encoded.text, linked, self.shares(shares, topics), self.source)
+
+    def link_many(
+        self, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10
+    ) -> Iterator[Linked]:
+        """Link documents in their order; they are read as results are taken, so there may be any number of them.
+
+        Parameters
+        ----------
+        documents
+            Texts or `Document`s.
+        workers
+            Threads: they share the model, and its kernels run without the interpreter's lock. Results do not depend
+            on them.
+        candidates, topics
+            As in `link`.
+
+        Examples
+        --------
+        >>> [len(each.mentions) for each in linker.link_many(["Croft bowled.", "England won."], workers=2)]
+        [1, 1]
+        """
+        if isinstance(documents, str | Document):
+            raise TypeError("link_many takes several texts: a list of str or Document. Use link for one.")
+
+        def link(document: Document | str) -> Linked:
+            return self.link(document, candidates=candidates, topics=topics)
+
+        return map_ordered(link, documents, workers)
+
+    @overload
+    def explain(self, what: LinkedMention, *, candidates: int = 5) -> "Explanation": ...
+
+    @overload
+    def explain(self, what: Linked | Document | str, *, candidates: int = 5) -> "Explained": ...
+
+    def explain(
+        self, what: LinkedMention | Linked | Document | str, *, candidates: int = 5
+    ) -> "Explanation | Explained":
+        """Explain the choice of an entity: what each kind of evidence adds to the log odds of the candidates.
+
+        Parameters
+        ----------
+        what
+            A mention of a result of `link`; or a result, a document or a text, to have all mentions explained.
+        candidates
+            Candidates of a mention that are explained.
+
+        Examples
+        --------
+        >>> linked = linker.link("Croft took five wickets for England.")
+        >>> best = linker.explain(linked.mentions[0]).candidates[0]
+        >>> best.entity.title, best.odds.words > 0, "wickets" in [each.word for each in best.top_words]
+        ('Robert Croft', True, True)
+        """
+        from wikilda.linking.explanation import explain, explain_document
+
+        if isinstance(what, LinkedMention):
+            number = what.document.spans.index((what.start, what.end))
+            return explain(self, what.document, number, candidates=candidates)
+        if isinstance(what, Linked):
+            what = Document(what.text, [(each.start, each.end) for each in what.mentions], what.id)
+        return explain_document(self, _document(what), candidates=candidates)
 
     def shares(self, mixture: Ranking | None, most: int) -> list[TopicShare]:
         """The largest topics of a document as entities."""
@@ -91,10 +218,9 @@ class Linker:
 
         With `contexts`, it has the context symbols of its mentions, which the urn needs if the model was adapted.
         """
-        document = Document(document) if isinstance(document, str) else document
         if contexts is None:
             contexts = self.urn is not None and self.urn.surroundings is not None
-        return encode(document, self.knowledge, self.detector, contexts=contexts)
+        return encode(_document(document), self.knowledge, self.detector, contexts=contexts)
 
     def draw(self, document: EncodedDocument | Document | str) -> Drawn:
         """Draw the mentions of a document from the urn."""
@@ -107,19 +233,34 @@ class Linker:
         means = [
             drawn.topics[start + int(np.argmax(drawn.posterior[start:end]))]
             for start, end, nil in zip(drawn.offsets[:-1], drawn.offsets[1:], drawn.nil, strict=True)
-            if end > start and nil <= NIL_ABOVE
+            if end > start and not is_nil(nil)
         ]
         return mixture(self.sampler, np.asarray(document.words), np.array(means, np.uint32), str(document.id))
 
-    def entity(self, topic: int | np.integer[Any]) -> Entity:
-        """A topic, with its title and addresses."""
+    def entity(self, topic: int | np.integer[Any] | str) -> Entity:
+        """The entity of a topic, by its number or by a title, which may be that of a redirect.
+
+        Examples
+        --------
+        >>> linker.entity("Robert Croft").url
+        'https://example.org/wiki/Robert_Croft'
+        >>> linker.entity("Robert Crof")
+        Traceback (most recent call last):
+        wikilda._core.errors.InputError: there is no title 'Robert Crof'; there are: Robert Croft, robert croft.
+        """
+        if isinstance(topic, str):
+            number = self.knowledge.find_topic(topic)
+            if number < 0:
+                near = ", ".join(suggest(self.knowledge, topic, 8))
+                raise InputError(f"there is no title {topic!r}{'; there are: ' if near else ''}{near}.")
+            topic = number
         return self._entity(int(topic))
 
     def _make_entity(self, topic: int) -> Entity:
         known = self.knowledge
         item = int(known.wikidata[topic])
         title = known.titles[topic]
-        return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title))
+        return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title), topic)
 
     def _drawn(self, drawn: Drawn, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
         """The candidates of each mention by their posterior in the urn; one string may mean two things."""
@@ -137,9 +278,25 @@ class Linker:
         self, rows: Rows, symbols: NDArray[np.int64], places: NDArray[np.int64], most: int
     ) -> list[list[Candidate]]:
         """What was found, best first, then what the string may mean besides."""
-        best = best_candidates(self.knowledge.mentions, rows, symbols, places, most)
+        best = best_candidates(self.model.mentions, rows, symbols, places, most)
         columns = (column.tolist() for column in best)
         return [
             [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
             for ranked in zip(*columns, strict=True)
         ]
+
+
+def _document(given: Document | str) -> Document:
+    if isinstance(given, str):
+        return Document(given)
+    if not isinstance(given, Document):
+        raise TypeError(f"a document is a str or a Document, not {type(given).__name__}; use link_many for several.")
+    return given
+
+
+def _detector(given: str | Detector, knowledge: Knowledge, settings: DetectorSettings) -> Detector:
+    if isinstance(given, str):
+        return choose_detector(given, knowledge, settings)
+    if not callable(getattr(given, "detect", None)):
+        raise TypeError(f"a detector is a name or an object with detect(text), not {type(given).__name__}.")
+    return given

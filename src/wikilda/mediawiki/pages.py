@@ -1,7 +1,7 @@
 """Pages from the XML of a dump: title, namespace, redirect, wikitext."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -37,8 +37,11 @@ class BadPage(NamedTuple):
     reason: str
 
 
-def pages_in(xml: bytes) -> Iterator[RawPage | BadPage]:
-    """All pages of a stretch of XML, one after the other; a bad one does not stop the rest."""
+def pages_in(xml: bytes, namespaces: Mapping[str, int]) -> Iterator[RawPage | BadPage]:
+    """All pages of a stretch of XML, one after the other; a bad one does not stop the rest.
+
+    A page without `<ns>`, as in exports before 2012, gets its namespace from its title.
+    """
     at = xml.find(_PAGE)
     while at >= 0:
         following = xml.find(_PAGE, at + 6)
@@ -46,16 +49,16 @@ def pages_in(xml: bytes) -> Iterator[RawPage | BadPage]:
         if end < 0:
             yield BadPage(at, _guess_title(xml[at : at + 2000]), "has no </page>")
         else:
-            yield _read_page(xml[at : end + len(_PAGE_END)], at)
+            yield _read_page(xml[at : end + len(_PAGE_END)], at, namespaces)
         at = following
 
 
-def _read_page(page: bytes, at: int) -> RawPage | BadPage:
+def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage | BadPage:
     head = _HEAD.match(page)
     begin = page.find(b"<text", head.end()) if head else -1
     opening = _TEXT.match(page, begin) if begin >= 0 else None
     if head is None or opening is None:
-        return _read_carefully(page, at)
+        return _read_carefully(page, at, namespaces)
     title, namespace, number, redirect = head.groups()
     text, repaired = b"", not _is_valid(head.group())
     if not opening.group(1):
@@ -63,18 +66,20 @@ def _read_page(page: bytes, at: int) -> RawPage | BadPage:
         if (
             not page.startswith(b"</text>", finish) or page.find(b"<text", finish) >= 0
         ):  # of several revisions, the last
-            return _read_carefully(page, at)
+            return _read_carefully(page, at, namespaces)
         raw = _unescaped(page[opening.end() : finish])
         text = _valid(raw)
         repaired = repaired or text is not raw
     model = _MODEL.search(page, head.end(), begin)
+    name = _words(title)
+    place = int(namespace) if namespace is not None else _namespace_of(name, namespaces)
     return RawPage(
-        _words(title), int(namespace or 0), int(number), _words(redirect or b""), text,
+        name, place, int(number), _words(redirect or b""), text,
         model is None or model.group(1) == b"wikitext", repaired,
     )  # fmt: skip
 
 
-def _read_carefully(page: bytes, at: int) -> RawPage | BadPage:
+def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage | BadPage:
     """A page in an unusual order goes through a real XML parser, which also tells what is wrong with it."""
     try:
         root = ElementTree.fromstring(_valid(page))
@@ -88,12 +93,17 @@ def _read_carefully(page: bytes, at: int) -> RawPage | BadPage:
     body = revisions[-1] if revisions else None
     content = (body.findtext("text") if body is not None else None) or ""
     model = (body.findtext("model") if body is not None else None) or "wikitext"
-    namespace = (root.findtext("ns") or "0").strip()
+    namespace = (root.findtext("ns") or str(_namespace_of(title, namespaces))).strip()
     if not _NAMESPACE.fullmatch(namespace):
         return BadPage(at, title, f"has namespace {namespace[:20]!r}")
     target = redirect.get("title", "") if redirect is not None else ""
     repaired = not _is_valid(page)
     return RawPage(title, int(namespace), int(number), target, content.encode(), model == "wikitext", repaired)
+
+
+def _namespace_of(title: str, namespaces: Mapping[str, int]) -> int:
+    prefix, colon, _ = title.partition(":")
+    return namespaces.get(prefix.replace("_", " ").strip().lower(), 0) if colon else 0
 
 
 def _guess_title(page: bytes) -> str:

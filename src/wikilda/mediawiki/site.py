@@ -5,13 +5,7 @@ from urllib.parse import quote
 from xml.parsers import expat
 
 from wikilda._core.errors import InputError
-
-# Every wiki knows these English names beside its own: they are part of MediaWiki.
-_CANONICAL = {
-    "media": -2, "special": -1, "talk": 1, "user": 2, "user talk": 3, "project": 4, "project talk": 5,
-    "file": 6, "image": 6, "file talk": 7, "mediawiki": 8, "mediawiki talk": 9, "template": 10,
-    "template talk": 11, "help": 12, "help talk": 13, "category": 14, "category talk": 15,
-}  # fmt: skip
+from wikilda.mediawiki.languages import Language, language
 
 MAIN, FILE, TEMPLATE, CATEGORY = 0, 6, 10, 14
 
@@ -25,7 +19,12 @@ class Site:
     language: str = "en"
     base: str = ""
     first_letter_case: bool = True
-    namespaces: dict[str, int] = field(default_factory=lambda: dict(_CANONICAL))
+    namespaces: dict[str, int] = field(default_factory=lambda: dict(language().namespaces))
+
+    @property
+    def words(self) -> Language:
+        """How the wiki names things: by its database (`dewiki`), or else by its language."""
+        return language(self.database.removesuffix("wiki").replace("_", "-"), self.language)
 
     def url(self, title: str) -> str:
         """The address of an article, after the pattern of the main page's."""
@@ -39,6 +38,7 @@ class _Header:
 
     def __init__(self, place: str) -> None:
         self.site, self.place = Site(), place
+        self.names: dict[str, int] = {}
         self._text, self._key, self.root_seen = "", "", False
         self.parser = expat.ParserCreate("UTF-8")  # as every export is, whatever it declares
         self.parser.buffer_text = True
@@ -74,7 +74,7 @@ class _Header:
         elif name == "case":
             self.site.first_letter_case = text != "case-sensitive"
         elif name == "namespace" and text:
-            self.site.namespaces[text.lower().replace("_", " ")] = int(self._key or 0)
+            self.names[text.lower().replace("_", " ")] = int(self._key or 0)
         self._text = ""
 
 
@@ -93,4 +93,5 @@ def read_site(head: bytes, place: str) -> Site:
         raise InputError(f"{place}: a <namespace> has a key that is not a number.") from None
     if not header.root_seen:
         raise InputError(f"{place}: has no <mediawiki> at its beginning; not a MediaWiki XML export.")
+    header.site.namespaces = {**header.site.words.namespaces, **header.names}
     return header.site

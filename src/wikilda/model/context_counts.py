@@ -6,13 +6,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.array_checks import Array, Arrays, hash_table, rows
 from wikilda._core.hash_table import HashTable
 
 # The arrays that it is stored as.
 PARTS = (
-    "kinds_offsets", "kinds_words", "symbols_keys", "symbols_numbers", "offsets", "words", "counts", "sums", "totals",
+    "kinds_offsets", "kinds_words", "symbols_keys", "symbols_values", "offsets", "words", "counts", "sums", "totals",
     "texts",
 )  # fmt: skip
+
+
+def declared(prefix: str) -> Arrays:
+    """What the stored arrays must be, for the model's own declarations."""
+    words = Array(np.uint32, below="types", increasing=True)
+    return {
+        **rows(f"{prefix}kinds_", "topics", optional=True, words=words),
+        **hash_table(f"{prefix}symbols_", below="contexts", optional=True),
+        **rows(prefix, "contexts", optional=True, words=words, counts=Array(np.float32)),
+        f"{prefix}sums": Array(np.float64, "contexts", optional=True),
+        f"{prefix}totals": Array(np.float64, "types", optional=True),
+        f"{prefix}texts": Array(np.uint64, optional=True),
+    }
 
 
 class Kinds(NamedTuple):

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.array_checks import Array, rows
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda.model.context_counts import PARTS, Surroundings
+from wikilda.model.context_counts import PARTS, Surroundings, declared
 from wikilda.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
 
 WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
+_TOPICS = Array(np.uint32, below="topics", increasing=True)
 
 
 class Parameters(NamedTuple):
@@ -48,6 +50,17 @@ class Model(Artifact):
 
     kind = "model"
     format = 1
+    fields = {
+        "iteration": int, "knowledge.identity": str, "knowledge.path": str, "settings": dict, "summary": dict[str, int],
+    }  # fmt: skip
+    arrays = {
+        **rows("words/", WORDS, topics=_TOPICS, values=Array(np.float32)),
+        **rows("mentions/", MENTIONS, topics=_TOPICS, values=Array(np.float32)),
+        "topics/words_sums": Array(np.float64, "topics"),
+        "topics/mentions_sums": Array(np.float64, "topics"),
+        "topics/popularity": Array(np.float32, "topics"),
+        **declared(f"{SURROUNDINGS}/"),
+    }
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
@@ -55,6 +68,10 @@ class Model(Artifact):
             self.settings = ModelSettings.from_mapping(self.field("settings", dict))
         except SettingsError as error:
             raise ArtifactError(f"{path / MANIFEST}: {error}. Make {path} anew.") from None
+
+    def __repr__(self) -> str:
+        wiki = f"{self.knowledge().site.database!r}, " if self.knowledge_identity else ""
+        return f"Model({wiki}{self.topics:,} topics, iteration {self.iteration})"
 
     @property
     def iteration(self) -> int:
@@ -152,6 +169,7 @@ class Model(Artifact):
                 f"{found.path}: is not the knowledge that the model {self.path} was made from "
                 f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model anew from this."
             )
+        self.check_fits(found, "topics", WORDS, MENTIONS)
         return found
 
     def redirect(self, knowledge_path: str) -> None:
@@ -164,7 +182,7 @@ class Model(Artifact):
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
                 f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
-                "Say where it is now: --kb, or knowledge= in Python."
+                "Give its place: --knowledge, or knowledge= in Python."
             )
         return path.resolve()
 

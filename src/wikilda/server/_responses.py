@@ -14,7 +14,7 @@ def explained_json(explained: Explained, name: str, text: str, unit: str) -> dic
         "id": name,
         "mentions": [_mention(each, *span) for each, span in zip(explained.mentions, spans, strict=True)],
         "related": [_rounded(asdict(each)) for each in explained.related],
-        "topics": [each.to_json() for each in explained.topics],
+        "topics": [each.to_dict() for each in explained.topics],
     }
 
 
@@ -26,7 +26,7 @@ def _mention(explanation: Explanation, start: int, end: int) -> dict[str, Any]:
 
 def _reasons(reasons: Reasons) -> dict[str, Any]:
     return {
-        **reasons.entity.to_json(),
+        **reasons.entity.to_dict(),
         **_rounded({"probability": reasons.probability, "prior": reasons.prior}),
         "sentence": reasons.sentence,
         "rival": reasons.rival,
@@ -40,7 +40,7 @@ def _reasons(reasons: Reasons) -> dict[str, Any]:
 def _companion(companion: Companion) -> dict[str, Any]:
     values = _rounded(asdict(companion))
     del values["entity"]
-    return companion.entity.to_json() | values
+    return companion.entity.to_dict() | values
 
 
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:

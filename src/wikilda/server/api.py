@@ -39,7 +39,7 @@ def _text(service: Service, asked: schemas.LinkRequest) -> Document:
 
 
 def _linked(service: Service, document: Document, asked: schemas.LinkRequest) -> dict[str, Any]:
-    return service.link(document, asked.candidates, asked.topics).to_json(asked.offsets)
+    return service.link(document, asked.candidates, asked.topics).to_dict(asked.offsets)
 
 
 @router.post("/link", response_model=schemas.LinkAnswer, responses=_WORK, summary="Link a document")

@@ -96,6 +96,7 @@ class MentionAnswer(BaseModel):
     wikidata: str | None
     url: str | None
     probability: float | None = Field(ge=0, le=1, examples=[0.93])
+    confidence: float | None = Field(ge=0, le=1, examples=[0.86], description="probability · (1 − nil)")
     nil: _Nil
     candidates: list[CandidateAnswer]
 

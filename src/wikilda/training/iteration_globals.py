@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from wikilda._core.array_checks import Array
 from wikilda._core.artifact import Artifact
 from wikilda.lda.expected_phi import Dense, smoothing_of
 from wikilda.lda.svi import Prior
@@ -13,6 +14,7 @@ from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.shard import Globals
 
 _PARTS = ("factors", "shares", "others")
+_SHARES = Array(np.float32, "topics")
 
 
 class _Smoothing(Artifact):
@@ -20,6 +22,12 @@ class _Smoothing(Artifact):
 
     kind = "smoothing"
     format = 1
+    fields = {"kinds": dict}
+    arrays = {
+        f"{kind}/{part}": Array(np.uint32, "topics", below="topics") if part == "others" else _SHARES
+        for kind in (WORDS, MENTIONS)
+        for part in _PARTS
+    }
 
 
 def write_shared(model: Model, target: Path) -> None:
@@ -37,6 +45,7 @@ def write_shared(model: Model, target: Path) -> None:
 def open_shared(model: Model, path: Path) -> Globals:
     """Open what `write_shared` has left."""
     artifact = _Smoothing.open(path)
+    artifact.check_fits(model, "topics")
     about = artifact.field("kinds", dict)
     dense: list[list[Any]] = [
         [*(artifact.array(f"{kind}/{part}") for part in _PARTS), float(about[kind]["total"])]

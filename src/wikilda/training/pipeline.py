@@ -52,6 +52,7 @@ def train(
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
     read = Corpus.open(corpus, first.knowledge_identity)
+    read.check_symbols(first.sizes)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
     if place is None and settings.coherence:
         raise SettingsError(f"{model}: has no knowledge, and coherence needs its link graph. Turn it off.")

@@ -45,7 +45,7 @@ def documents(tmp_path: Path) -> Path:
     "options",
     [
         ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=capitalised=1", "--seed=5", "--word-weight=0.5"],
-        ["--lda", "--topics", "--most-topics=3", "--sweeps=20", "--burn-in=5"],
+        ["--method=lda", "--no-mentions", "--topics=3", "--sweeps=20", "--burn-in=5"],
     ],
 )
 def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options: list[object]) -> None:
@@ -67,7 +67,15 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
 
 @pytest.mark.parametrize(
     "options",
-    [["--table"], ["--workers=2"], ["--invalid=replace"], ["--from=csv"], ["--to=tsv"], ["-o", "a.jsonl"], []],
+    [
+        ["--table"],
+        ["--workers=2"],
+        ["--invalid=replace"],
+        ["--format=csv"],
+        ["--output-format=tsv"],
+        ["-o", "a.jsonl"],
+        [],
+    ],
 )
 def test_what_spark_cannot_do_is_refused(model: Path, tmp_path: Path, options: list[str]) -> None:
     more = [] if not options or options[0] == "-o" else ["-o", tmp_path / "out"]

@@ -1,5 +1,27 @@
-"""Answers as JSON lines, TSV, Parquet, or a page to read. A writer turns rows (`Linked.to_json`) into bytes."""
+"""Answers as JSON lines, TSV, Parquet or HTML. A writer turns rows (`Linked.to_dict`) into bytes."""
 
-from wikilda.documents.writing.formats import FORMATS, HTML, JSON_LINES, PARQUET, TSV, format_of, write_file, write_rows
+from wikilda.documents.writing._html import html_fragment
+from wikilda.documents.writing.formats import (
+    FORMATS,
+    HTML,
+    JSON_LINES,
+    PARQUET,
+    SUFFIXES,
+    TSV,
+    format_of,
+    write_file,
+    write_rows,
+)
 
-__all__ = ["FORMATS", "HTML", "JSON_LINES", "PARQUET", "TSV", "format_of", "write_file", "write_rows"]
+__all__ = [
+    "FORMATS",
+    "HTML",
+    "JSON_LINES",
+    "PARQUET",
+    "SUFFIXES",
+    "TSV",
+    "format_of",
+    "html_fragment",
+    "write_file",
+    "write_rows",
+]

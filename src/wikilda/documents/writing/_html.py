@@ -1,32 +1,38 @@
-"""Rows as one page to read: texts with their links highlighted. It needs nothing from anywhere else."""
+"""Rows as one HTML page: texts with their links highlighted. It loads nothing from anywhere else."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 from urllib.parse import urlsplit
 
+_STYLE = """
+.wikilda { --ink: light-dark(#1d2530, #dfe5ec); --soft: light-dark(#66707d, #9aa5b1);
+  --card: light-dark(#f7f9fb, #1b222a); --line: light-dark(#d9e0e7, #303a45);
+  max-width: 46rem; font: 17px/1.65 Georgia, serif }
+.wikilda :is(h1, h2, aside, .card, footer) { font-family: system-ui, sans-serif }
+.wikilda h1 { font-size: 1.25rem } .wikilda h2 { font-size: .9rem; color: var(--soft); overflow-wrap: anywhere }
+.wikilda article { border-top: 1px solid var(--line); padding: .5rem 0 1.5rem }
+.wikilda .text { white-space: pre-wrap; overflow-wrap: anywhere }
+.wikilda .m { position: relative; border-radius: 3px; padding: 0 .12em; text-decoration: none; color: inherit;
+  background: color-mix(in srgb, #2f81f7 calc(10% + 28% * var(--p, 0)), transparent);
+  border-bottom: 2px solid #2f81f7 }
+.wikilda .m.nil { background: none; border-bottom: 2px dotted var(--soft) }
+.wikilda .card { display: none; position: absolute; left: 0; top: 1.7em; z-index: 1; width: max-content;
+  max-width: 20rem; padding: .5rem .7rem; font-size: .8rem; line-height: 1.45; white-space: normal; text-align: start;
+  background: var(--card); color: var(--ink); border: 1px solid var(--line); border-radius: 6px }
+.wikilda .m:hover .card, .wikilda .m:focus .card { display: block }
+.wikilda .card b { display: block } .wikilda .card span { display: block; color: var(--soft) }
+.wikilda :is(aside, footer) { font-size: .8rem; color: var(--soft) }
+"""
+_PAGE = """
+:root { color-scheme: light dark }
+body { color: light-dark(#1d2530, #dfe5ec); background: light-dark(#fff, #12171d) }
+.wikilda { margin: 2rem auto; padding: 0 1rem }
+"""
 _HEAD = """<!doctype html>
 <html lang="{language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta name="referrer" content="no-referrer"><title>Links to {wiki}</title><style>
-:root {{ color-scheme: light dark; --ink: light-dark(#1d2530, #dfe5ec); --soft: light-dark(#66707d, #9aa5b1);
-  --page: light-dark(#fff, #12171d); --card: light-dark(#f7f9fb, #1b222a); --line: light-dark(#d9e0e7, #303a45) }}
-body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; font: 17px/1.65 Georgia, serif;
-  color: var(--ink); background: var(--page) }}
-h1, h2, aside, .card, footer {{ font-family: system-ui, sans-serif }}
-h1 {{ font-size: 1.25rem }} h2 {{ font-size: .9rem; color: var(--soft); overflow-wrap: anywhere }}
-article {{ border-top: 1px solid var(--line); padding: .5rem 0 1.5rem }}
-.text {{ white-space: pre-wrap; overflow-wrap: anywhere }}
-.m {{ position: relative; border-radius: 3px; padding: 0 .12em; text-decoration: none; color: inherit;
-  background: color-mix(in srgb, #2f81f7 calc(10% + 28% * var(--p, 0)), transparent);
-  border-bottom: 2px solid #2f81f7 }}
-.m.nil {{ background: none; border-bottom: 2px dotted var(--soft) }}
-.card {{ display: none; position: absolute; left: 0; top: 1.7em; z-index: 1; width: max-content; max-width: 20rem;
-  padding: .5rem .7rem; font-size: .8rem; line-height: 1.45; white-space: normal; text-align: start;
-  background: var(--card); color: var(--ink); border: 1px solid var(--line); border-radius: 6px }}
-.m:hover .card, .m:focus .card {{ display: block }}
-.card b {{ display: block }} .card span {{ display: block; color: var(--soft) }}
-aside, footer {{ font-size: .8rem; color: var(--soft) }}
-</style></head><body><h1>Links to {wiki}</h1>
+<meta name="referrer" content="no-referrer"><title>Links to {wiki}</title><style>{style}</style></head>
+<body class="wikilda"><h1>Links to {wiki}</h1>
 """
 _FOOT = "<footer>Knowledge: {wiki}, from {files} ({identity}).</footer>\n</body></html>\n"
 
@@ -38,13 +44,22 @@ def html_page(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     for row in rows:
         known = row["knowledge"]
         if first:
-            yield _HEAD.format(wiki=escape(known["wiki"]), language=escape(known["language"])).encode()
+            yield _head(escape(known["wiki"]), escape(known["language"])).encode()
             first = False
         yield _article(row).encode("utf-8", "replace")
     if first:
-        yield _HEAD.format(wiki="?", language="").encode()
+        yield _head("?", "").encode()
     files = escape(", ".join(known["files"]))
     yield _FOOT.format(wiki=escape(known["wiki"]), files=files, identity=escape(known["identity"])).encode()
+
+
+def html_fragment(row: dict[str, Any]) -> str:
+    """A document as HTML for a notebook."""
+    return f'<style>{_STYLE}</style><div class="wikilda">{_article(row)}</div>'
+
+
+def _head(wiki: str, language: str) -> str:
+    return _HEAD.format(wiki=wiki, language=language, style=_STYLE + _PAGE)
 
 
 def _article(row: dict[str, Any]) -> str:

@@ -20,10 +20,12 @@ _STREAMS: dict[str, Callable[[Iterable[Row]], Iterator[bytes]]] = {
 
 
 def format_of(path: Path | None, given: str | None) -> str:
-    """The format of a file: as it was said, or by the end of its name."""
-    if given:
-        return given
-    return SUFFIXES.get(path.suffix.lower(), JSON_LINES) if path else JSON_LINES
+    """The format of a file: the given one, or that of the end of its name, which must be known."""
+    if given or path is None:
+        return given or JSON_LINES
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the output is a file that ends in {', '.join(SUFFIXES)}; or give --output-format.")
+    return SUFFIXES[path.suffix.lower()]
 
 
 def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-_MENTION = ("start", "end", "text", "title", "page_id", "wikidata", "url", "probability", "nil", "candidates")
+_MENTION = (
+    "start", "end", "text", "title", "page_id", "wikidata", "url", "probability", "confidence", "nil", "candidates",
+)  # fmt: skip
 _TOPIC = ("title", "page_id", "wikidata", "url", "share")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 

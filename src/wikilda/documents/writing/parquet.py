@@ -10,15 +10,14 @@ _ROWS = 1000  # of a row group, which is what is held
 
 
 def schema_of(names: Collection[str]) -> Any:
-    """The Arrow schema of rows that have some of the columns that `Linked.to_json` gives."""
+    """The Arrow schema of rows that have some of the columns that `Linked.to_dict` gives."""
     import pyarrow as pa
 
     entity = [("title", pa.string()), ("page_id", pa.int64()), ("wikidata", pa.string()), ("url", pa.string())]
     candidate = pa.struct([*entity, ("probability", pa.float64()), ("prior", pa.float64())])
     span = [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
-    mention = pa.struct(
-        [*span, *entity, ("probability", pa.float64()), ("nil", pa.float64()), ("candidates", pa.list_(candidate))]
-    )
+    numbers = [(name, pa.float64()) for name in ("probability", "confidence", "nil")]
+    mention = pa.struct([*span, *entity, *numbers, ("candidates", pa.list_(candidate))])
     topic = pa.struct([*entity, ("share", pa.float64())])
     source = [("wiki", pa.string()), ("language", pa.string()), ("files", pa.list_(pa.string()))]
     columns = {

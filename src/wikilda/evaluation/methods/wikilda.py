@@ -31,20 +31,14 @@ class Urn(Method):
     def __init__(self, given: Given, settings: UrnSettings | LdaSettings | None = None) -> None:
         super().__init__(given, settings)
         self.linker = Linker(given.model, given.knowledge, self.settings)
-        self._topics: dict[str, int] = {}
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
         return [self._answer(mention) for mention in self.linker.link(document, candidates=MOST, topics=0).mentions]
 
     def _answer(self, mention: LinkedMention) -> Answer:
-        topics = [self._topic(each.entity.title) for each in mention.candidates]
+        topics = [each.entity.topic for each in mention.candidates]
         return Answer(topics, [each.probability for each in mention.candidates], mention.nil)
-
-    def _topic(self, title: str) -> int:
-        if title not in self._topics:
-            self._topics[title] = self.knowledge.titles.find(title)
-        return self._topics[title]
 
 
 class Lda(Urn):

@@ -1,6 +1,41 @@
 """Dumps of Wikimedia wikis: finding the newest finished one, and fetching it over lines that break."""
 
+from pathlib import Path
+
 from wikilda.mediawiki.download._listing import WIKIMEDIA, Dumps, RemoteFile
 from wikilda.mediawiki.download._transfer import fetch
 
-__all__ = ["WIKIMEDIA", "Dumps", "RemoteFile", "fetch"]
+__all__ = ["WIKIMEDIA", "Dumps", "RemoteFile", "download", "fetch"]
+
+
+def download(
+    wiki: str,
+    directory: str | Path = ".",
+    *,
+    date: str | None = None,
+    mirror: str = WIKIMEDIA,
+    page_props: bool = False,
+) -> list[Path]:
+    """Download a dump of a Wikimedia wiki: `wikilda download`. An interrupted download resumes when called again.
+
+    Parameters
+    ----------
+    wiki
+        The database name: `enwiki`, `simplewiki`, `dewiktionary`, ….
+    directory
+        Where to put the files.
+    date
+        Which dump (`YYYYMMDD`); the newest finished one by default.
+    mirror
+        Where to fetch from.
+    page_props
+        Whether to fetch the table of page properties, too: Wikidata ids and disambiguation pages.
+
+    Returns
+    -------
+    list of Path
+        The files, checked against the published checksums.
+    """
+    dumps = Dumps(wiki, mirror)
+    files = dumps.of(date, page_props=page_props) if date else dumps.newest(page_props=page_props)
+    return [fetch(file, Path(directory)) for file in files]

@@ -9,8 +9,10 @@ from wikilda._core.jit import inner
 from wikilda.text.tokens import Bytes, Hashes, encode
 
 # Where things are while a page is rendered: the rows of `state`.
-AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
-STATE_SIZE = 12
+AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES, LOOKED = range(
+    13
+)
+STATE_SIZE = 13
 
 NEWLINE, SPACE = 10, 32
 

@@ -1,7 +1,7 @@
 """Apostrophes: two are italics, three are bold, five are both."""
 
 from wikilda._core.jit import inner
-from wikilda.mediawiki.wikitext._output import APOSTROPHE, FRAMES, HIDDEN, NEWLINE, SPACE, Rendered, put
+from wikilda.mediawiki.wikitext._output import APOSTROPHE, FRAMES, HIDDEN, LOOKED, NEWLINE, SPACE, Rendered, put
 from wikilda.mediawiki.wikitext._pairs import Partners
 from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
 from wikilda.text.tokens import Bytes
@@ -19,7 +19,7 @@ def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) 
     shown = run if run == 1 else (1 if run == 4 else max(0, run - 5))
     if run >= 2 and not state[HIDDEN] and not state[FRAMES]:
         if state[APOSTROPHE] == UNKNOWN:
-            state[APOSTROPHE] = _find_apostrophe(source, at, size, partner)
+            state[APOSTROPHE], state[LOOKED] = _find_apostrophe(source, at, size, partner)
         if state[APOSTROPHE] == after:
             shown += 1
     for _ in range(shown):
@@ -35,10 +35,11 @@ def _run_end(source: Bytes, at: int, size: int) -> int:
 
 
 @inner
-def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> int:
+def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> tuple[int, int]:
     """Where the run ends that is an apostrophe and italics (`l'''Iliade''`): one is if neither kind is balanced.
 
-    MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space.
+    MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space. Also returns
+    how far it has looked: up to there the answer holds, so that nothing is looked at twice.
     """
     bold = italic = hidden = 0
     alone = after_word = after_space = NONE
@@ -68,5 +69,5 @@ def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> in
                 after_word = after
         at = after
     if bold % 2 == 0 or italic % 2 == 0:
-        return NONE
-    return alone if alone != NONE else (after_word if after_word != NONE else after_space)
+        return NONE, at
+    return (alone if alone != NONE else (after_word if after_word != NONE else after_space)), at

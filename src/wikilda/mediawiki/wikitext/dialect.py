@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.csr import find
 from wikilda._core.jit import inner, int64, njit
-from wikilda.mediawiki.languages import LANGUAGE_CODES, SISTERS, Language
+from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
@@ -97,24 +97,23 @@ def _key(seed: np.uint64, name: str) -> int:
     return int(hash_name(seed, source, 0, len(source), characters().lower))
 
 
-def dialect_of(site: Site, language: Language, *, transcluded: bool = False) -> Dialect:
+def dialect_of(site: Site, *, transcluded: bool = False) -> Dialect:
     """The tables for one wiki; `transcluded` reads a template's page as the pages that use it see it."""
     trail = np.zeros(_TRAIL_SIZE, np.bool_)
-    trail[[ord(letter) for letter in language.trail if ord(letter) < _TRAIL_SIZE]] = True
+    trail[[ord(letter) for letter in site.words.trail if ord(letter) < _TRAIL_SIZE]] = True
     names = {_key(TAG, name): kind for kind, names in TAGS.items() for name in names.split()}
     if transcluded:
         names |= {_key(TAG, "includeonly"): VANISHING, _key(TAG, "noinclude"): DROPPED}
-    names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site, language).items()}
+    names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site).items()}
     pairs = sorted((names | _entities()).items())
     lookup = Lookup(np.array([k for k, _ in pairs], np.uint64), np.array([v for _, v in pairs], np.int64))
     return Dialect(characters().lower, characters().upper, lookup, trail, site.first_letter_case)
 
 
-def _prefixes(site: Site, language: Language) -> dict[str, int]:
+def _prefixes(site: Site) -> dict[str, int]:
     kinds = {FILE: TO_FILE, CATEGORY: TO_CATEGORY, MAIN: TO_MAIN}
     found = {name: kinds.get(number, ELSEWHERE) for name, number in site.namespaces.items()}
-    aliases = dict.fromkeys(language.files, TO_FILE) | dict.fromkeys(language.categories, TO_CATEGORY)
-    return dict.fromkeys(LANGUAGE_CODES, TO_LANGUAGE) | dict.fromkeys(SISTERS, ELSEWHERE) | aliases | found
+    return dict.fromkeys(language_prefixes(), TO_LANGUAGE) | dict.fromkeys(SISTERS, ELSEWHERE) | found
 
 
 def _entities() -> dict[int, int]:

@@ -20,6 +20,7 @@ from wikilda.mediawiki.wikitext._output import (
     HIDDEN,
     LEAD,
     LINKS,
+    LOOKED,
     NEWLINE,
     SPACE,
     TRAIL,
@@ -63,7 +64,7 @@ def render(
     `frames` has two rows: where each open pair ends, and which link it is.
     """
     state = out.state
-    state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = 0
+    state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[LOOKED] = 0
     state[APOSTROPHE] = UNKNOWN
     state[LEAD] = -1
     at = int64(0)
@@ -88,7 +89,7 @@ def render(
         if at < stop and source[at] == NEWLINE:
             line_start = True
             state[HEADING] = state[BRACKET] = 0
-            if not state[HIDDEN] and not state[FRAMES]:
+            if not state[HIDDEN] and not state[FRAMES] and at >= state[LOOKED]:
                 state[APOSTROPHE] = UNKNOWN
             put(out, NEWLINE)
             at += 1

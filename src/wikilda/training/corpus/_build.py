@@ -59,6 +59,7 @@ def make_corpus(
             firsts = _write_shards(parts, writer, report.counts["tokens"])
             about = {"knowledge": known.identity, "settings": settings.to_mapping(), "firsts": firsts}
             inputs_named = sorted(path.name for path in inputs)
+            about["symbols"] = {name: known.sizes[name] for name in ("words", "mentions")}
             summary = {"summary": report.counts, "complaints": report.examples, "source": inputs_named}
             return writer.finish({**about, **summary})
 

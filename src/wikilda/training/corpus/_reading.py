@@ -11,7 +11,6 @@ from wikilda._core.diagnostics import Report
 from wikilda._core.errors import InputError
 from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import read_piece
-from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN
 from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
@@ -130,14 +129,14 @@ def _rows(batch: RowGroup, settings: CorpusSettings, report: Report) -> Iterator
 def _articles(batch: Articles, report: Report) -> Iterator[Draft]:
     """Articles of a wiki with their links as mentions."""
     pages: list[RawPage] = []
-    for page in pages_in(read_piece(batch.piece)):
+    for page in pages_in(read_piece(batch.piece), batch.site.namespaces):
         if not isinstance(page, RawPage):
             report.count("documents read")
             report.complain("unreadable pages", f"{batch.piece.path}: page {page.title!r}: {page.reason}")
         elif page.namespace == MAIN and not page.redirect and page.wikitext:
             pages.append(page)
     report.count("documents read", len(pages))
-    scanned = scan(*joined([page.text for page in pages]), dialect_of(batch.site, language(batch.site.language)))
+    scanned = scan(*joined([page.text for page in pages]), dialect_of(batch.site))
     for number, page in enumerate(pages):
         yield _article(number, page, scanned)
 

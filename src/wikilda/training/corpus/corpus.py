@@ -4,6 +4,7 @@ Any range of keys is a fair sample of the documents. So training may use as many
 has the keys from m/M to (m+1)/M of all that there could be.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.artifact import Artifact
+from wikilda._core.array_checks import Array, strings
+from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.csr import offsets_of
 from wikilda._core.errors import ArtifactError
 from wikilda._core.string_table import StringTable
@@ -50,11 +52,26 @@ class Corpus(Artifact):
     """A corpus, opened; nothing is read before it is used."""
 
     kind = "corpus"
-    format = 1
+    format = 2
+    fields = {"knowledge": str, "summary": dict[str, int], "symbols": dict[str, int]}
+    arrays = {
+        "*/keys": Array(np.uint64, "*/documents"),
+        "*/word_offsets": Array(np.int64, "*/documents", extra=1, into="*/words"),
+        "*/words": Array(np.uint32, "*/words", below="words"),
+        "*/mention_offsets": Array(np.int64, "*/documents", extra=1, into="*/mentions"),
+        "*/mentions": Array(np.uint32, "*/mentions", below="mentions"),
+        **strings("*/ids", "*/documents"),
+    }
+    sizes_from = {"words": "symbols.words", "mentions": "symbols.mentions"}  # of the knowledge
+    held = False  # there may be thousands of files
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
-        self.firsts = np.array(self.field("firsts", list), np.uint64)  # the least key of every shard
+        firsts = self.field("firsts", list)  # the least key of every shard
+        folders = {name.partition("/")[0] for name in self.files}
+        if folders != {f"{number:05d}" for number in range(len(firsts))} or not all(map(_is_key, firsts)):
+            raise ArtifactError(f"{path / MANIFEST}: firsts are not the keys of its shards. Make {path} anew.")
+        self.firsts = np.array(firsts, np.uint64)
 
     @classmethod
     def open(cls, path: str | Path, knowledge: str | None = None) -> "Corpus":
@@ -72,6 +89,12 @@ class Corpus(Artifact):
     def knowledge_identity(self) -> str:
         """The knowledge that its symbols belong to."""
         return self.field("knowledge", str)
+
+    def check_symbols(self, known: Mapping[str, int]) -> None:
+        """Refuse a corpus with symbols that are not below some numbers of words and mentions."""
+        for name in self.sizes_from:
+            if self.field(f"symbols.{name}", int) > known[name]:
+                raise ArtifactError(f"{self.path}: has more {name} than the model knows ({known[name]:,}).")
 
     @property
     def documents(self) -> int:
@@ -110,6 +133,10 @@ class Corpus(Artifact):
             self.array(f"{number:05d}/{name}") for name in ARRAYS[:5]
         )
         return Documents(keys, word_offsets, words, mention_offsets, mentions)
+
+
+def _is_key(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**64
 
 
 def _cut(documents: Documents, first: int, end: int) -> Documents:

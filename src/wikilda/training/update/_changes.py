@@ -27,7 +27,6 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.knowledge.from_dump import PARENTHESIS
 from wikilda.mediawiki.dump import cut, read_piece, site_of
-from wikilda.mediawiki.languages import Language, language
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN
 from wikilda.mediawiki.wikitext import Dialect, dialect_of, read_page
@@ -107,13 +106,13 @@ class _Pages:
     def __init__(self, path: Path, knowledge: Knowledge, changes: Changes) -> None:
         self.path, self.knowledge, self.changes = path, knowledge, changes
         site = site_of(path)
-        self.language: Language = language(site.language)
-        self.dialect: Dialect = dialect_of(site, self.language)
+        self.namespaces, self.language = site.namespaces, site.words
+        self.dialect: Dialect = dialect_of(site)
         self.least = knowledge.settings.min_text
 
     def read(self) -> None:
         """All pages: first which there are, then what they link to."""
-        pages = [page for piece in cut(self.path, _PIECE) for page in pages_in(read_piece(piece))]
+        pages = [page for piece in cut(self.path, _PIECE) for page in pages_in(read_piece(piece), self.namespaces)]
         articles = []
         for page in pages:
             self.changes.report.count("pages")

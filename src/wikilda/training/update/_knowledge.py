@@ -13,6 +13,7 @@ from wikilda._core.string_table import StringTable
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.categories import Lists
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
+from wikilda.knowledge.name_index import write_name_index
 from wikilda.training.update._changes import Changes, linked_titles
 from wikilda.training.update._merge import (
     Delta,
@@ -54,6 +55,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         _write_redirects(writer, old, changes, topics, title_number)
         _write_table(writer, "mentions", old.mentions, mentions.old_of_new, topics, named)
         _write_mentions(writer, old, changes, mentions)
+        write_name_index(writer)
         _write_table(writer, "words", old.words, np.arange(len(old.word_strings)), topics, worded)
         _write_words(writer, old, worded)
         _write_links(writer, old, changes, topics, title_number)

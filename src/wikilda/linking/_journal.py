@@ -1,4 +1,4 @@
-"""A run that survives being killed: answers go into a journal beside the output, with a note of how far they are."""
+"""The journal of a run that can be interrupted: results so far, and a note of how many documents they are."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ class Journal:
 
     def __init__(self, target: Path, kind: str, run: dict[str, Any], *, overwrite: bool = False) -> None:
         if target.exists() and not overwrite:
-            raise InputError(f"{target}: exists already. Choose another name, or say --overwrite.")
+            raise InputError(f"{target}: exists already. Choose another name, or use --overwrite.")
         self.target, self.kind, self.run = target, kind, run
         self.partial = target.with_name(target.name + ".partial")
         self._note = target.with_name(target.name + ".partial.note")
@@ -56,7 +56,7 @@ class Journal:
             other = sorted(name for name in {*note["run"], *self.run} if note["run"].get(name) != self.run.get(name))
             if note["run"] and not overwrite:
                 raise InputError(
-                    f"{self.partial}: is of a run with another {', '.join(other)}. Remove it, or say --overwrite."
+                    f"{self.partial}: is of a run with another {', '.join(other)}. Remove it, or use --overwrite."
                 )
             note = _nothing(self.run)
         if self.file.tell() < note["bytes"]:
@@ -88,7 +88,7 @@ class Journal:
     def _others(self) -> InputError:
         return InputError(
             f"{self.partial}: the first {self.resumed:,} documents are not those that it was made from. "
-            "Remove it to begin anew."
+            "Remove it to start again."
         )
 
     def add(self, row: dict[str, Any] | None) -> None:

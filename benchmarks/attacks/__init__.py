@@ -1,0 +1,1 @@
+"""Attacks, kept: each prints counts and writes JSON."""

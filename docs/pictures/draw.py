@@ -1,0 +1,109 @@
+"""Draws the diagrams of the documentation: `python docs/pictures/draw.py` writes them beside itself."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from svg import Drawing
+
+HERE = Path(__file__).parent
+
+
+def models() -> Drawing:
+    """The paper's model (its Figure 2) and ours, as plate diagrams."""
+    d = Drawing(1010, 450, "Plate diagrams: the paper's LDA with words and mentions, and the urn over mentions")
+    d.text(235, 24, "--method lda: the paper's model", "title")
+    alpha, theta = d.node(235, 75, "α"), d.node(235, 165, "θ", "")
+    words, mentions = d.node(125, 255, "zᶜ"), d.node(345, 255, "zᵐ")
+    word, mention = d.node(125, 345, "wᶜ", seen=True), d.node(345, 345, "wᵐ", seen=True)
+    d.text(125, 378, "content words", "small")
+    d.text(345, 378, "mention strings", "small")
+    phi_c, phi_m = d.node(40, 345, "φᶜ"), d.node(430, 345, "φᵐ")
+    beta_c, beta_m = d.node(40, 255, "βᶜ"), d.node(430, 255, "βᵐ")
+    d.plate(12, 312, 56, 86, "K")
+    d.plate(402, 312, 56, 86, "K")
+    d.plate(78, 130, 316, 308, "D documents")
+    d.plate(86, 222, 78, 184, "Lᶜ")
+    d.plate(296, 222, 92, 184, "Lᵐ")
+    for pair in ((alpha, theta), (theta, words), (theta, mentions), (words, word), (mentions, mention),
+                 (beta_c, phi_c), (beta_m, phi_m), (phi_c, word), (phi_m, mention)):  # fmt: skip
+        d.arrow(*pair)
+    d.text(750, 24, "--method urn: what links by default", "title")
+    base, words_k = d.node(545, 175, "λ̂"), d.node(545, 255, "φᶜ")
+    d.text(545, 141, "P(k | v), base", "small")
+    d.text(545, 290, "words of topics", "small")
+    graph, kinds = d.node(750, 75, "R", seen=True), d.node(950, 255, "ψ")
+    d.text(815, 75, "link graph", "small")
+    d.text(950, 221, "kinds × context", "small")
+    parent, topic, other = d.node(660, 175, "a"), d.node(750, 255, "z"), d.node(840, 175, "z′")
+    d.text(662, 141, "parent mention", "small")
+    d.text(838, 141, "its topic", "small")
+    string, context = d.node(660, 345, "v", seen=True), d.node(840, 345, "c", seen=True)
+    d.text(660, 378, "string", "small")
+    d.text(838, 378, "context", "small")
+    d.plate(606, 118, 284, 320, "D documents")
+    d.plate(614, 218, 268, 188, "Lᵐ mentions")
+    for pair in ((parent, topic), (topic, string), (topic, context), (graph, topic), (other, topic), (base, topic),
+                 (kinds, context), (words_k, topic)):  # fmt: skip
+        d.arrow(*pair)
+    return d
+
+
+def pipeline() -> Drawing:
+    """One iteration of training (the paper's Figure 3): joins bring parameters to documents."""
+    d = Drawing(930, 410, "Flow of one training iteration: joins, shards, statistics, interpolation")
+    corpus = d.box(110, 70, 170, 64, "texts", "encoded documents,", "in shards")
+    graph = d.box(110, 215, 170, 64, "link graph", "links of candidates")
+    model = d.box(110, 360, 170, 64, "model t", "rows by symbol,", "memory-mapped")
+    join = d.box(355, 215, 150, 76, "join", "symbols of a shard →", "its parameters", "= packet")
+    shards = [d.box(575, y, 180, 58, f"shard {name}", "Gibbs sweeps a document,", "integer statistics")
+              for name, y in (("1", 95), ("2", 170), ("M", 290))]  # fmt: skip
+    d.text(575, 230, "⋮")
+    total = d.box(820, 215, 170, 64, "sum by key", "(symbol, topic) counts,", "exact in any order")
+    merge = d.box(820, 360, 170, 64, "interpolate", "(1 − ρ)·old + ρ·new", "full outer join")
+    for source in (corpus, model, graph):
+        d.arrow(source, join)
+    for shard in shards:
+        d.arrow(join, shard)
+        d.arrow(shard, total)
+    d.arrow(total, merge)
+    d.path("M735 376H197", "accent loop")
+    d.text(340, 362, "model t + 1", "small")
+    d.text(355, 30, "No worker holds the model: each sees only the rows its shard needs.", "small left")
+    return d
+
+
+def rooms() -> Drawing:
+    """The folders of the package, and the way of a document through them."""
+    d = Drawing(960, 520, "The folders of the package and the way of a document through them")
+    rows = (
+        (("cli", "parsing, printing"), ("server", "API, page"), ("integrations", "spaCy, scikit-learn")),
+        (("evaluation", "gold, methods, metrics"), ("training", "Algorithm 2, engines")),
+        (("linking", "Linker, results, files"),),
+        (("urn", "ours: evidence, sampler"), ("lda", "the paper's sampler")),
+        (("model", "λ̂ and what was learned"), ("documents", "read, detect, encode, write")),
+        (("knowledge", "topics, mentions, links"), ("mediawiki", "dumps, wikitext")),
+        (("text", "tokens"), ("_core", "artifacts, settings, workers")),
+    )
+    for at, row in enumerate(rows):
+        for place, (name, about) in enumerate(row):
+            x = 290 + (place - (len(row) - 1) / 2) * 190
+            d.box(x, 60 + 67 * at, 180, 50, name, about)
+    d.text(290, 18, "imports run downward only", "small")
+    steps = (
+        ("text", "a string, a file, a data frame"), ("read", "documents/reading: one Document"),
+        ("detect and encode", "one tokenisation → symbols, contexts"), ("candidates", "knowledge: P(k | v)"),
+        ("evidence", "urn: words, names, context, graph"), ("draw", "urn: Gibbs sweeps → posterior, NIL"),
+        ("answer", "linking: Linked, LinkedMention, Entity"),
+    )  # fmt: skip
+    d.text(770, 18, "the way of a document", "small")
+    boxes = [d.box(770, 60 + 67 * at, 300, 48, *step) for at, step in enumerate(steps)]
+    for source, target in pairwise(boxes):
+        d.arrow(source, target, "accent")
+    return d
+
+
+PICTURES = {"models": models, "pipeline": pipeline, "rooms": rooms}
+
+if __name__ == "__main__":
+    for name, draw in PICTURES.items():
+        (HERE / f"{name}.svg").write_text(draw().svg(), "utf-8")

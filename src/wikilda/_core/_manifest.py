@@ -1,0 +1,113 @@
+"""Manifests: read with limits, and believed in nothing that has not been checked."""
+
+import hashlib
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from wikilda import __version__
+from wikilda._core.errors import ArtifactError
+
+MANIFEST = "manifest.json"
+_MOST_BYTES = 1 << 26
+_FILE = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*\.npy", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{32}")
+
+
+def read_bytes(path: Path, kind: str) -> bytes:
+    """The manifest of an artifact as it is on the disk."""
+    if not path.is_dir():
+        raise ArtifactError(f"{path}: no such directory.")
+    file = path / MANIFEST
+    if not file.is_file():
+        raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.")
+    with file.open("rb") as stream:
+        read = stream.read(_MOST_BYTES + 1)
+    if len(read) > _MOST_BYTES:
+        raise ArtifactError(f"{file}: is larger than {_MOST_BYTES >> 20} MB, which no manifest is.")
+    return read
+
+
+def parse(data: bytes, path: Path, kind: str, version: int) -> dict[str, Any]:
+    """A manifest of a kind and format; its files have plain names, sizes and digests, and its identity is theirs."""
+    try:
+        manifest = json.loads(data.decode("utf-8"))
+        json.dumps(manifest, ensure_ascii=False).encode()  # halves of characters could not be shown
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({str(error)[:200]}).") from None
+    if (
+        not isinstance(manifest, dict)
+        or not isinstance(manifest.get("files"), dict)
+        or type(manifest.get("format")) is not int
+    ):
+        raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
+    _check_kind(manifest, path, kind, version)
+    for name, known in manifest["files"].items():
+        if not _FILE.fullmatch(name) or not _is_known(known):
+            raise ArtifactError(f"{path / MANIFEST}: the file {name[:200]!r} has no plain name, size and digest.")
+    if manifest.get("identity") != identity_of(kind, version, manifest["files"]):
+        raise ArtifactError(f"{path / MANIFEST}: its identity is not that of its files. Make {path} anew.")
+    return manifest
+
+
+def identity_of(kind: str, version: int, files: dict[str, Any]) -> str:
+    """What an artifact is, as a digest of the digests of all its files."""
+    return hashlib.blake2b(json.dumps([kind, version, files]).encode(), digest_size=16).hexdigest()
+
+
+def as_json(manifest: dict[str, Any]) -> str:
+    """A manifest as it is written."""
+    return json.dumps(manifest, indent=1, ensure_ascii=False)
+
+
+def glance(path: Path) -> dict[str, Any]:
+    """The manifest of whatever it is, if it has one."""
+    try:
+        found = json.loads(read_bytes(path, ""))
+    except (OSError, ValueError, RecursionError, ArtifactError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def lookup(manifest: dict[str, Any], name: str) -> Any:
+    """A field, or one of a part ("knowledge.identity"); None if it is not there."""
+    value: Any = manifest
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Whether a value from JSON is of a type, such as `int`, `list[str]` or `dict[str, int]`; numbers are in range."""
+    if origin := get_origin(kind):
+        parts = value.values() if origin is dict and type(value) is dict else value
+        return type(value) is origin and all(is_of(part, get_args(kind)[-1]) for part in parts)
+    if type(value) is not kind:
+        return False
+    return math.isfinite(value) if kind is float else -(2**63) <= value < 2**63 if kind is int else True
+
+
+def _check_kind(manifest: dict[str, Any], path: Path, kind: str, version: int) -> None:
+    found, written = str(manifest.get("kind"))[:50], manifest["format"]
+    if found != kind:
+        hint = f" Make one: wikilda init {path} -o MODEL" if (found, kind) == ("knowledge", "model") else ""
+        raise ArtifactError(f"{path}: is wikilda {found}, not {kind}.{hint}")
+    if written > version:
+        raise ArtifactError(
+            f"{path}: was written in format {written} by wikilda {str(manifest.get('wikilda', '?'))[:50]}; "
+            f"this is wikilda {__version__}, which knows format {version}. Upgrade wikilda."
+        )
+    if written < version:
+        raise ArtifactError(f"{path}: has the old format {written}. Make it anew with this wikilda.")
+
+
+def _is_known(known: Any) -> bool:
+    return (
+        isinstance(known, dict)
+        and known.keys() == {"bytes", "blake2b"}
+        and type(known["bytes"]) is int
+        and isinstance(known["blake2b"], str)
+        and _DIGEST.fullmatch(known["blake2b"]) is not None
+    )

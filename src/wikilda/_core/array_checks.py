@@ -1,0 +1,250 @@
+"""What the arrays of an artifact must be, declared in a table beside its class and checked when it is opened.
+
+Kernels do not look twice: an offset, a number or a hash table that is wrong would read or write foreign memory. So
+every class of artifacts declares each of its arrays:
+
+    class Knowledge(Artifact):
+        arrays = {
+            **strings("topics/titles", "topics"),
+            "topics/wikidata": Array(np.int64, "topics", minimum=0),
+            **rows("mentions/", "mentions", topics=Array(np.uint32, below="topics", increasing=True)),
+            **hash_table("mentions/trie_", below="mentions"),
+        }
+
+A size is a name ("topics"): all arrays of that size have the same length, and `below="topics"` holds for numbers that
+point into them. To add an array, add a line; an array that is not declared is refused, when written and when opened.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from wikilda._core.hash_table import EMPTY
+from wikilda._core.jit import njit
+
+_CHUNK = 1 << 22  # values that are looked at together
+_LONGEST_RUN = 4096  # slots that a lookup may have to pass; tables that wikilda fills have some 200
+ANY = "*/"  # a declared name that begins so stands for arrays of all folders, each with sizes of its own
+
+
+@dataclass(frozen=True)
+class Array:
+    """What one array must be.
+
+    Parameters
+    ----------
+    dtype
+        The type of its values, exactly.
+    size
+        The name of its length; arrays with the same name are equally long. Empty: any length.
+    below
+        The name of a size, or a number, that every value is less than.
+    minimum
+        The least value. Floating-point values are finite and, unless this says otherwise, not negative.
+    increasing
+        In `rows`: whether values increase strictly within each row.
+    optional
+        Whether it may be missing; optional arrays of one folder are there together or not at all.
+    """
+
+    dtype: DTypeLike
+    size: str = ""
+    below: str | int = ""
+    minimum: float | None = None
+    increasing: bool = False
+    optional: bool = False
+    # Set by `rows`, `strings` and `hash_table`.
+    extra: int = 0
+    into: str = ""
+    offsets: str = ""
+    filled: bool = False
+    text: bool = False
+    room: bool = False
+    keys: str = ""  # of a hash table's values
+
+
+Arrays = Mapping[str, Array]
+
+
+def rows(prefix: str, size: str, *, filled: bool = False, optional: bool = False, **columns: Array) -> Arrays:
+    """Rows that lie one after the other: their offsets, and columns with one value an entry; `filled`: none is empty.
+
+    `rows("mentions/", "mentions", topics=…)` declares `mentions/offsets` and `mentions/topics`.
+    """
+    entries = f"entries of {prefix}"
+    offsets = Array(np.int64, size, extra=1, into=entries, filled=filled, optional=optional)
+    made = {f"{prefix}offsets": offsets}
+    for name, each in columns.items():
+        own = replace(each, size=entries, offsets=f"{prefix}offsets", optional=optional or each.optional)
+        made[f"{prefix}{name}"] = own
+    return made
+
+
+def strings(name: str, size: str, *, optional: bool = False) -> Arrays:
+    """A table of strings: `NAME.bytes`, which is UTF-8 between any two of `NAME.offsets`."""
+    return rows(f"{name}.", size, optional=optional, bytes=Array(np.uint8, text=True))
+
+
+def hash_table(prefix: str, below: str, *, optional: bool = False) -> Arrays:
+    """A hash table with room: `PREFIXkeys`, and `PREFIXvalues` from −1 to below a size."""
+    slots = f"slots of {prefix}"
+    return {
+        f"{prefix}keys": Array(np.uint64, slots, room=True, optional=optional),
+        f"{prefix}values": Array(np.int32, slots, below=below, minimum=-1, optional=optional, keys=f"{prefix}keys"),
+    }
+
+
+class Wrong(Exception):  # noqa: N818
+    """An array is not what it is declared to be: its name, and what is wrong with it."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(f"{name}: {what}")
+        self.name, self.what = name, what
+
+
+def declared_for(arrays: Arrays, present: set[str]) -> dict[str, Array]:
+    """The declarations of the arrays that are there; missing ones and ones that are not declared are wrong."""
+    spread = _spread(arrays, present)
+    for name in sorted(present - spread.keys()):
+        raise Wrong(name, "is not declared among the arrays of this kind of artifact")
+    begun = {_folder(name) for name in present if spread[name].optional}
+    for name, each in spread.items():
+        if name not in present and (not each.optional or _folder(name) in begun):
+            raise Wrong(name, "is missing")
+    return {name: each for name, each in spread.items() if name in present}
+
+
+def check_sizes(
+    declared: Arrays, array: Callable[[str], NDArray[Any]], known: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Check types and lengths; the sizes. Nothing but headers is read."""
+    sizes = dict(known or {})
+    for name, each in declared.items():
+        found = array(name)
+        if found.dtype != np.dtype(each.dtype):
+            raise Wrong(name, f"has values of type {found.dtype}, not {np.dtype(each.dtype)}")
+        length = len(found) - each.extra
+        if length < 0 or (each.room and length == 0):
+            raise Wrong(name, "is empty")
+        if each.size and sizes.setdefault(each.size, length) != length:
+            raise Wrong(name, f"has length {len(found):,}, not {sizes[each.size] + each.extra:,} ({each.size})")
+    return sizes
+
+
+def check_values(declared: Arrays, array: Callable[[str], NDArray[Any]], sizes: Mapping[str, int]) -> None:
+    """Check all values; reads every array once, some twice."""
+    for name, each in declared.items():
+        if each.into:
+            _check_offsets(name, each, array(name), sizes.get(each.into, 0))
+    for name, each in declared.items():
+        found = array(name)
+        if each.text:
+            _check_text(name, found, array(each.offsets))
+        elif each.keys and sizes[str(each.below)] == 0:  # free slots have the value 0, which is below no size of 0
+            if (array(each.keys) != EMPTY).any():
+                raise Wrong(each.keys, f"has keys, and there are no {each.below}")
+        elif not each.into:
+            _check_range(name, each, found, sizes)
+        if each.increasing and (at := int(_first_decrease(array(each.offsets), found))) >= 0:
+            raise Wrong(name, f"does not increase within a row, at {at:,}")
+        if each.room:
+            _check_room(name, found)
+
+
+def _check_offsets(name: str, each: Array, offsets: NDArray[np.int64], end: int) -> None:
+    if offsets[0] != 0 or offsets[-1] != end:
+        raise Wrong(name, f"goes from {offsets[0]:,} to {offsets[-1]:,}, not from 0 to {end:,}")
+    for start in range(0, len(offsets) - 1, _CHUNK):
+        part = offsets[start : start + _CHUNK + 1]
+        wrong = part[1:] <= part[:-1] if each.filled else part[1:] < part[:-1]
+        if wrong.any():
+            what = "has an empty row" if each.filled else "decreases"
+            raise Wrong(name, f"{what} at {start + int(wrong.argmax()):,}")
+
+
+def _check_range(name: str, each: Array, values: NDArray[Any], sizes: Mapping[str, int]) -> None:
+    if values.dtype == np.bool_:
+        values, each = values.view(np.uint8), replace(each, below=2)
+    floating = values.dtype.kind == "f"
+    least = 0 if each.minimum is None and floating else each.minimum
+    below: float | None = (sizes[each.below] if isinstance(each.below, str) else each.below) if each.below else None
+    if len(values) == 0 or (least is None and below is None):
+        return
+    low, high = values.min(), values.max()
+    if least is not None and not low >= least:  # also if it is not a number
+        raise Wrong(name, f"has the value {low}, which is not at least {least}")
+    if below is not None and not high < below:
+        raise Wrong(name, f"has the value {high}, which is not below {below:,}")
+    if floating and not np.isfinite(high):
+        raise Wrong(name, f"has the value {high}, which is not finite")
+
+
+def _check_text(name: str, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    starts = offsets[: np.searchsorted(offsets, len(data))]
+    for first in range(0, len(starts), _CHUNK):
+        if ((data[starts[first : first + _CHUNK]] & 0xC0) == 0x80).any():
+            raise Wrong(name, "has a string that ends within a character")
+    for start, end in _stretches(offsets):
+        try:
+            data[start:end].tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise Wrong(name, f"is not UTF-8 at {start + error.start:,}") from None
+
+
+def _stretches(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Ranges of whole strings, of some megabytes each."""
+    start, last = 0, int(offsets[-1])
+    while start < last:
+        end = int(offsets[np.searchsorted(offsets, min(start + _CHUNK, last))])
+        yield start, end
+        start = end
+
+
+def _check_room(name: str, keys: NDArray[np.uint64]) -> None:
+    run = min(int(_longest_run(keys)), len(keys))
+    if run >= len(keys) or run > _LONGEST_RUN:
+        raise Wrong(name, f"is a hash table with {run:,} of {len(keys):,} slots taken in a row")
+
+
+@njit
+def _longest_run(keys: NDArray[np.uint64]) -> int:
+    """How many taken slots lie side by side at most; a run at the end goes on at the beginning."""
+    longest = run = 0
+    for at in range(2 * len(keys)):
+        run = 0 if keys[at % len(keys)] == EMPTY else run + 1
+        longest = max(longest, run)
+    return longest
+
+
+@njit
+def _first_decrease(offsets: NDArray[np.int64], values: NDArray[Any]) -> int:
+    for row in range(len(offsets) - 1):
+        for at in range(offsets[row] + 1, offsets[row + 1]):
+            if values[at] <= values[at - 1]:
+                return int(at)
+    return -1
+
+
+def _folder(name: str) -> str:
+    return name.partition("/")[0]
+
+
+def _spread(arrays: Arrays, present: set[str]) -> dict[str, Array]:
+    """Declarations for each folder in the place of those for all folders."""
+    folders = sorted({name.partition("/")[0] + "/" for name in present if "/" in name})
+    spread: dict[str, Array] = {}
+    for name, each in arrays.items():
+        if name.startswith(ANY):
+            spread |= {name.replace(ANY, folder, 1): _within(each, folder) for folder in folders}
+        else:
+            spread[name] = each
+    return spread
+
+
+def _within(each: Array, folder: str) -> Array:
+    """A declaration for all folders, for one of them; sizes that begin with the sign for all are its own."""
+    own = {part: getattr(each, part).replace(ANY, folder, 1) for part in ("size", "into", "offsets", "keys")}
+    return replace(each, **own)

@@ -1,0 +1,185 @@
+"""Files in, a file of results out: by threads, in order, resuming where an interrupted run stopped."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wikilda._core.errors import InputError
+from wikilda._core.platform import available_cores
+from wikilda.documents.detection import DetectorSettings
+from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
+from wikilda.documents.writing import HTML, format_of
+from wikilda.linking._journal import Journal
+from wikilda.linking.batch import map_ordered
+from wikilda.linking.linker import Linker
+from wikilda.linking.methods import MethodSettings, method_of, method_settings
+from wikilda.linking.results import Linked
+from wikilda.text.offsets import CODE_POINTS
+
+_READING, _DETECTION, _METHOD = ReadSettings(), DetectorSettings(), method_settings()
+
+
+@dataclass(frozen=True)
+class Job:
+    """How documents are read and linked, and what of the result is written; the same here and on a cluster."""
+
+    model: Path
+    knowledge: Path | None = None
+    settings: MethodSettings = _METHOD
+    detector: str = "dictionary"
+    detection: DetectorSettings = _DETECTION
+    reading: ReadSettings = _READING
+    candidates: int = 5
+    topics: int = 10
+    with_text: bool = False
+    with_mentions: bool = True
+
+    def open(self) -> Linker:
+        """Open the linker."""
+        return Linker.open(
+            self.model, settings=self.settings, detector=self.detector, detection=self.detection,
+            knowledge=self.knowledge,
+        )  # fmt: skip
+
+    def link(self, linker: Linker, document: Read) -> Linked | Bad:
+        """Link one of many documents: an error is a result that says so, and does not stop the others."""
+        if isinstance(document, Bad):
+            return document
+        try:
+            return linker.link(document, candidates=self.candidates, topics=self.topics)
+        except Exception as error:
+            return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
+
+    def link_all(self, linker: Linker, documents: Iterable[Read], workers: int) -> Iterator[Linked | Bad]:
+        """Link documents in their order."""
+        return map_ordered(lambda document: self.link(linker, document), documents, workers)
+
+    def row(self, linked: Linked, output_format: str = "") -> dict[str, Any]:
+        """A result as it is written; a page has the text and counts in code points."""
+        page = output_format == HTML
+        return linked.to_dict(
+            CODE_POINTS if page else self.reading.unit, with_text=page or self.with_text,
+            with_mentions=page or self.with_mentions,
+        )  # fmt: skip
+
+    def fingerprint(self, linker: Linker) -> dict[str, Any]:
+        """All that results depend on besides the documents, for a journal."""
+        values = {name: value for name, value in vars(self).items() if name not in ("model", "knowledge")}
+        nested = ("settings", "detection", "reading")
+        plain = {name: {k: str(v) for k, v in asdict(values[name]).items()} for name in nested}
+        return values | plain | {"model": linker.model.identity, "method": method_of(self.settings)}
+
+
+class Observer:
+    """Is told how a run goes; this one does not care."""
+
+    def resume(self, documents: int, bad: int) -> None:
+        """An earlier run has done so many documents and skipped so many."""
+
+    def note(self, linked: Linked | Bad) -> None:
+        """A document is done, or skipped."""
+
+
+class LinkedFiles(NamedTuple):
+    """What `link_files` did: where the results are, how many documents they have, how many were skipped."""
+
+    output: Path
+    documents: int
+    skipped: int
+
+
+def link_files(
+    model: str | Path,
+    files: Sequence[str | Path] | str | Path,
+    output: str | Path,
+    *,
+    method: str | None = None,
+    settings: MethodSettings | Mapping[str, Any] | None = None,
+    detector: str = "dictionary",
+    detection: DetectorSettings = _DETECTION,
+    reading: ReadSettings = _READING,
+    output_format: str | None = None,
+    candidates: int = 5,
+    topics: int = 10,
+    with_text: bool = False,
+    with_mentions: bool = True,
+    workers: int | None = None,
+    overwrite: bool = False,
+    knowledge: str | Path | None = None,
+    observer: Observer | None = None,
+) -> LinkedFiles:
+    """Link the documents of files and write the results: `wikilda link MODEL FILE... -o OUTPUT`.
+
+    An interrupted run resumes when it is called again with the same arguments, and gives the same bytes.
+
+    Parameters
+    ----------
+    model, method, settings, detector, detection, knowledge
+        As in `Linker.open`.
+    files
+        Files or directories: text, JSON lines, CSV, TSV or Parquet, compressed or not.
+    output, output_format
+        The file to write: `jsonl`, `tsv`, `parquet` or `html`, by default by the end of its name.
+    reading
+        The format and columns of the files, and the unit of offsets.
+    candidates, topics
+        As in `Linker.link`.
+    with_text, with_mentions
+        As in `Linked.to_dict`.
+    workers
+        Threads; all cores by default.
+    overwrite
+        Whether to replace the output if it exists.
+    observer
+        Is told of each document.
+
+    Returns
+    -------
+    LinkedFiles
+        The output, the number of documents in it, and of those that could not be read or linked.
+
+    Examples
+    --------
+    >>> from wikilda import link_files
+    >>> done = link_files(sample, news, scratch / "links.jsonl", candidates=1, topics=0)
+    >>> done.documents, done.skipped
+    (2, 0)
+    """
+    job = Job(
+        Path(model), Path(knowledge) if knowledge else None, method_settings(method, settings), detector, detection,
+        reading, candidates, topics, with_text, with_mentions,
+    )  # fmt: skip
+    paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
+    if not paths:
+        raise InputError("there are no files to link.")
+    documents = read_documents(paths, None, reading)
+    names = [str(each) for each in paths]
+    return run(job, documents, names, Path(output), output_format, workers, observer or Observer(), overwrite=overwrite)
+
+
+def run(
+    job: Job, documents: Iterable[Read], names: list[str], output: Path, output_format: str | None,
+    workers: int | None, observer: Observer, *, overwrite: bool,
+) -> LinkedFiles:  # fmt: skip
+    """Link documents into a file, through a journal."""
+    if not output.parent.is_dir():
+        raise InputError(f"{output}: there is no directory {output.parent}.")
+    kind, linker = format_of(output, output_format), job.open()
+    journal = Journal(
+        output, kind, job.fingerprint(linker) | {"files": names, "output format": kind}, overwrite=overwrite
+    )
+    try:
+        observer.resume(journal.place.read - journal.place.bad, journal.place.bad)
+        for linked in job.link_all(linker, journal.remaining(documents), workers or available_cores()):
+            journal.add(job.row(linked, kind) if isinstance(linked, Linked) else None)
+            observer.note(linked)
+        if not journal.place.read:
+            raise InputError("there are no documents in the input.")
+        journal.finish()
+    except KeyboardInterrupt:
+        journal.save()
+        raise
+    finally:
+        journal.close()
+    return LinkedFiles(output, journal.place.read - journal.place.bad, journal.place.bad)

@@ -1,0 +1,67 @@
+"""The two methods that decide mentions, and one factory of their settings for all who link."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from wikilda._core.errors import SettingsError
+from wikilda._core.settings import Settings, suggestion
+from wikilda.lda.settings import LdaSettings
+from wikilda.urn.settings import UrnSettings
+
+URN, LDA = "urn", "lda"
+METHODS: dict[str, type[UrnSettings] | type[LdaSettings]] = {URN: UrnSettings, LDA: LdaSettings}
+MethodSettings = UrnSettings | LdaSettings
+
+
+def method_settings(
+    method: str | None = None, settings: MethodSettings | Mapping[str, Any] | None = None
+) -> MethodSettings:
+    """The settings of a method.
+
+    Parameters
+    ----------
+    method
+        `urn`, the default, or `lda`, the paper's sampler.
+    settings
+        The settings that differ from the defaults, or whole settings, which name their method by their type. Where
+        `sweeps` is given and `burn_in` is not, the burn-in is at most a fifth of the sweeps.
+
+    Examples
+    --------
+    >>> method_settings("lda").sweeps, method_settings("urn", {"sweeps": 10}).burn_in
+    (50, 2)
+    >>> method_settings("lda", {"word_weight": 3})
+    Traceback (most recent call last):
+    wikilda._core.errors.SettingsError: word_weight is a setting of the method urn, not of lda.
+    """
+    if method is not None and method not in METHODS:
+        raise SettingsError(f"there is no method {method!r}{suggestion(str(method), list(METHODS))}")
+    if isinstance(settings, Settings):
+        return _checked(method, settings)
+    kind, values = METHODS[method or URN], dict(settings or {})
+    for name in values:
+        _refuse_foreign(name, method or URN)
+    if "sweeps" in values and "burn_in" not in values:
+        values["burn_in"] = min(kind.burn_in, values["sweeps"] // 5)
+    return kind.from_mapping(values)
+
+
+def method_of(settings: MethodSettings) -> str:
+    """The method that settings belong to."""
+    return URN if isinstance(settings, UrnSettings) else LDA
+
+
+def _checked(method: str | None, settings: Settings) -> MethodSettings:
+    if not isinstance(settings, UrnSettings | LdaSettings):
+        raise SettingsError(f"settings must be UrnSettings or LdaSettings, not {type(settings).__name__}")
+    if method is not None and method_of(settings) != method:
+        raise SettingsError(f"{type(settings).__name__} are not settings of the method {method}.")
+    return settings
+
+
+def _refuse_foreign(name: str, method: str) -> None:
+    """A setting of the other method is refused by name; one that nobody has, when the settings are made."""
+    owners = [each for each, kind in METHODS.items() if name in {one.name for one in fields(kind)}]
+    if owners and method not in owners:
+        raise SettingsError(f"{name} is a setting of the method {owners[0]}, not of {method}.")

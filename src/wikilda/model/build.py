@@ -1,0 +1,129 @@
+"""From a wiki to a model in one step: knowledge and untrained parameters in one directory."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wikilda._core.artifact import MANIFEST, check_target
+from wikilda._core.atomic import place_directory
+from wikilda._core.errors import InputError
+from wikilda._core.workdir import work_directory
+from wikilda.knowledge import BuildSettings, Knowledge
+from wikilda.model.create import create_model
+from wikilda.model.model import Model
+from wikilda.model.settings import PRESETS, ModelSettings
+
+if TYPE_CHECKING:
+    from wikilda.knowledge import Resources
+
+INSIDE = "knowledge"  # where a model has its knowledge, if the two were made together
+_BUILD = BuildSettings()
+
+
+def build(
+    source: str | Path | Sequence[str | Path],
+    target: str | Path,
+    *,
+    page_props: str | Path | None = None,
+    settings: BuildSettings = _BUILD,
+    model_settings: ModelSettings = PRESETS["default"],
+    workers: int | None = None,
+    memory: str = "1GB",
+    overwrite: bool = False,
+) -> Model:
+    """Build a model from a wiki: `wikilda build`. The directory has all that linking needs.
+
+    An interrupted build resumes when it is called again with the same arguments.
+
+    Parameters
+    ----------
+    source
+        A MediaWiki XML dump (`.xml`, `.bz2`, `.gz`, `.xz`), the parts of one, or a directory of tables
+        (docs/formats.md).
+    target
+        The directory to write.
+    page_props
+        The dump's `page_props.sql.gz`: Wikidata ids and disambiguation pages.
+    settings
+        Which pages, mentions and words to keep.
+    model_settings
+        The priors of the model.
+    workers, memory
+        Processes, by default one per core, and memory for joins and sorts; the result does not depend on them.
+    overwrite
+        Whether to replace a model that exists.
+
+    Examples
+    --------
+    >>> import wikilda
+    >>> from wikilda.sample import SETTINGS, WIKI
+    >>> model = wikilda.build(WIKI, scratch / "wiki", settings=SETTINGS, workers=1)
+    >>> model
+    Model('samplewiki', 249 topics, iteration 0)
+    """
+    files = _files(source)
+    if page_props is not None and files[0].is_dir():
+        raise InputError("page_props go with a dump; tables have a column `wikidata`.")
+    target = Path(target)
+    check_target(target, overwrite=overwrite)
+    try:
+        with work_directory(target, "building", _inputs(files, page_props, settings, model_settings)) as work:
+            made = work / "model"
+            if not (made / INSIDE / MANIFEST).is_file():
+                known = _knowledge(files, work / INSIDE, page_props, settings, _resources(workers, memory))
+                create_model(known, made, model_settings, overwrite=made.exists())
+                known.path.rename(made / INSIDE)
+            Model.open(made).redirect(INSIDE)
+            place_directory(made, target)
+    except BaseException:
+        _remove_if_empty(target.with_name(f"{target.name}.building"))
+        raise
+    return Model.open(target)
+
+
+def _files(source: str | Path | Sequence[str | Path]) -> list[Path]:
+    files = [Path(each) for each in ([source] if isinstance(source, str | Path) else source)]
+    for file in files:
+        if not file.exists():
+            raise InputError(f"{file}: no such file or directory.")
+        if file.is_dir() and len(files) > 1:
+            raise InputError(f"{file}: is a directory. Give dumps, or one directory of tables.")
+    if not files:
+        raise InputError("there is no dump to build from.")
+    return files
+
+
+def _knowledge(
+    files: list[Path], target: Path, page_props: str | Path | None, settings: BuildSettings, resources: "Resources"
+) -> Knowledge:
+    from wikilda.knowledge.build import build_from_dump, build_from_tables
+
+    if (target / MANIFEST).is_file():
+        return Knowledge.open(target)
+    if files[0].is_dir():
+        return build_from_tables(files[0], target, settings, resources=resources)
+    props = Path(page_props) if page_props is not None else None
+    return build_from_dump(files, target, settings, page_props=props, resources=resources)
+
+
+def _resources(workers: int | None, memory: str) -> "Resources":
+    from wikilda.knowledge.build import Resources
+
+    return Resources(workers, memory) if workers else Resources(memory=memory)
+
+
+def _inputs(
+    files: list[Path], page_props: str | Path | None, settings: BuildSettings, model_settings: ModelSettings
+) -> dict[str, Any]:
+    """What a build depends on: an earlier one from other inputs is not resumed."""
+    inside = [each for file in files if file.is_dir() for each in sorted(file.iterdir()) if each.is_file()]
+    every = [*(file for file in files if file.is_file()), *inside, *([Path(page_props)] if page_props else [])]
+    stamps = [[str(each.resolve()), each.stat().st_size, each.stat().st_mtime_ns] for each in every if each.is_file()]
+    return {"files": stamps, "settings": settings.to_mapping(), "model settings": model_settings.to_mapping()}
+
+
+def _remove_if_empty(work: Path) -> None:
+    """Leave nothing of a build that failed before it had anything to resume from."""
+    if work.is_dir() and not any(each.is_dir() for each in work.iterdir()):
+        shutil.rmtree(work, ignore_errors=True)

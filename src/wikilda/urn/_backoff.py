@@ -1,0 +1,234 @@
+"""Candidates of strings that the wiki never linked: a back-off P(k|v) by the words that a string shares with titles.
+
+A topic whose title has all words of the string gets weight in proportion to how well known it is and to the share of
+the title that the string is: `Yeltsin` may mean Boris Yeltsin. Weaker are titles that begin alike (`Chechens`,
+`Chechnya`), that have most of the words, and what the wiki links under a part of the string (`President Obama`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.hash_table import HashTable, lookup
+from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda.knowledge.name_index import NameIndex, cut, initials_key, name_end, stem_key
+from wikilda.lda.packet import number_of
+from wikilda.model.model import Parameters
+from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters
+from wikilda.text.folding import Folds, fold_words, sequence_of
+from wikilda.text.tokens import Bytes, Hashes, decode, kind_of, lower_of
+
+_MOST = 512  # topics that are looked at
+_KNOWN_EXPONENT = 0.5  # of how often a topic is linked
+_MOST_WORDS = 0.1  # of a title that has not all words but most
+_ALIKE = 0.2  # of a title that begins like the string
+_INSIDE = 0.3  # of what a part of the string means
+_SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
+_INITIALS = (2, 8)  # letters
+
+
+class Titles(NamedTuple):
+    """Titles, as kernels take them."""
+
+    data: Bytes
+    offsets: NDArray[np.int64]
+
+
+class Scratch(NamedTuple):
+    """Topics found so far, with their weights; the first element of `size` is how many."""
+
+    topics: NDArray[np.uint32]
+    weights: NDArray[np.float64]
+    size: NDArray[np.int64]
+
+
+@njit
+def variant_of(string: Bytes, variants: HashTable, table: Characters, fold: Folds) -> Whole:
+    """The mention that a string is but for accents, points and endings; −1 if there is none."""
+    words = np.empty(len(string) + 1, np.uint64)
+    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
+    return lookup(variants, sequence_of(words, count)) if count else np.int64(-1)
+
+
+@njit
+def back_off(
+    string: Bytes, most: Whole, known: bool, index: NameIndex, titles: Titles, rows: Parameters, table: Characters,
+    fold: Folds,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:  # fmt: skip
+    """Topics that a string may mean by the words of their titles, sorted, and P(k|v); `most` of them.
+
+    For a `known` string only titles that have all of its words count.
+    """
+    string = string[: cut(string, np.int64(0), np.int64(len(string)))]
+    words = np.empty(len(string) + 1, np.uint64)
+    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
+    found = Scratch(np.empty(_MOST, np.uint32), np.empty(_MOST, np.float64), np.zeros(1, np.int64))
+    if count == 1:
+        _add_row(found, index, lookup(index.table, words[0]), 1.0)
+        _add_initials(found, string, index, table, fold)
+        if not known and found.size[0] == 0:
+            _add_alike(found, string, index, titles, table, fold)
+    elif count > 1:
+        _add_containing(found, words[:count], known, index, titles, table, fold)
+        if not known:
+            _add_inside(found, words[:count], index, rows)
+    return _best(found, most)
+
+
+@inner
+def _add(found: Scratch, topic: np.uint32, weight: Real) -> None:
+    """A topic counts once, by its largest weight."""
+    size = found.size[0]
+    for at in range(size):
+        if found.topics[at] == topic:
+            found.weights[at] = max(found.weights[at], weight)
+            return
+    if size < len(found.topics):
+        found.topics[size], found.weights[size] = topic, weight
+        found.size[0] = size + 1
+
+
+@inner
+def _fame(index: NameIndex, topic: np.uint32) -> Real:
+    return (1.0 + np.float64(index.popularity[topic])) ** _KNOWN_EXPONENT
+
+
+@inner
+def _add_row(found: Scratch, index: NameIndex, row: Whole, weight: Real) -> None:
+    if row < 0:
+        return
+    for at in range(index.offsets[row], index.offsets[row + 1]):
+        topic = index.topics[at]
+        _add(found, topic, weight * _fame(index, topic) / max(np.float64(index.sizes[at]), 1.0))
+
+
+@inner
+def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Characters, fold: Folds) -> None:
+    """Titles whose initials are the letters of a string in capitals."""
+    letters = np.empty(len(string), np.uint8)
+    size = count = np.int64(0)
+    at: Whole = np.int64(0)
+    while at < len(string):
+        point, length = decode(string, at)
+        if kind_of(point, table) == WORD_PART:
+            if lower_of(point, table) == point:
+                return
+            for byte in range(length):
+                letters[size] = string[at + byte]
+                size += 1
+            count += 1
+        at += length
+    if _INITIALS[0] <= count <= _INITIALS[1]:
+        _add_row(found, index, lookup(index.table, initials_key(letters[:size], table, fold)), 1.0)
+
+
+@inner
+def _add_alike(found: Scratch, string: Bytes, index: NameIndex, titles: Titles, table: Characters, fold: Folds) -> None:
+    """Titles of one word that begin with most of the string's letters."""
+    row = lookup(index.table, stem_key(string, np.int64(0), np.int64(len(string)), table, fold))
+    if row < 0:
+        return
+    for at in range(index.offsets[row], index.offsets[row + 1]):
+        topic = index.topics[at]
+        start, end = titles.offsets[topic], titles.offsets[topic + 1]
+        share = _common(string, titles.data[start : name_end(titles.data, start, end)], table, fold)
+        if share >= _SHARE - 0.05:
+            _add(found, topic, _ALIKE * share * share * _fame(index, topic))
+
+
+@inner
+def _common(string: Bytes, title: Bytes, table: Characters, fold: Folds) -> Real:
+    """The share of a string's letters that a title begins with."""
+    at: Whole = np.int64(0)
+    other, same, letters = at, at, at
+    equal: Whole = True
+    while at < len(string):
+        point, size = decode(string, at)
+        at += size
+        letters += 1
+        if equal and other < len(title):
+            opposite, length = decode(title, other)
+            other += length
+            one, two = lower_of(point, table), lower_of(opposite, table)
+            equal = one < TABLE_SIZE and two < TABLE_SIZE and fold[one] == fold[two]
+            same += equal
+        else:
+            equal = False
+    return same / max(letters, 1)
+
+
+@inner
+def _add_containing(
+    found: Scratch, words: Hashes, known: bool, index: NameIndex, titles: Titles, table: Characters, fold: Folds
+) -> None:
+    """Titles that have all words, or most: looked for among those that have the rarest."""
+    best: Whole = np.int64(-1)
+    for word in words:
+        row = lookup(index.table, word)
+        if row >= 0 and (best < 0 or _length(index, row) < _length(index, best)):
+            best = row
+    if best < 0:
+        return
+    for at in range(index.offsets[best], index.offsets[best + 1]):
+        topic = index.topics[at]
+        start = titles.offsets[topic]
+        end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
+        own = np.empty(end - start + 1, np.uint64)
+        size = fold_words(titles.data, start, end, table, fold, own)
+        shared = _shared(words, own[:size])
+        if shared == len(words):
+            _add(found, topic, shared / max(size, 1) * _fame(index, topic))
+        elif not known and shared >= _SHARE * len(words):
+            _add(found, topic, _MOST_WORDS * shared / max(size, 1) * _fame(index, topic))
+
+
+@inner
+def _length(index: NameIndex, row: Whole) -> Whole:
+    return index.offsets[row + 1] - index.offsets[row]
+
+
+@inner
+def _shared(words: Hashes, others: Hashes) -> Whole:
+    count = np.int64(0)
+    for word in words:
+        for other in others:
+            if word == other:
+                count += 1
+                break
+    return count
+
+
+@inner
+def _add_inside(found: Scratch, words: Hashes, index: NameIndex, rows: Parameters) -> None:
+    """What the wiki links under the longest beginning or end of a string."""
+    for size in range(len(words) - 1, 0, -1):
+        any_found = False
+        for start in (len(words) - size, 0):
+            mention = lookup(index.variants, sequence_of(words[start : start + size], np.int64(size)))
+            if mention < 0:
+                continue
+            any_found = True
+            total = 0.0
+            for at in range(rows.offsets[mention], rows.offsets[mention + 1]):
+                total += np.float64(rows.values[at])
+            for at in range(rows.offsets[mention], min(rows.offsets[mention + 1], rows.offsets[mention] + _MOST // 4)):
+                share = np.float64(rows.values[at]) / max(total, 1e-300)
+                _add(found, rows.topics[at], _INSIDE * size / len(words) * share * _fame(index, rows.topics[at]))
+        if any_found:
+            return
+
+
+@inner
+def _best(found: Scratch, most: Whole) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """The topics with the largest weights, sorted by number; weights as shares."""
+    size = found.size[0]
+    order = np.argsort(-found.weights[:size], kind="mergesort")[:most]
+    topics = np.sort(found.topics[order])
+    shares = np.empty(len(topics), np.float64)
+    total = 0.0
+    for at in order:
+        total += found.weights[at]
+    for at in order:
+        shares[number_of(topics, found.topics[at])] = found.weights[at] / total
+    return topics, shares

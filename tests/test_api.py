@@ -1,0 +1,195 @@
+"""The public API: what there is, that it is light to import, that its examples are true, and how it refuses nonsense."""
+
+import doctest
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wikilda
+from wikilda import Document, Knowledge, LdaSettings, Linker, UrnSettings
+from wikilda._core.errors import InputError, SettingsError
+from wikilda.sample import texts
+
+API = [
+    "ArtifactError",
+    "Bad",
+    "BuildSettings",
+    "BusyError",
+    "Candidate",
+    "Corpus",
+    "CorpusSettings",
+    "Detector",
+    "DetectorSettings",
+    "DictionaryDetector",
+    "Document",
+    "Entity",
+    "Evaluation",
+    "Explained",
+    "Explanation",
+    "InputError",
+    "Knowledge",
+    "LdaSettings",
+    "Linked",
+    "LinkedFiles",
+    "LinkedMention",
+    "Linker",
+    "Model",
+    "ModelSettings",
+    "ReadSettings",
+    "SettingsError",
+    "Source",
+    "SpacyDetector",
+    "TopicShare",
+    "TrainingSettings",
+    "UrnSettings",
+    "WikildaError",
+    "__version__",
+    "build",
+    "create_model",
+    "download",
+    "evaluate",
+    "is_nil",
+    "link_files",
+    "make_corpus",
+    "marked",
+    "read_documents",
+    "train",
+    "update",
+]
+
+
+def test_the_api_is_this() -> None:
+    assert wikilda.__all__ == API
+    assert set(API) <= set(dir(wikilda))
+    assert {name for names in wikilda._HOMES.values() for name in names} == set(API) - {"__version__"}
+    for name in API:
+        assert getattr(wikilda, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'Linkr'"):
+        _ = wikilda.Linkr
+
+
+def test_types_are_those_at_run_time() -> None:
+    """What a type checker is told to import from where is what is imported from there."""
+    source = inspect.getsource(wikilda)
+    for home, names in wikilda._HOMES.items():
+        assert f"from wikilda.{home} import {', '.join(names)}\n" in source
+
+
+def test_importing_is_light_and_lazy() -> None:
+    check = (
+        "import sys, wikilda; heavy = ('numba', 'numpy', 'rich', 'click', 'pyarrow', 'duckdb');"
+        "print([name for name in heavy if name in sys.modules]); wikilda.WikildaError; wikilda.ReadSettings;"
+        "print([name for name in ('numba', 'duckdb') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "[]"
+
+
+@pytest.fixture(scope="module")
+def names(model: Path, linker: Linker, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What examples may use."""
+    scratch = tmp_path_factory.mktemp("doctest")
+    rows = texts()[:2]
+    gold = scratch / "gold.jsonl"
+    gold.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return {"sample": model, "linker": linker, "scratch": scratch, "news": gold, "gold": gold}
+
+
+def _examples() -> dict[str, doctest.DocTest]:
+    finder, found = doctest.DocTestFinder(exclude_empty=True), {}
+    for name in API:
+        thing = getattr(wikilda, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            module = sys.modules[thing.__module__]
+            found |= {each.name: each for each in finder.find(thing, name, module=module) if each.examples}
+    return found
+
+
+EXAMPLES = _examples()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_are_true(name: str, names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    example = EXAMPLES[name]
+    example.globs |= names
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    failed = runner.run(example, clear_globs=False).failed
+    assert not failed, capsys.readouterr().out
+
+
+def test_there_are_examples_of_what_people_do() -> None:
+    assert {
+        "Linker.open",
+        "Linker.link",
+        "Linker.link_many",
+        "Linker.explain",
+        "build",
+        "link_files",
+        "evaluate",
+    } <= set(EXAMPLES)
+
+
+def test_wrong_arguments_get_a_helpful_error(linker: Linker, model: Path) -> None:
+    with pytest.raises(TypeError, match=r"is a str or a Document, not list; use link_many"):
+        linker.link(["a"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="link_many takes several texts"):
+        linker.link_many("Croft")
+    with pytest.raises(TypeError, match="not int"):
+        list(linker.link_many([1]))  # type: ignore[list-item]
+    with pytest.raises(SettingsError, match="there is no detector 'regex'"):
+        Linker.open(model, detector="regex")
+    with pytest.raises(TypeError, match=r"a name or an object with detect\(text\), not int"):
+        Linker.open(model, detector=3)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="there is no method 'ldaa'; did you mean lda"):
+        Linker.open(model, method="ldaa")
+    with pytest.raises(SettingsError, match="LdaSettings are not settings of the method urn"):
+        Linker.open(model, method="urn", settings=LdaSettings())
+    with pytest.raises(SettingsError, match="unknown setting sweps; did you mean sweeps"):
+        Linker.open(model, settings={"sweps": 3})
+    with pytest.raises(InputError, match="there is no title 'Croft, Robert'"):
+        linker.entity("Croft, Robert")
+
+
+def test_one_factory_of_settings(model: Path) -> None:
+    assert Linker.open(model).settings == UrnSettings()
+    assert Linker.open(model, method="lda").settings == Linker.open(model, settings=LdaSettings()).settings
+    assert Linker.open(model, method="lda", settings={"sweeps": 7}).settings == LdaSettings(sweeps=7, burn_in=1)
+    assert Linker.open(model, settings={"sweeps": 1000}).settings == UrnSettings(sweeps=1000)
+
+
+def test_results_show_themselves(linker: Linker) -> None:
+    linked = linker.link(Document("Robert Croft bowled <b>.", [(0, 12), (13, 19)], "a"))
+    assert repr(linked) == "Linked('a', 2 mentions: Robert Croft → Robert Croft, bowled → NIL)"
+    assert json.loads(linked.to_json()) == linked.to_dict()
+    assert repr(linked.mentions[1]) == "LinkedMention('bowled' [13:19] → NIL, nil=1.000)"
+    page = linked._repr_html_()
+    assert "Robert Croft" in page
+    assert "&lt;b&gt;" in page
+    assert repr(linker.model).startswith("Model('samplewiki', ")
+
+
+def test_explain_takes_what_link_gives(linker: Linker) -> None:
+    linked = linker.link(Document(texts()[0]["text"], None, "croft"))
+    whole = linker.explain(linked)
+    assert [each.text for each in whole.mentions] == [each.text for each in linked.mentions]
+    for mention, explanation in zip(linked.mentions[:3], whole.mentions, strict=False):
+        assert linker.explain(mention) == explanation
+    assert linker.explain(linked.text).mentions[0].text == linked.mentions[0].text
+
+
+def test_many_texts_are_linked_in_order_by_any_number_of_workers(linker: Linker) -> None:
+    documents = [Document(each["text"], None, each["id"]) for each in texts()[:4]] * 5
+    alone = [linker.link(each) for each in documents]
+    assert list(linker.link_many(documents, workers=3)) == alone
+    assert list(linker.link_many(iter(documents[:3]))) == alone[:3]
+
+
+def test_an_entity_knows_its_topic(linker: Linker, sample: Knowledge) -> None:
+    mention = linker.link("Croft took five wickets for England.").mentions[0]
+    for each in mention.candidates:
+        assert sample.titles[each.entity.topic] == each.entity.title

@@ -15,6 +15,7 @@ Reals = NDArray[np.float64]
 _EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(20)
+_AT_ONCE = 16  # entities that a word's target is drawn from, at most
 
 
 class Pairs(NamedTuple):
@@ -53,7 +54,7 @@ def train(
             assigned[links[article] + article + place] = topic
             entities[_entity(links, linked, article, place), topic] += 1
             sizes[topic] += 1
-    here, sums = np.zeros(topics, np.int64), np.empty(max(topics, _largest(links) + 1), np.float64)
+    here, sums = np.zeros(topics, np.int64), np.empty(max(topics, _AT_ONCE), np.float64)
     scales = 1.0 / (sizes + beta * number)
     for _ in range(sweeps):
         for article in range(number):
@@ -115,19 +116,26 @@ def _targets(
     articles: Articles, links: Numbers, linked: NDArray[np.uint32], article: Whole, targets: NDArray[np.int32],
     pairs: Pairs, lengths: Reals, words: Whole, sums: Reals, delta: Real, stream: Stream,
 ) -> Pairs:  # fmt: skip
-    """P(a = e) ∝ (C_ew + δ) / (C_e + Vδ), over the entities of an article, for each of its words."""
+    """P(a = e) ∝ (C_ew + δ) / (C_e + Vδ), over the entities of an article, for each of its words.
+
+    Of many entities each draw chooses among every `step`-th one: those that include the present target. As the step
+    does not depend on it, this has the same stationary distribution.
+    """
     count, smooth = links[article + 1] - links[article] + 1, delta * words
+    least = (count + _AT_ONCE - 1) // _AT_ONCE
+    step = least + np.int64(uniform(stream) * least) if least > 1 else np.int64(1)
     for at in range(articles.offsets[article], articles.offsets[article + 1]):
         word, weight = articles.words[at], articles.counts[at]
         old = _entity(links, linked, article, targets[at])
         pairs = _add(pairs, _key(old, word, words), -weight)
         lengths[old] -= weight
-        total = 0.0
-        for place in range(count):
-            entity = _entity(links, linked, article, place)
+        total, first = 0.0, targets[at] % step
+        size = (count - first + step - 1) // step
+        for number in range(size):
+            entity = _entity(links, linked, article, first + number * step)
             total += (_get(pairs, _key(entity, word, words)) + delta) / (lengths[entity] + smooth)
-            sums[place] = total
-        chosen = _search(sums, count, uniform(stream) * total)
+            sums[number] = total
+        chosen = first + step * _search(sums, size, uniform(stream) * total)
         new = _entity(links, linked, article, chosen)
         pairs = _add(pairs, _key(new, word, words), weight)
         lengths[new] += weight

@@ -37,7 +37,7 @@ class EntityTopicSettings(Settings):
     beta: float = setting(0.1, "β: pseudo-count of every entity in every topic", above=0)
     gamma: float = setting(0.1, "γ: pseudo-count of every name of every entity", above=0)
     delta: float = setting(0.1, "δ: pseudo-count of every word of every entity", above=0)
-    training_sweeps: int = setting(50, "Gibbs sweeps over all articles", minimum=1)
+    training_sweeps: int = setting(20, "Gibbs sweeps over all articles", minimum=1)
     sweeps: int = setting(100, "Gibbs sweeps over a document", minimum=1)
     burn_in: int = setting(20, "sweeps at the beginning that do not count", minimum=0, below="sweeps")
     seed: int = setting(1, "where random numbers begin")

@@ -15,8 +15,7 @@ from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import graph as graphs
 from wikilda.lda import LdaSettings, prepare
 from wikilda.lda import tagme as fast_tagme
-from wikilda.lda.digamma import digammas
-from wikilda.lda.expected_phi import TINY
+from wikilda.lda.expected_phi import TINY, digammas
 from wikilda.lda.similarity import likeness
 from wikilda.model import ModelSettings
 

@@ -24,7 +24,7 @@ from wikilda.evaluation.methods.pagerank import PageRank
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
 from wikilda.evaluation.methods.wikify import Wikify
-from wikilda.evaluation.methods.wikilda import Adapted, Lda, Paper, Urn
+from wikilda.evaluation.methods.wikilda import Lda, Paper, Trained, Urn
 
 __all__ = [
     "GROUP",
@@ -43,7 +43,7 @@ __all__ = [
 
 GROUP = "wikilda.methods"  # of entry points
 TUNED = "tuned"  # the variant of a method with the settings that were chosen on AIDA train
-_OURS = (Paper, Lda, Urn, Adapted)
+_OURS = (Paper, Lda, Urn, Trained)
 _OTHERS = (Prior, Wikify, MilneWitten, Kulkarni, TagMe, AidaLocal, Aida, EntityTopic, PageRank)
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (*_OTHERS, *_OURS)}
 

@@ -105,8 +105,6 @@ def _lines(stream: IO[bytes], name: str, settings: ReadSettings) -> Iterator[Rea
 
 def _rows(stream: IO[bytes], kind: str, name: str, settings: ReadSettings) -> Iterator[Read]:
     try:
-        if kind == PARQUET:
-            stream = stream if stream.seekable() else io.BytesIO(stream.read())
         rows: Iterable[dict[str, object] | InputError] = (
             parquet_rows(stream, settings) if kind == PARQUET else separated_rows(stream, kind, settings)
         )

@@ -1,21 +1,21 @@
 """Rows of CSV, TSV and Parquet files."""
 
 import csv
-import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from wikilda._core.compression import lines_up_to
 from wikilda._core.errors import InputError
 from wikilda.documents.reading._decode import unescape
 from wikilda.documents.reading.settings import CSV, ReadSettings
 
-_BATCH = 64  # rows of Parquet held at a time
+_BATCH = 16  # rows of Parquet held at a time
 
 
 def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> Iterator[dict[str, Any] | InputError]:  # noqa: A002
     """Rows of a CSV file (quoted as spreadsheets do) or a TSV file (where quotation marks are plain characters)."""
     csv.field_size_limit(max(settings.largest, csv.field_size_limit()))
-    lines = (line.decode("utf-8-sig" if at == 0 else "utf-8", "surrogateescape") for at, line in enumerate(stream))
+    lines = _lines(stream, settings)
     rows = csv.reader(lines) if format == CSV else csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     try:
         header = next(rows, None)
@@ -41,22 +41,23 @@ def _row(header: list[str], row: list[str], settings: ReadSettings) -> dict[str,
         return error
 
 
+def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:
+    for number, line in enumerate(lines_up_to(stream, 4 * settings.largest), 1):
+        if line is None:
+            raise InputError(f"line {number:,} is longer than {4 * settings.largest:,} bytes.")
+        yield line.decode("utf-8-sig" if number == 1 else "utf-8", "surrogateescape")
+
+
 def parquet_rows(stream: IO[bytes], settings: ReadSettings) -> Iterator[dict[str, Any]]:
     """Rows of a Parquet file, a few at a time."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from wikilda._core.parquet import open_parquet, parquet_batches
 
-    try:
-        file = pq.ParquetFile(stream, pre_buffer=False)
-        names = file.schema_arrow.names
-        check_columns(names, settings)
-        wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
-        for batch in file.iter_batches(_BATCH, columns=wanted):
-            yield from batch.to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        if sys.exc_info()[0] is FileNotFoundError:
-            raise
-        raise InputError(f"is not a Parquet file that can be read ({str(error).splitlines()[0]}).") from None
+    file = open_parquet(stream)
+    names = file.schema_arrow.names
+    check_columns(names, settings)
+    wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
+    for batch in parquet_batches(file, _BATCH, wanted):
+        yield from batch.to_pylist()
 
 
 def check_columns(names: list[str], settings: ReadSettings) -> None:

@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from wikilda._core.diagnostics import Report
 from wikilda._core.errors import InputError
+from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import read_piece
 from wikilda.mediawiki.pages import RawPage, pages_in
@@ -17,6 +15,8 @@ from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
 from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE
 from wikilda.training.corpus.settings import CorpusSettings
 from wikilda.training.corpus.sources import Articles, Batch, Lines, RowGroup, TextFiles
+
+_ROWS = 256  # of Parquet held at a time
 
 Spans = list[tuple[int, int]]
 
@@ -111,19 +111,19 @@ def _clean(text: str) -> str:
 
 def _rows(batch: RowGroup, settings: CorpusSettings, report: Report) -> Iterator[Draft]:
     try:
-        file = pq.ParquetFile(batch.path)
+        file = open_parquet(batch.path)
         there = [name for name in (settings.text, settings.id, settings.mentions) if name in file.schema_arrow.names]
         if settings.text not in there:
             columns = ", ".join(file.schema_arrow.names)[:200]
-            raise InputError(f"{batch.path}: has no column {settings.text!r} (--text). Its columns are {columns}.")
-        rows = file.read_row_group(batch.group, columns=there).to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{batch.path}: row group {batch.group} cannot be read ({error}).") from None
-    for number, row in enumerate(rows, batch.first):
-        report.count("documents read")
-        found = _from_row(row, f"{batch.path.name}:{number}", f"{batch.path}: row {number}", settings, report)
-        if found:
-            yield found
+            raise ParquetError(f"has no column {settings.text!r} (--text). Its columns are {columns}.")
+        rows = (row for some in parquet_batches(file, _ROWS, there, [batch.group]) for row in some.to_pylist())
+        for number, row in enumerate(rows, batch.first):
+            report.count("documents read")
+            found = _from_row(row, f"{batch.path.name}:{number}", f"{batch.path}: row {number}", settings, report)
+            if found:
+                yield found
+    except ParquetError as error:
+        raise InputError(f"{batch.path}: {error}") from None
 
 
 def _articles(batch: Articles, report: Report) -> Iterator[Draft]:

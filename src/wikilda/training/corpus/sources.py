@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from wikilda._core.compression import open_compressed, uncompressed_suffix
+from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
 from wikilda._core.errors import InputError
+from wikilda._core.parquet import ParquetError, open_parquet
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
@@ -95,7 +94,7 @@ def _lines(path: Path) -> Iterator[Batch]:
     held: list[bytes] = []
     first, size = 1, 0
     with open_compressed(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(whole_lines(stream, path), 1):
             held.append(line)
             size += len(line)
             if size >= BATCH_BYTES:
@@ -107,9 +106,9 @@ def _lines(path: Path) -> Iterator[Batch]:
 
 def _row_groups(path: Path) -> Iterator[Batch]:
     try:
-        about = pq.ParquetFile(path).metadata
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: is not a Parquet file, or is cut short ({error}).") from None
+        about = open_parquet(path).metadata
+    except ParquetError as error:
+        raise InputError(f"{path}: {error}") from None
     first = 1
     for group in range(about.num_row_groups):
         yield RowGroup(path, group, first)

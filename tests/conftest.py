@@ -28,6 +28,20 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+# Clusters, browsers, whole servers, real dumps, kills: `pytest -m "not slow"` leaves them out.
+SLOW = (
+    "training/spark/", "training/test_train.py", "knowledge/test_real.py", "knowledge/test_interruption.py",
+    "server/test_schema.py", "server/test_process.py", "server/test_page.py", "server/test_sockets.py",
+    "linking/test_command.py", "integrations/",
+)  # fmt: skip
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(tuple(f"tests/{place}" for place in SLOW)):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The directory of real data; tests that need it are skipped where it is not."""

@@ -15,8 +15,7 @@ from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import graph as graphs
 from wikilda.lda import LdaSettings, prepare
 from wikilda.lda import tagme as fast_tagme
-from wikilda.lda.digamma import digammas
-from wikilda.lda.expected_phi import TINY
+from wikilda.lda.expected_phi import TINY, digammas, weights_directory
 from wikilda.lda.similarity import likeness
 from wikilda.model import ModelSettings
 
@@ -118,21 +117,40 @@ def test_weights(tmp_path: Path, beta: float) -> None:
             assert found.max() > 0.05
 
 
-def test_weights_are_kept(tmp_path: Path) -> None:
+def test_weights_are_kept_in_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     world = make_world(tmp_path / "model", ModelSettings(), seed=1)
+    before = sorted((tmp_path / "model").rglob("*"))
     assert prepare(world.model).words.weights.tolist() == prepare(world.model).words.weights.tolist()
-    assert len(list((tmp_path / "model").glob("weights-*"))) == 1
+    assert len(list(weights_directory().glob("weights-*"))) == 1
     prepare(world.model.with_settings(ModelSettings(beta_words=0.5)))
-    assert len(list((tmp_path / "model").glob("weights-*"))) == 2
+    assert len(list(weights_directory().glob("weights-*"))) == 2
     prepare(world.model.with_settings(ModelSettings(alpha=0.5)))
-    assert len(list((tmp_path / "model").glob("weights-*"))) == 2
+    assert len(list(weights_directory().glob("weights-*"))) == 2
+    assert sorted((tmp_path / "model").rglob("*")) == before, "opening writes nothing into a model"
 
 
-def test_weights_that_no_one_will_read_are_removed(tmp_path: Path) -> None:
+def test_the_weights_of_a_few_models_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     world = make_world(tmp_path / "model", ModelSettings(), seed=1)
-    old, killed, running = (tmp_path / "model" / f"weights-{name}" for name in ("0a", "0b.writing", "0c.writing"))
+    for beta in range(1, 11):
+        prepare(world.model.with_settings(ModelSettings(beta_words=beta / 10)))
+    assert len(list(weights_directory().glob("weights-*"))) == 8
+
+
+def test_without_a_cache_weights_are_temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))  # no directory can be made there
+    world = make_world(tmp_path / "model", ModelSettings(), seed=1)
+    assert prepare(world.model).words.weights.max() == 1.0
+
+
+def test_weights_that_no_one_will_read_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    world = make_world(tmp_path / "model", ModelSettings(), seed=1)
+    old, killed, running = (weights_directory() / f"weights-{name}" for name in ("0a", "0b.writing", "0c.writing"))
     for each in (old, killed, running):
-        each.mkdir()
+        each.mkdir(parents=True)
     (old / "manifest.json").write_text('{"format": 1}')
     with lock(running.with_suffix("")):
         elsewhere(lambda: prepare(world.model))
@@ -140,7 +158,7 @@ def test_weights_that_no_one_will_read_are_removed(tmp_path: Path) -> None:
     assert not old.exists()
     assert not killed.exists()
     assert running.exists(), "someone may be writing it"
-    assert len(list((tmp_path / "model").glob("weights-*"))) == 3
+    assert len(list(weights_directory().glob("weights-*"))) == 3
 
 
 def test_words_start_from_topics_of_mentions(tmp_path: Path) -> None:

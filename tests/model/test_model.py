@@ -73,7 +73,7 @@ def test_knowledge_is_found_and_checked(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="not the knowledge"):
         model.knowledge(other.path)
     shutil.move(moved / "knowledge", tmp_path / "away")
-    with pytest.raises(ArtifactError, match="Say where it is"):
+    with pytest.raises(ArtifactError, match="Give its place"):
         model.knowledge()
     assert model.knowledge(tmp_path / "away").identity == known.identity
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.urn import reference
 from tests.urn.reference import Row
 from tests.urn.worlds import GRAPHS, ROWS, SOME_TOPICS, TOPICS, graph, parameters, reverse
-from wikilda.lda.expected_phi import topic_lengths
+from wikilda.model.writer import word_norms
 from wikilda.urn._relatedness import neighbours_of
 from wikilda.urn._word_evidence import word_evidence
 
@@ -20,7 +20,7 @@ def evidence_of(
     table, chosen = parameters(rows), np.array(topics, np.uint32)
     scratch = np.zeros(TOPICS, np.float32)
     near = neighbours_of(graph(out_links), chosen, 10_000)
-    lengths = topic_lengths(table, TOPICS)
+    lengths = word_norms(table, TOPICS)
     found = word_evidence(distinct, counts, table, lengths, chosen, near, overlap, scratch)
     assert not scratch.any()
     return found.tolist()
@@ -28,17 +28,17 @@ def evidence_of(
 
 @given(ROWS)
 def test_lengths(rows: list[Row]) -> None:
-    found = topic_lengths(parameters(rows), TOPICS)
+    found = word_norms(parameters(rows), TOPICS)
     np.testing.assert_allclose(found, reference.lengths(rows, TOPICS), rtol=1e-6)
 
 
 def test_lengths_of_a_table_that_is_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     rows = [[(k, float(value)) for k, value in enumerate(rng.random(TOPICS)) if value > 0.5] for _ in range(40)]
-    whole = topic_lengths(parameters(rows), TOPICS)
+    whole = word_norms(parameters(rows), TOPICS)
     pieces = [(0, 7), (7, 8), (8, 40)]
     monkeypatch.setattr("wikilda.lda.expected_phi.chunks", lambda offsets: pieces)
-    np.testing.assert_allclose(topic_lengths(parameters(rows), TOPICS), whole, rtol=1e-6)
+    np.testing.assert_allclose(word_norms(parameters(rows), TOPICS), whole, rtol=1e-6)
 
 
 @given(ROWS, GRAPHS, SOME_TOPICS, st.sampled_from([0.05, 1.0]), st.data())

@@ -80,6 +80,9 @@ def show_topic(out: Console, found: dict[str, Any]) -> None:
         highlight=False,
     )
     out.print(found["sentence"], markup=False, highlight=False)
+    if found["types"]:
+        types = ", ".join(f"{name} {share:.0%}" for name, share in found["types"].items())
+        out.print(types, style="dim", markup=False, highlight=False)
     if found["categories"]:
         out.print("in " + ", ".join(found["categories"]), style="dim", markup=False, highlight=False)
     out.print()

@@ -24,6 +24,7 @@ from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
+from wikilda.knowledge.types import write_types
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
@@ -105,6 +106,7 @@ def _assemble(
         ("indexing names", write_name_index),
         ("writing links", assembler.write_links),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
+        ("finding types", lambda out: write_types(out, site.language)),
     ]
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:

@@ -40,6 +40,7 @@ def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any
         "wikidata": f"Q{item}" if item else None,
         "url": knowledge.url(topic),
         "sentence": knowledge.sentences[topic],
+        "types": knowledge.types.of(topic),
         "categories": [knowledge.categories.names[each] for each in knowledge.categories.of(topic)],
         "mentions": _symbols(knowledge.mentions, topic, knowledge.mention_strings, most, by_count=True),
         "words": _symbols(knowledge.words, topic, knowledge.word_strings, most, by_count=False),

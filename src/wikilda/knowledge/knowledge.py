@@ -16,6 +16,7 @@ from wikilda._core.string_table import StringTable
 from wikilda.knowledge.categories import Categories, Lists
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings
+from wikilda.knowledge.types import TYPES, Types
 from wikilda.mediawiki.site import Site
 from wikilda.text import mention_key
 
@@ -73,6 +74,7 @@ class Knowledge(Artifact):
         **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
         **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
         **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
+        **{f"types/{each}": Array(np.uint8, "topics", optional=True) for each in TYPES},
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
     }
@@ -201,6 +203,11 @@ class Knowledge(Artifact):
         lists = [Lists(*(self.array(f"categories/{which}/{part}") for part in ("offsets", "numbers")))
                  for which in ("topics", "members", "parents", "children")]  # fmt: skip
         return Categories(self.strings("categories/names"), self.array("categories/hidden"), *lists)
+
+    @cached_property
+    def types(self) -> Types:
+        """The coarse types of topics (person, place, …); there may be none."""
+        return Types(tuple(self.array(f"types/{each}") for each in TYPES) if self.has(f"types/{TYPES[0]}") else ())
 
     def find_topic(self, title: str) -> int:
         """The topic of a title, through a redirect if need be; −1 if there is none."""

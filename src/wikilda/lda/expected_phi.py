@@ -28,12 +28,35 @@ from wikilda._core.artifact import Artifact, Writer, format_of
 from wikilda._core.atomic import lock
 from wikilda._core.errors import ArtifactError, BusyError
 from wikilda._core.jit import Real, bare, njit
+from wikilda._core.platform import cache_directory
 from wikilda._core.random import alias_table
-from wikilda.lda.digamma import digamma, digammas
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
 from wikilda.model.writer import chunks
 
+
+@bare
+def digamma(x: Real) -> Real:
+    """Ψ(x) for x > 0: the recurrence up to 6, then the asymptotic series; right to about 1e-13."""
+    result = 0.0
+    while x < 6.0:
+        result -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - y * (691 / 32760 - y / 12))))))
+    return result + np.log(x) - 0.5 / x - series
+
+
+@njit
+def digammas(values: NDArray[np.float64], add: Real) -> NDArray[np.float64]:
+    """Ψ(add + value) of many values."""
+    out = np.empty(len(values), np.float64)
+    for at in range(len(values)):
+        out[at] = digamma(add + values[at])
+    return out
+
+
 TINY = 1e-30
+_KEPT = 8  # weights of so many models, the last made
 _PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
 
 
@@ -77,7 +100,6 @@ class Weights(NamedTuple):
     words: Rows
     mentions: Rows
     dense: Dense
-    lengths: NDArray[np.float32]  # √Σ_w P(k|w) of each topic
 
 
 def _declared(kind: str) -> Arrays:
@@ -96,32 +118,39 @@ class Prepared(Artifact):
     """The weights of a model on disk."""
 
     kind = "weights"
-    format = 2
+    format = 3
     fields = {"model": str, "totals.words": float, "totals.mentions": float}
-    arrays = {**_declared(WORDS), **_declared(MENTIONS), "words/lengths": Array(np.float32, "topics")}
+    arrays = {**_declared(WORDS), **_declared(MENTIONS)}
 
 
 def prepare(model: Model) -> Weights:
-    """Open the weights that belong to a model and its priors; make them when they are not there yet."""
-    name = f"{Prepared.kind}-{_digest(model)}"
-    target = model.path / name
-    if not target.exists():
-        try:
+    """Open the weights of a model and its priors in the user's cache; make them when they are not there yet.
+
+    Nothing is written into the model. Where there is no cache to write to, they live as long as the model is open.
+    """
+    try:
+        target = weights_directory() / f"{Prepared.kind}-{_digest(model)}"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
             _write(model, target)
-        except OSError as error:
-            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-                raise
-            # A model that we may only read: its weights live as long as it is open.
-            target = Path(tempfile.mkdtemp(prefix="wikilda-")) / name
-            weakref.finalize(model, shutil.rmtree, target.parent, ignore_errors=True)
-            _write(model, target)
+    except (RuntimeError, OSError) as error:  # the first: there is no home
+        if isinstance(error, OSError) and error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
+            raise
+        target = Path(tempfile.mkdtemp(prefix="wikilda-")) / Prepared.kind
+        weakref.finalize(model, shutil.rmtree, target.parent, ignore_errors=True)
+        _write(model, target)
     return _open(model, Prepared.open(target))
+
+
+def weights_directory() -> Path:
+    """Where the weights of models are kept."""
+    return cache_directory() / "weights"
 
 
 def _digest(model: Model) -> str:
     s = model.settings
     parts = [model.identity, s.beta_words, s.beta_mentions, s.asymmetric, Prepared.format]
-    return hashlib.blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+    return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
 
 
 def _write(model: Model, target: Path) -> None:
@@ -130,15 +159,16 @@ def _write(model: Model, target: Path) -> None:
             return
         with Prepared.writer(target) as writer:
             totals = {kind: _write_kind(writer, model, kind) for kind in (WORDS, MENTIONS)}
-            writer.array("words/lengths", topic_lengths(model.words, model.topics))
             writer.finish({"model": model.identity, "totals": totals})
-    _clean(model.path)
+    _clean(target.parent)
 
 
 def _clean(place: Path) -> None:
-    """Remove weights in a format that is no longer read, and what was left by those who were killed making some."""
-    for old in place.glob(f"{Prepared.kind}-*"):
-        if old.suffix == ".writing" or (not old.suffix and format_of(old) < Prepared.format):
+    """Remove what those who were killed have left, weights in an old format, and the oldest of many."""
+    there = sorted(place.glob(f"{Prepared.kind}-*"), key=lambda each: each.stat().st_mtime_ns)
+    whole = [each for each in there if not each.suffix and format_of(each) == Prepared.format]
+    for old in there:
+        if old not in whole[-_KEPT:] and old.suffix in ("", ".writing"):
             with suppress(BusyError), lock(old.with_suffix("")):
                 shutil.rmtree(old, ignore_errors=True)
 
@@ -180,26 +210,6 @@ def _write_rows(
         weights[span] = made
         if priors is not None and popularity is not None:
             priors[span] = made * popularity[rows.topics]
-
-
-def topic_lengths(words: Parameters, topics: int) -> NDArray[np.float32]:
-    """The length of each topic's vector before it is made 1: √Σ_w P(k|w). A pass over all of λ̂."""
-    squares = np.zeros(topics, np.float64)
-    for first, last in chunks(words.offsets):
-        _add_shares(words.between(first, last), squares)
-    return np.sqrt(squares).astype(np.float32)
-
-
-@njit
-def _add_shares(rows: Parameters, squares: NDArray[np.float64]) -> None:
-    offsets, topics, values = rows
-    for row in range(len(offsets) - 1):
-        total = 0.0
-        for at in range(offsets[row], offsets[row + 1]):
-            total += np.float64(values[at])
-        if total > 0.0:
-            for at in range(offsets[row], offsets[row + 1]):
-                squares[topics[at]] += np.float64(values[at]) / total
 
 
 @njit
@@ -248,4 +258,4 @@ def _open(model: Model, artifact: Prepared) -> Weights:
         rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
         dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]
         dense.append(artifact.field(f"totals.{kind}", float))
-    return Weights(rows[0], rows[1], Dense(*dense), artifact.array("words/lengths"))
+    return Weights(rows[0], rows[1], Dense(*dense))

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from wikilda._core.csr import find
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.lda.counts import Counts
-from wikilda.lda.digamma import digamma
-from wikilda.lda.expected_phi import TINY, Rows, row_weights
+from wikilda.lda.expected_phi import TINY, Rows, digamma, row_weights
 from wikilda.model.model import Parameters
 
 _SMALLEST_SCALE = 1e-4

@@ -19,7 +19,7 @@ from wikilda.evaluation.methods.aida import Aida, AidaLocal
 from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
-from wikilda.evaluation.methods.wikilda import Adapted, Lda, Paper, Urn
+from wikilda.evaluation.methods.wikilda import Lda, Paper, Trained, Urn
 
 __all__ = [
     "GROUP",
@@ -39,7 +39,7 @@ __all__ = [
 GROUP = "wikilda.methods"  # of entry points
 TUNED = "tuned"  # the variant of a method with the settings that were chosen on AIDA train
 METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Prior, TagMe, AidaLocal, Aida, Paper, Lda, Urn, Adapted)
+    kind.name: kind for kind in (Prior, TagMe, AidaLocal, Aida, Paper, Lda, Urn, Trained)
 }
 
 

@@ -14,6 +14,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.categories import Lists
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
 from wikilda.knowledge.name_index import write_name_index
+from wikilda.knowledge.types import write_types
 from wikilda.training.update._changes import Changes, linked_titles
 from wikilda.training.update._merge import (
     Delta,
@@ -60,6 +61,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         _write_words(writer, old, worded)
         _write_links(writer, old, changes, topics, title_number)
         _write_categories(writer, old, changes, topics, title_number)
+        write_types(writer, old.site.language)
         about = {name: old.manifest[name] for name in ("site", "settings")}
         summary = {**old.summary, "topics": topics.size, "mentions": mentions.size}
         made = writer.finish({

@@ -33,7 +33,8 @@ class Best(NamedTuple):
 def best_candidates(table: Parameters, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
     """Rank candidates by posterior, then by prior P(k|v) = λ̂_vk / Σ λ̂_v, then by number.
 
-    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples (−1: none).
+    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples (−1:
+    none).
     """
     shape = (len(symbols), most)
     best = Best(np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape))

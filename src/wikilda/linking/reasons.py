@@ -66,8 +66,7 @@ class Odds:
 
 @dataclass(frozen=True)
 class Content:
-    """A candidate's weight in the urn: its base, by mentions of the same entity, by mentions of related ones, and by longer
-    names that the mention is short for."""
+    """A candidate's weight in the urn: its base; by mentions of the same entity, of related ones; by longer names."""
 
     base: float
     repeats: float

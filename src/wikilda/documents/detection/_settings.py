@@ -26,5 +26,5 @@ class DetectorSettings(Settings):
     lower: float = _odds(NEVER, "the same in lower case, in scripts that have two cases")
     uncased: float = _odds(5.0, "the same in scripts without cases")
     unknown: float = _odds(
-        0.05, "odds of being a link, to those of an average string, of capitalised names that the dictionary lacks"
+        0.5, "odds of being a link, to those of an average string, of capitalised names that the dictionary lacks"
     )

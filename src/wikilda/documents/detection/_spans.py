@@ -101,8 +101,8 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
 def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int) -> int:
     """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
 
-    No capitalised word stands before it or after it. A sentence's first word belongs to it only if the text elsewhere
-    has it as a name; lines of capitals have no such names.
+    No capitalised word stands before it or after it. A sentence's first word does not belong to it if the text has it
+    in lower case elsewhere; lines of capitals have no such names.
     """
     if not _is_name_word(shapes[start]) or (start > 0 and _is_name_word(shapes[start - 1])):
         return start
@@ -122,7 +122,7 @@ def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int) -> int:
 def _is_name_word(shape: np.uint8) -> bool:
     if shape & SHAPE < CAPITAL or shape & SHOUTED:
         return False
-    return not shape & FIRST or shape & NAME > 0
+    return bool(not shape & FIRST or not shape & COMMON)
 
 
 @inner

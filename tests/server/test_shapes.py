@@ -154,7 +154,12 @@ def test_spotlights_filters(client: httpx.Client) -> None:
     assert offsets(confidence=0) == [str(each["start"]) for each in wanted]
     assert offsets(confidence=0.9) == [str(each["start"]) for each in wanted if confidence(each) >= 0.9]
     assert offsets(support=10_000) == []
-    for more in ({"types": "DBpedia:Place"}, {"confidence": "x"}, {"sparql": "select"}):
+    people = [str(each["start"]) for each in wanted if each["type"] == "person"]
+    others = [str(each["start"]) for each in wanted if each["title"] and each["type"] != "person"]
+    assert people
+    assert offsets(confidence=0, types="DBpedia:Person") == people
+    assert offsets(confidence=0, types="person", policy="blacklist") == others
+    for more in ({"types": "DBpedia:Persona"}, {"confidence": "x"}, {"sparql": "select"}):
         assert client.post("/annotate", data={"text": CROFT, **more}).status_code == 422
 
 

@@ -167,6 +167,39 @@ class Linker:
 
         return map_ordered(link, documents, workers)
 
+    def link_frame(self, frame: Any, text: str = "text", **options: Any) -> Any:
+        """Link the texts of a data frame: pandas, Polars, Arrow, or another with Arrow's interface.
+
+        Parameters
+        ----------
+        frame
+            The data frame. A null in its text column is a document without mentions.
+        text
+            The column with the texts.
+        id
+            The column that identifies documents, on which random numbers depend; by default the number of the row.
+        rows
+            `mentions` for a row a mention, with flat columns, or `documents` for the frame with a column `mentions`
+            that has lists of the same.
+        workers
+            Threads.
+
+        Returns
+        -------
+        A data frame of the same library: `document`, `start`, `end`, `mention`, `title`, `topic`, `wikidata`,
+        `confidence`, `posterior`, `nil`, `prior`, `type`. What is known of the entity is null where it is NIL.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> found = linker.link_frame(pa.table({"text": ["Croft bowled for England.", None]}))
+        >>> found.select(["document", "mention", "title", "type"]).to_pylist()[0]
+        {'document': 0, 'mention': 'Croft', 'title': 'Robert Croft', 'type': 'person'}
+        """
+        from wikilda.linking.frames import link_frame
+
+        return link_frame(self, frame, text, **options)
+
     @overload
     def explain(self, what: LinkedMention, *, candidates: int = 5) -> "Explanation": ...
 
@@ -260,7 +293,8 @@ class Linker:
         known = self.knowledge
         item = int(known.wikidata[topic])
         title = known.titles[topic]
-        return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title), topic)
+        wikidata, kind = f"Q{item}" if item else None, known.types.best(topic)
+        return Entity(title, int(known.page_ids[topic]), wikidata, known.site.url(title), kind, topic)
 
     def _drawn(self, drawn: Drawn, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
         """The candidates of each mention by their posterior in the urn; one string may mean two things."""

@@ -11,6 +11,7 @@ from wikilda.documents.writing.parquet import write_parquet
 
 JSON_LINES, TSV, PARQUET, HTML = "jsonl", "tsv", "parquet", "html"
 FORMATS = (JSON_LINES, TSV, PARQUET, HTML)
+MENTIONS = "parquet with a row a mention"
 SUFFIXES = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".tsv": TSV, ".parquet": PARQUET, ".html": HTML, ".htm": HTML}
 
 Row = dict[str, Any]
@@ -37,8 +38,8 @@ def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:
 
 def write_file(rows: Iterable[Row], path: Path, kind: str) -> None:
     """Rows as a file."""
-    if kind == PARQUET:
-        write_parquet(rows, path)
+    if kind in (PARQUET, MENTIONS):
+        write_parquet(rows, path, mentions=kind == MENTIONS)
         return
     with path.open("wb") as file:
         file.writelines(_STREAMS[kind](rows))

@@ -21,8 +21,8 @@ from wikilda.mediawiki.dump import cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.wikitext import dialect_of, scan
 
-_DATA = Path(os.environ.get("WIKILDA_DATA", "../shared/data"))
-MINI_ENWIKI = _DATA / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"
+DATA = Path(os.environ.get("WIKILDA_DATA", "../shared/data"))
+MINI_ENWIKI = DATA / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"
 _PIECE = 1 << 24
 _END = bz2.compress(b"</mediawiki>\n")
 

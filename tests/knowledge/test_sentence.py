@@ -19,11 +19,47 @@ from wikilda.knowledge.first_sentence import first_sentence
         ("東京は日本の首都である。人口は多い。", "東京は日本の首都である。"),
         ("\n\n short\nThe first real paragraph is this one. Two.", "The first real paragraph is this one."),
         ("No end here", "No end here"),
+        ("Apple Computer, Inc. is a company. It sells.", "Apple Computer, Inc. is a company."),
+        (
+            "Asda Stores Ltd. (often styled as ASDA) is a chain. More.",
+            "Asda Stores Ltd. (often styled as ASDA) is a chain.",
+        ),
+        ("The act (21 U.S.C. Chapter 13. Part B) is a law. More.", "The act (21 U.S.C. Chapter 13. Part B) is a law."),
+        ("Bush Sr. Was he? Yes (he was. Not more.", "Bush Sr. Was he?"),
+        ("Berlin is a in,,. More of it.", "Berlin is a in."),
+        ("Berlin (, , ; Berlin ; ) is , of course , a city. More.", "Berlin (Berlin) is, of course, a city."),
+        ("Ambrosia is sometimes the food\nof the gods. It is eaten.", "Ambrosia is sometimes the food of the gods."),
+        (
+            "Charles Sanders Peirce \n(pronounced purse) was a polymath. He.",
+            "Charles Sanders Peirce (pronounced purse) was a polymath.",
+        ),
+        ("Berlin a fővárosa, és a régió centruma. 3,6 millió lakosával.", "Berlin a fővárosa, és a régió centruma."),
+        ("It has approx. 300 pages of No. 5 paper. More.", "It has approx. 300 pages of No. 5 paper."),
+        ("ബെർലിൻ തലസ്ഥാനമാണ്‌ ബെർലിൻ. കൂടാതെ വലിയ.", "ബെർലിൻ തലസ്ഥാനമാണ്‌ ബെർലിൻ."),
+        ("ბერლინი — გერმანიის დედაქალაქი. ქალაქის მოსახლეობა.", "ბერლინი — გერმანიის დედაქალაქი."),
+        ("برلن وفاقی جمہوریہ جرمنی کا دارالحکومت ہے۔ اور بھی", "برلن وفاقی جمہوریہ جرمنی کا دارالحکومت ہے۔"),
         ("", ""),
     ],
 )
 def test_first_sentences(lead: str, sentence: str) -> None:
     assert first_sentence(lead) == sentence
+
+
+@pytest.mark.parametrize(
+    ("lead", "sentence", "language"),
+    [
+        (
+            "Konrad Adam (* 1. März 1942 in Wuppertal) ist ein Journalist. Er war.",
+            "Konrad Adam (* 1. März 1942 in Wuppertal) ist ein Journalist.", "de",
+        ),
+        ("Seit dem 3. Oktober gilt das Gesetz. Es ist neu.", "Seit dem 3. Oktober gilt das Gesetz.", "de"),
+        ("Friedrich II. König von Preußen, regierte lange. Er starb.", "Friedrich II. König von Preußen, regierte lange.", "de"),
+        ("It saw service in World War II. The plane is old.", "It saw service in World War II.", "en"),
+        ("Ta sündis 24. Veebruaril Tallinnas. Ta on.", "Ta sündis 24. Veebruaril Tallinnas.", "et"),
+    ],
+)  # fmt: skip
+def test_ordinals_do_not_end_a_sentence(lead: str, sentence: str, language: str) -> None:
+    assert first_sentence(lead, language) == sentence
 
 
 def test_they_are_not_endless() -> None:

@@ -10,6 +10,7 @@ from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import scan
 from wikilda.mediawiki.wikitext.dialect import ASIDE, BREAKING, DROPPED, FORMATTING, LITERAL, TAGS, VANISHING
+from wikilda.mediawiki.wikitext.templates import RULES
 
 Links = list[tuple[str, str, bool]]
 
@@ -59,7 +60,7 @@ CASES: dict[str, tuple[str, str, Links]] = {
     "tag in the target": ("[[<b>]] [[a<b>c</b>]]", "[[]] [[ac]]", []),
     "angle bracket in the target": ("[[a>b]]", "[[a>b]]", []),
     "brace in the target": ("[[a}b]]", "[[a}b]]", []),
-    "template in the target": ("[[{{x}}]]", "[[]]", []),
+    "template in the target": ("a [[{{x}} (y)]] b", "a  b", []),
     "line break in the target": ("[[a\nb]]", "[[a\nb]]", []),
     "never closed": ("[[Foo bar", "[[Foo bar", []),
     "only closed": ("Foo]] bar", "Foo]] bar", []),
@@ -105,7 +106,36 @@ CASES: dict[str, tuple[str, str, Links]] = {
     "table in a table": ("{|\n| a\n{|\n| b\n|}\n| c\n|}\nd", "\nd", []),
     "table in a template": ("{{x|\n{|\n| a\n|}\n}}b", "b", []),
     "template that ends a row": ("{|\n| a {{x\n|}}\n| b\n|}\nc", "\nc", []),
-    "table never closed": ("a\n{|\n| [[Foo]]", "a\n{|\n| Foo", text_links(("Foo", "Foo"))),
+    "table never closed": ("a\n{|\n| [[Foo]]", "a\n\n", aside_links(("Foo", "Foo"))),
+    "table begun by a template": (  # Alaric II
+        "a\n{{start box}}\n|width=25% align=center|Preceded by:<br>'''[[Euric]]'''\nof Toulouse\n|-\n|}\nb",
+        "a\n\n\nb", aside_links(("Euric", "Euric")),
+    ),
+    "rows that nothing ends": ("a\n| b || [[c]]\n!d\n  ! e\nf", "a\n\n\n\nf", aside_links(("c", "c"))),
+    "text between a stray row and the end of a table": ("|a\nb\nc\nd\n|}\ne", "\nb\nc\nd\n\ne", []),
+    "a section between them": ("|a\n== b ==\n|}\nc", "\n b \n\nc", []),
+    # Inline templates
+    "unit": ("grew up {{convert|90|km|mi|abbr=on}} north", "grew up 90 km north", []),  # Angela Merkel
+    "language": ("with his {{lang|de|Wissenschaftslehre}}; he", "with his Wissenschaftslehre; he", []),
+    "language without text": ("a {{lang|de}} b", "a  b", []),
+    "link in a template": ("the {{Unicode|[[Manua|Manu'a]]}} Islands", "the Manu'a Islands", text_links(("Manua", "Manu'a"))),
+    "gloss": ("at {{nihongo|Jusenkyo|呪泉郷}}.", "at Jusenkyo (呪泉郷).", []),  # Ranma ½
+    "gloss without": ("as {{nihongo|''otemoto''|}}, a", "as otemoto, a", []),
+    "date": ("né le {{Date de naissance|11|novembre|1866}} à", "né le 11 novembre 1866 à", []),  # Antoine Meillet
+    "translated title": ("является {{нп5|Баварский квартал ||de|Bayerisches Viertel}} в", "является Баварский квартал в", []),
+    "red link": ("for {{ill|Reiner Hoffmann|de}}, the", "for Reiner Hoffmann, the", []),
+    "number": ("oltre {{formatnum:60000}} dipendenti", "oltre 60000 dipendenti", []),  # Berlino
+    "numbered parameter": ("a {{nowrap|1=b = c}} d", "a b = c d", []),
+    "dash": ("in Berlin{{snd}}the Kingdom", "in Berlin the Kingdom", []),
+    "note": ("by Bramantyo,{{sfn|Irwansyah 2011}} who", "by Bramantyo, who", []),
+    "unknown with a parameter": ("order {{Arabiyyah|هجائي}} where", "order هجائي where", []),
+    "unknown with several": ("at {{gbmapping|a|b}} in", "at  in", []),
+    "unknown with a file": ("Berlin ({{sound|De-Berlin.ogg}}) is", "Berlin () is", []),
+    "unknown without": ("at 3:55 {{PM}} inside", "at 3:55 PM inside", []),
+    "unknown note": ("office{{rf|5}} in", "office in", []),
+    "unknown at the start of a line": ("{{hatnote|b}} c", " c", []),
+    "unknown at its end": ("a {{b}}\nc", "a \nc", []),
+    "nested": ("a {{nowrap|b {{nowrap|[[c]]}} d}} e", "a b c d e", text_links(("c", "c"))),
     "no table within a line": ("a {| b |}", "a {| b |}", []),
     "HTML table": ("a<table><tr><td>[[Foo]]</td></tr></table>b", "ab", aside_links(("Foo", "Foo"))),
     # References and other tags
@@ -243,6 +273,7 @@ def test_namespaces_of_the_wiki() -> None:
         ("[[category: X |y]][[:Category:Z]]", [("category", "x")]),
         ("__DISAMBIG__ __NOTOC__", [("magic", "disambig"), ("magic", "notoc")]),
         ("__消歧义__", [("magic", "消歧义")]),
+        ("a __KEIN_INHALTSVERZEICHNIS__", [("magic", "kein inhaltsverzeichnis")]),
         ("<ref>{{a}}</ref>", [("template", "a")]),
         ("<!-- {{a}} --><nowiki>{{b}}__C__</nowiki><includeonly>{{d}}</includeonly>{{e", []),
         ("{<!-- -->{a}} _<!-- -->_B__ [<!-- -->[Category:c]]", [("template", "a"), ("magic", "b"), ("category", "c")]),
@@ -267,6 +298,14 @@ def test_a_template_as_its_users_see_it() -> None:
         ("{|\n| a\n|}\n<small></small>\n“Foo” is.", "\n“Foo” is."),
         ("== H ==\n(Foo) is.", "(Foo) is."),
         ("* only\n* a list", " only\n a list"),
+        ("{{Infobox\n|a=b\n}}'''Foo''' is.", "Foo is."),  # Berliin
+        ("<ref>x</ref>'''Foo''' is.", "Foo is."),
+        ('<div style="x">\n[[Image:X.jpg]]</div> Foo is.', "  Foo is."),
+        ("''For another, see [[Bar]].''\nFoo is.", "Foo is."),
+        ("''Foo'' is a film by ''Bar''", "Foo is a film by Bar"),
+        ("A caption that leaked.\n\n'''Foo''' is.", "Foo is."),
+        ("Foo is.\n\n== H ==\n'''Bar''' is.", "Foo is.\n\n H \nBar is."),
+        ("{{lang|ja|'''Foo'''}} is.", "Foo is."),
     ],
 )
 def test_where_the_first_paragraph_begins(wikitext: str, begins: str) -> None:
@@ -292,5 +331,8 @@ def test_no_name_is_taken_for_another() -> None:
         assert read(f"a[[{prefix}:b|d]]c") == ("adc", []), prefix
     for name, point in name2codepoint.items():
         assert read(f"&{name};").text in (chr(point), " "), name
+    rules = {name for names in RULES.values() for name in names.split("|")}
+    rules |= {f"{kind}-{code}" for kind in ("lang", "ipa") for code in prefixes}
+    rules = {name.replace("_", " ") for name in rules}
     spelled = {each.replace("_", " ") for each in Site().words.namespaces.keys() | prefixes | SISTERS}
-    assert len(ENGLISH.names.keys) == len(tags) + len(name2codepoint) + 1 + len(spelled)
+    assert len(ENGLISH.names.keys) == len(tags) + len(name2codepoint) + 1 + len(spelled) + len(rules)

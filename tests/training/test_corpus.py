@@ -72,7 +72,7 @@ def test_text_files_are_detected_in(sample: Knowledge, tmp_path: Path) -> None:
     folder = tmp_path / "texts" / "deep"
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text(TEXT, "utf-8")
-    (folder / "b.txt").write_bytes("﻿".encode() + TEXT.encode())
+    (folder / "b.txt").write_bytes("﻿".encode() + TEXT.encode() + b"\n")
     (folder / "c.txt").write_bytes("Caf\xe9 England Croft Oval".encode("latin-1"))
     (folder / "picture.png").write_bytes(b"\x00")
     corpus = made(sample, tmp_path / "corpus", tmp_path / "texts")
@@ -116,7 +116,7 @@ def test_bad_documents_are_counted(sample: Knowledge, tmp_path: Path) -> None:
         {"id": "nothing known", "text": "qqxyz zzqyx", "mentions": []},
         {
             "id": "spans",
-            "text": TEXT,
+            "text": TEXT + " ",
             "mentions": [[0, 7], [3, 9], [-1, 2], [5, 5], [50, 5000], "x", {"start": 56, "end": 61}],
         },
         {"id": "no text"},
@@ -203,6 +203,6 @@ def test_a_corpus_knows_its_knowledge_and_whether_it_is_whole(corpus: Path, tmp_
 
 
 def test_ids_that_are_not_given_are_places(sample: Knowledge, tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "a.jsonl", [{"text": TEXT}, {"text": TEXT, "id": 7}])
+    file = write_lines(tmp_path / "a.jsonl", [{"text": TEXT}, {"text": TEXT + " ", "id": 7}])
     assert sorted(read(made(sample, tmp_path / "corpus", file), sample)) == ["7", "a.jsonl:1"]
     assert json.loads((tmp_path / "corpus" / "manifest.json").read_text())["knowledge"] == sample.identity

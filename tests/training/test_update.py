@@ -19,6 +19,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker, marked
 from wikilda.model import Model
 from wikilda.sample import texts
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
 from wikilda.training.update import update
 from wikilda.training.update._merge import Rows, delta_of, insert, merge_rows, number_of
 
@@ -225,3 +227,29 @@ def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, m
     with pytest.raises(KeyboardInterrupt):
         update(model, [file], tmp_path / "new")
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.0, evaluated=0)
+    rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
+    trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, Plan(1, 1))
+    entity = {
+        "title": "Aab Quillfeather",
+        "aliases": {"Quillfeather": 2},
+        "text": "Aab Quillfeather is an English cricket umpire. " * 3,
+    }
+    made = update(trained.path, [write_lines(tmp_path / "new.jsonl", [entity])], tmp_path / "updated").model
+    assert trained.contexts is not None
+    assert made.contexts is not None
+    assert made.method == "urn"
+    assert made.contexts.total >= trained.contexts.total
+    assert len(made.contexts.types.offsets) == made.topics + 1 == trained.topics + 2
+    before, after, grown = trained.contexts.types, made.contexts.types, made.knowledge()
+    for topic, title in enumerate(sample.titles):
+        now = grown.find_topic(title)
+        old, new = (
+            types.words[types.offsets[at] : types.offsets[at + 1]].tolist()
+            for types, at in ((before, topic), (after, now))
+        )
+        assert old == new
+    assert len(after.words) > len(before.words) > 0

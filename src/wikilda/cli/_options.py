@@ -121,17 +121,19 @@ def detector_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--detector", default="dictionary", show_default=True, metavar="NAME", help=about)(command)
 
 
-def settings_options(kind: type[Settings], *, defaults: bool = True) -> Decorator:
+def settings_options(*kinds: type[Settings], defaults: bool = True) -> Decorator:
     """An option for every setting of a kind; the command receives them as one argument, `settings`.
 
-    Without defaults (they depend on a preset) it receives just what was given, as a mapping.
+    Without defaults (they depend on a preset) it receives just what was given, as a mapping; of several kinds, the
+    first that has all of it checks it.
     """
 
     def made(given: dict[str, Any]) -> Any:
-        checked = kind.from_mapping(given)
+        fitting = [kind for kind in kinds if given.keys() <= {each.name for each in fields(kind)}]
+        checked = (fitting or kinds)[0].from_mapping(given)
         return checked if defaults else {name: getattr(checked, name) for name in given}
 
-    return _from_settings({"settings": ([kind], lambda given, _: made(given))}, shown=defaults)
+    return _from_settings({"settings": (list(kinds), lambda given, _: made(given))}, shown=defaults)
 
 
 def method_options(

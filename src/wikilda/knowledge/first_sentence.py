@@ -1,38 +1,118 @@
 """The first sentence of an article, which serves as the topic's description."""
 
+# ruff: noqa: SIM905 (tables)
+
 import re
 
-_LONGEST = 400
-_STOP = re.compile(r"[.!?。।॥！？]")
-_NEXT = re.compile(r"""["'»”’)\]]*\s+(?=["'«“(\[]*[^\W\d_])""")  # what follows a stop that ends a sentence
-_EMPTY = re.compile(r"\s*[(\[][\s;,:–—-]*[)\]]")
-_HOLE = re.compile(r"([(\[])[\s;,:]+")
+LONGEST = 400
+_FULL_STOPS = "。।॥！？։۔።။؟។᠃｡"  # end a sentence wherever they are
+_STOP = re.compile(rf"[.!?{_FULL_STOPS}]+")
+_OPEN, _CLOSE = "([{（［【〔「『«„", ")]}）］】〕」』»“"
+_AFTER = re.compile(r"""["'»”’)\]）］】」』]*(?:\s+|$)""")
+_BEGINNING = re.compile(r"""["'«“„(\[¡¿]*(\w)""")  # of the next sentence
+_EMPTY = re.compile(r"\s*[(\[（［]\s*(?:[;,:–—/.-]\s*|\b(?:or|und|ou|o|и)\b\s*)*[)\]）］]")
+_HOLE = re.compile(r"([(\[（［])[\s;,:、–—-]+(?=[^\s\d])")
+_BEFORE_CLOSE = re.compile(r"[\s;,:、]+(?=[)\]）］])")
+_COMMAS = re.compile(r"([,;:،、])(?:\s*[,;،、])+")
+_BEFORE_STOP = re.compile(r"\s*[,;:،]+\s*(?=[.!?](?:\s|$))")
+_ENDS = tuple(".:;!?") + tuple(_FULL_STOPS)
 _SPACES = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r"\s+([,.;:)])")
-_LAST_WORD = re.compile(r"([^\W\d_]+)$")
+_BEFORE_MARK = re.compile(r"\s+([,.;:)!?،؛])")
+_LAST_WORD = re.compile(r"[^\s\W_][^\s.,;:()\[\]/–—]*$")
+_ROMAN = re.compile(r"[IVXLC]+")
+_ORDINALS = frozenset(
+    "de als bar nds lb hsb dsb da no nb nn is fo fi et cs sk sl hr bs sr sh hu pl tr lv eu la".split()
+)
+_ABBREVIATIONS = frozenset(
+    "inc corp co ltd bros llc plc cie gmbh gen col capt cpt lt sgt maj adm rev hon prof sen gov pres rep supt "
+    "messrs mme mlle mrs mr ms dr dra sr sra srta jr st ste sts mt ft ed eds vs approx ca cca circa etc al fl "
+    "née esp geb gest bzw sog jh jhd jhdt evtl inkl zzt usw vgl griech lat latein engl frz franz russ poln "
+    "tschech arab hebr ital span niederl althochdt mhd ahd gr angl arm av apr env hist lit dial born dec jan feb "
+    "febr mar apr aug sept sep oct okt nov dez dic ang niem łac ros fr hiszp wł ur zm im ks św gw woj pow nar "
+    "zem něm angl slov maď rus čes pol tzv např kb stb ún pl snd srn u umb nn esim engl ruots saks ven mm ns "
+    "noin kr bl a.k.a г гг в вв н э т им род ум ок англ нем лат фр исп рус греч др тыс млн млрд км пос дер обл р "
+    "оз ул нар св див укр пол біл αγγλ λατ π μ χ βλ δηλ".split()
+)
 
 
-def first_sentence(lead: str) -> str:
+def first_sentence(lead: str, language: str = "") -> str:
     """The first sentence of a text, without the holes that removed templates leave."""
-    paragraph = next((line for line in lead.split("\n") if len(line.strip()) > 20), lead)
-    clean = _HOLE.sub(r"\1", _EMPTY.sub("", paragraph[: 2 * _LONGEST]))
-    clean = _BEFORE_MARK.sub(r"\1", _SPACES.sub(" ", clean)).strip()
+    lines = lead.split("\n")
+    first = next((at for at, line in enumerate(lines) if len(line.strip()) > 20), 0)
+    paragraph = lines[first]
+    for line in lines[first + 1 :]:
+        if paragraph.rstrip()[-1:] in _ENDS or not (line[:1].islower() or line.startswith(("(", ","))):
+            break
+        paragraph = f"{paragraph} {line}"  # a line break within a sentence
+    clean = _mended(paragraph[: 3 * LONGEST])
+    parentheses = _parentheses(clean)
     for stop in _STOP.finditer(clean):
-        if stop.group() not in ".!?":
-            return clean[: stop.end()][:_LONGEST]
-        following = _NEXT.match(clean, stop.end())
-        if following and not _is_abbreviation(clean, stop.start()):
-            return clean[: following.end()].strip()[:_LONGEST]
-    return clean[:_LONGEST]
+        if parentheses[stop.start()]:
+            continue
+        if stop.group()[-1] in _FULL_STOPS:
+            return _cut(clean[: stop.end()])
+        following = _AFTER.match(clean, stop.end())
+        if following is None or _goes_on(clean, stop, following.end(), language):
+            continue
+        return _cut(clean[: following.end()])
+    return _cut(clean)
 
 
-def _is_abbreviation(text: str, stop: int) -> bool:
-    """Whether the full stop belongs to an initial or a short abbreviation (`H. W.`, `St.`, `c.`, `i.e.`)."""
-    if text[stop] != ".":
+def _mended(text: str) -> str:
+    text = _EMPTY.sub("", _SPACES.sub(" ", text))
+    text = _BEFORE_CLOSE.sub("", _HOLE.sub(r"\1", text))
+    text = _BEFORE_STOP.sub("", _COMMAS.sub(r"\1", _EMPTY.sub("", text)))
+    return _BEFORE_MARK.sub(r"\1", text).strip(" ,;:")
+
+
+def _cut(sentence: str) -> str:
+    sentence = sentence.strip()
+    if len(sentence) <= LONGEST:
+        return sentence
+    return (sentence[: LONGEST - 1].rpartition(" ")[0] or sentence[: LONGEST - 1]) + "…"
+
+
+def _parentheses(text: str) -> list[bool]:
+    """For each character, whether it is within parentheses; one that is never closed opens nothing."""
+    inside, opened = [False] * len(text), []
+    for at, character in enumerate(text):
+        if character in _OPEN:
+            opened.append((at, _CLOSE[_OPEN.index(character)]))
+        elif opened and character == opened[-1][1]:
+            start, _ = opened.pop()
+            inside[start:at] = [True] * (at - start)
+    return inside
+
+
+def _goes_on(text: str, stop: "re.Match[str]", after: int, language: str) -> bool:
+    """Whether the sentence goes on after a stop: in lower case, with a number, or because of what comes before."""
+    if after >= len(text):
         return False
+    beginning = _BEGINNING.match(text, after)
+    if beginning is None:
+        return True
+    first = beginning.group(1)
+    if first.islower() and not "ა" <= first <= "ჿ":  # Georgian has upper case, and does not begin sentences with it
+        return True
+    return stop.group() == "." and _is_abbreviation(text, stop.start(), language, before_number=first.isdigit())
+
+
+def _is_abbreviation(text: str, stop: int, language: str, *, before_number: bool) -> bool:
+    """Whether a full stop belongs to an ordinal, an initial or an abbreviation (`* 1.`, `H. W.`, `St.`, `i.e.`)."""
     word = _LAST_WORD.search(text, 0, stop)
     if word is None:
         return False
-    letters = word.group(1)
-    dotted = word.start() > 0 and text[word.start() - 1] == "."
-    return len(letters) == 1 or dotted or (len(letters) <= 2 and letters[0].isupper())
+    letters = word.group()
+    if letters.isdigit():
+        return len(letters) <= 2 or before_number
+    if _ROMAN.fullmatch(letters):
+        return len(letters) == 1 or language in _ORDINALS
+    dotted = word.start() > 0 and text[word.start() - 1] == "." and len(letters) <= 3
+    short = len(letters) <= 2 and letters[0].isupper() and not letters.isupper()
+    return (
+        len(letters) == 1
+        or dotted
+        or short
+        or (before_number and len(letters) < 4)
+        or letters.lower() in _ABBREVIATIONS
+    )

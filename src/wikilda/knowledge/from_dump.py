@@ -45,7 +45,7 @@ from wikilda.mediawiki.wikitext.render import (
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
-_SENTENCE_BYTES = 1500
+_SENTENCE_BYTES = 2500
 PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
 
@@ -79,10 +79,10 @@ class Folder:
         self._growing[name].write_table(rows)
 
     def write_texts(
-        self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True
+        self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True, language: str = ""
     ) -> None:
         """Write what the texts of pages hold: length, first sentence, words and their spelling, tokens."""
-        first = _sentences(text, bounds, lead) if sentences else [""] * len(pages)
+        first = _sentences(text, bounds, lead, language) if sentences else [""] * len(pages)
         columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
         self.write("texts", columns)
         words = count_words(text, bounds)
@@ -173,7 +173,8 @@ class Extractor:
         self._write_marks(folder, first, scanned, templates)
         self._write_categories(folder, first, scanned, categories)
         self._write_mentions(folder, number, articles + redirects, keys, scanned, report)
-        folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead)
+        folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead,
+                           language=self.site.language)  # fmt: skip
 
     def _title_keys(self, titles: list[str]) -> Hashes:
         text, bounds = joined([title.encode("utf-8", "replace") for title in titles])
@@ -246,10 +247,10 @@ def _scan(pages: list[RawPage], dialect: Dialect) -> Scanned:
     return scan(*joined([page.text for page in pages]), dialect)
 
 
-def _sentences(text: Bytes, bounds: Offsets, lead: Offsets) -> list[str]:
+def _sentences(text: Bytes, bounds: Offsets, lead: Offsets, language: str) -> list[str]:
     ends = np.minimum(bounds[1:], lead + _SENTENCE_BYTES)
     parts = (text[start:end].tobytes() for start, end in zip(lead, ends, strict=True))
-    return [first_sentence(part.decode("utf-8", "ignore")) for part in parts]
+    return [first_sentence(part.decode("utf-8", "ignore"), language) for part in parts]
 
 
 def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:

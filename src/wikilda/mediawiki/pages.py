@@ -14,6 +14,8 @@ _HEAD = re.compile(
 _TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
 _ENTITY = re.compile(rb"&(?:#(x[0-9a-fA-F]{1,6}|[0-9]{1,7})|(?:lt|gt|quot|apos|amp));")
 _ID, _NAMESPACE = re.compile(r"[0-9]{1,18}"), re.compile(r"-?[0-9]{1,9}")
+_PAGE_NAME = re.compile(rb"\{\{\s*(?:FULL|BASE|SUB)?PAGENAME\s*\}\}", re.IGNORECASE)
+_TEMPLATE = 10  # the namespace where a page's name is that of the page which uses it
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 
 
@@ -74,7 +76,7 @@ def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage |
     name = _words(title)
     place = int(namespace) if namespace is not None else _namespace_of(name, namespaces)
     return RawPage(
-        name, place, int(number), _words(redirect or b""), text,
+        name, place, int(number), _words(redirect or b""), _named(text, name, place),
         model is None or model.group(1) == b"wikitext", repaired,
     )  # fmt: skip
 
@@ -98,7 +100,15 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
         return BadPage(at, title, f"has namespace {namespace[:20]!r}")
     target = redirect.get("title", "") if redirect is not None else ""
     repaired = not _is_valid(page)
-    return RawPage(title, int(namespace), int(number), target, content.encode(), model == "wikitext", repaired)
+    text = _named(content.encode(), title, int(namespace))
+    return RawPage(title, int(namespace), int(number), target, text, model == "wikitext", repaired)
+
+
+def _named(text: bytes, title: str, namespace: int) -> bytes:
+    """Put a page's name where its text says `{{PAGENAME}}`."""
+    if b"PAGENAME" not in text or namespace == _TEMPLATE:
+        return text
+    return _PAGE_NAME.sub(title.encode("utf-8", "replace").replace(b"\\", b"\\\\"), text)
 
 
 def _namespace_of(title: str, namespaces: Mapping[str, int]) -> int:

@@ -56,9 +56,7 @@ def _address_end(source: Bytes, at: int, size: int) -> int:
 
 @inner
 def _ends_address(byte: int) -> bool:
-    return (
-        byte == 91 or byte == 93 or byte == 60 or byte == 62 or byte == 34 or byte == 124 or byte == 123 or byte == 125
-    )
+    return byte == 91 or byte == 93 or byte == 60 or byte == 62 or byte == 34 or byte == 123 or byte == 125
 
 
 @inner

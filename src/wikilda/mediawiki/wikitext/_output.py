@@ -9,10 +9,9 @@ from wikilda._core.jit import inner
 from wikilda.text.tokens import Bytes, Hashes, encode
 
 # Where things are while a page is rendered: the rows of `state`.
-AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES, LOOKED = range(
-    13
-)
-STATE_SIZE = 13
+AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
+LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED = range(12, 19)
+STATE_SIZE = 19
 
 NEWLINE, SPACE = 10, 32
 

@@ -1,13 +1,26 @@
 """Apostrophes: two are italics, three are bold, five are both."""
 
 from wikilda._core.jit import inner
-from wikilda.mediawiki.wikitext._output import APOSTROPHE, FRAMES, HIDDEN, LOOKED, NEWLINE, SPACE, Rendered, put
+from wikilda.mediawiki.wikitext._output import (
+    APOSTROPHE,
+    AT_TEXT,
+    BOLD,
+    FRAMES,
+    HIDDEN,
+    LINE,
+    LOOKED,
+    NEWLINE,
+    SPACE,
+    Rendered,
+    put,
+)
 from wikilda.mediawiki.wikitext._pairs import Partners
 from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
 from wikilda.text.tokens import Bytes
 
 UNKNOWN, NONE = -2, -1  # of APOSTROPHE, which else says where a run ends
 _QUOTE = 39
+_NEAR = 80  # bytes from the beginning of its line, within which bold type names what the page is about
 
 
 @inner
@@ -17,6 +30,8 @@ def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) 
     after = _run_end(source, at, size)
     run = after - at
     shown = run if run == 1 else (1 if run == 4 else max(0, run - 5))
+    if run >= 3 and not state[HIDDEN] and state[AT_TEXT] - state[LINE] < _NEAR:
+        state[BOLD] = 1
     if run >= 2 and not state[HIDDEN] and not state[FRAMES]:
         if state[APOSTROPHE] == UNKNOWN:
             state[APOSTROPHE], state[LOOKED] = _find_apostrophe(source, at, size, partner)

@@ -77,7 +77,7 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
     bounds = np.zeros((4, len(page_bounds)), np.int64)
     lead = np.zeros(len(page_bounds) - 1, np.int64)
     scratch = np.empty((4, longest + 4), np.int32)
-    frames = np.empty((2, longest // 2 + 4), np.int64)
+    frames = np.empty((3, longest + 8), np.int64)
     _scan(data, page_bounds, source, scratch, frames, dialect, out, bounds, lead)
     return Scanned(
         source=source,

@@ -10,6 +10,7 @@ from wikilda._core.csr import find
 from wikilda._core.jit import inner, int64, njit
 from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
+from wikilda.mediawiki.wikitext.templates import FIRST, RULES
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
 
@@ -35,6 +36,7 @@ _TRAIL_SIZE = 0x3000
 # Seeds that differ in all their bits: if only the lowest did, the tag `td` would be the prefix `sd`.
 TAG, PREFIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 ENTITY, MARK = np.uint64(0x94D049BB133111EB), np.uint64(0xD6E8FEB86659FD93)
+TEMPLATE = np.uint64(0xA0761D6478BD642F)
 
 
 class Lookup(NamedTuple):
@@ -49,7 +51,7 @@ class Dialect(NamedTuple):
 
     lower: NDArray[np.uint32]
     upper: NDArray[np.uint32]
-    names: Lookup  # tags, prefixes and entities, each kind hashed with a seed of its own
+    names: Lookup  # tags, prefixes, entities and inline templates, each kind hashed with a seed of its own
     trail: NDArray[np.bool_]
     first_letter_case: bool
 
@@ -105,6 +107,8 @@ def dialect_of(site: Site, *, transcluded: bool = False) -> Dialect:
     if transcluded:
         names |= {_key(TAG, "includeonly"): VANISHING, _key(TAG, "noinclude"): DROPPED}
     names |= {_key(PREFIX, name): kind for name, kind in _prefixes(site).items()}
+    names |= {_key(TEMPLATE, name): rule for rule, listed in RULES.items() for name in listed.split("|")}
+    names |= {_key(TEMPLATE, f"{kind}-{code}"): FIRST for kind in ("lang", "ipa") for code in language_prefixes()}
     pairs = sorted((names | _entities()).items())
     lookup = Lookup(np.array([k for k, _ in pairs], np.uint64), np.array([v for _, v in pairs], np.int64))
     return Dialect(characters().lower, characters().upper, lookup, trail, site.first_letter_case)

@@ -13,15 +13,21 @@ from wikilda.mediawiki.wikitext._output import (
     APOSTROPHE,
     AT_ASIDE,
     AT_TEXT,
+    BOLD,
     BRACKET,
     CATEGORIES,
+    FALLBACK,
     FRAMES,
     HEADING,
     HIDDEN,
     LEAD,
+    LINE,
     LINKS,
     LOOKED,
     NEWLINE,
+    PROSE,
+    ROW,
+    ROWS_SEEN,
     SPACE,
     TRAIL,
     Rendered,
@@ -35,6 +41,7 @@ from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END, LITERAL_BA
 from wikilda.mediawiki.wikitext.dialect import (
     MARK,
     PREFIX,
+    TEMPLATE,
     TO_CATEGORY,
     TO_FILE,
     TO_LANGUAGE,
@@ -44,6 +51,19 @@ from wikilda.mediawiki.wikitext.dialect import (
     hash_name,
 )
 from wikilda.mediawiki.wikitext.entities import entity
+from wikilda.mediawiki.wikitext.templates import (
+    AFTER_COLON,
+    BLANK,
+    FIRST,
+    GLOSS,
+    HIDE,
+    LAST,
+    PAIR,
+    SECOND,
+    SECOND_OR_FIRST,
+    count_positional,
+    positional,
+)
 from wikilda.text.tokens import Bytes, decode
 
 _PLAIN = np.ones(256, np.bool_)
@@ -52,7 +72,12 @@ _PLAIN[:32] = False
 TEMPLATE_MARK, CATEGORY_MARK, MAGIC_MARK = 0, 1, 2
 TARGET_START, TARGET_END, ANCHOR_START, ANCHOR_END, IN_ASIDE = range(5)  # the rows of `links`
 
-_SET_ASIDE, _NO_LINK = -1, -2  # pairs that are not links
+STOP, RESUME, LINK = range(3)  # the rows of `frames`
+
+# Frames that are not links: what is set aside, what is shown as it is, and what is shown with something after it.
+_SET_ASIDE, _SHOWN, _THEN_SPACE, _THEN_OPEN, _THEN_CLOSE = -1, -2, -3, -4, -5
+_SHORT = 3  # bytes, of a line that describes nothing
+_FAR = 20_000  # bytes, within which a table ends whose beginning is in a template
 
 
 @inner
@@ -61,24 +86,27 @@ def render(
 ) -> None:
     """Render one page from stripped wikitext; positions and counts live in `out.state`.
 
-    `frames` has two rows: where each open pair ends, and which link it is.
+    `frames` has three rows: where what is shown of each open pair ends, where the text goes on after it, and which link
+    it is or what it is instead.
     """
     state = out.state
-    state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[LOOKED] = 0
+    state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[PROSE] = 0
+    state[ROW] = state[ROWS_SEEN] = state[LOOKED] = 0
     state[APOSTROPHE] = UNKNOWN
-    state[LEAD] = -1
+    state[LEAD] = state[FALLBACK] = -1
+    state[LINE], state[BOLD] = state[AT_TEXT], 0
     at = int64(0)
     line_start = True
     while at < size:
         stop = size
         if state[FRAMES] > 0:
-            stop = frames[0, state[FRAMES] - 1] - 2
+            stop = frames[STOP, state[FRAMES] - 1]
             if at >= stop:
                 at = _leave_frame(source, at, size, dialect, frames, out)
                 continue
         if line_start:
             line_start = False
-            after = _begin_line(source, at, size, partner, out)
+            after = _begin_line(source, at, size, partner, frames, out)
             if after > at:
                 at = after
                 continue
@@ -88,13 +116,43 @@ def render(
             at, state[AT_TEXT] = _copy_plain(source, at, stop, out.text, state[AT_TEXT])
         if at < stop and source[at] == NEWLINE:
             line_start = True
-            state[HEADING] = state[BRACKET] = 0
-            if not state[HIDDEN] and not state[FRAMES] and at >= state[LOOKED]:
-                state[APOSTROPHE] = UNKNOWN
-            put(out, NEWLINE)
+            _end_line(at, out)
             at += 1
         elif at < stop:
             at = _markup(source, at, size, partner, dialect, frames, out)
+    _lead(out)
+    if state[LEAD] < 0:
+        state[LEAD] = state[FALLBACK]
+
+
+@inner
+def _end_line(at: int, out: Rendered) -> None:
+    state = out.state
+    state[HEADING] = state[BRACKET] = 0
+    if state[ROW] and not state[FRAMES]:
+        state[ROW] = 0
+        state[HIDDEN] = max(0, state[HIDDEN] - 1)
+    if not state[HIDDEN] and not state[FRAMES] and at >= state[LOOKED]:
+        state[APOSTROPHE] = UNKNOWN
+    if state[HIDDEN]:
+        put(out, NEWLINE)
+        return
+    _lead(out)
+    put(out, NEWLINE)
+    state[LINE], state[BOLD], state[PROSE] = state[AT_TEXT], 0, 0
+
+
+@inner
+def _lead(out: Rendered) -> None:
+    """The paragraph that describes: before the first heading, the first with bold type near its beginning, or else the
+    first.
+    """
+    state = out.state
+    if state[LEAD] < 0 and state[PROSE] and state[AT_TEXT] - state[LINE] > _SHORT:
+        if state[BOLD]:
+            state[LEAD] = state[LINE]
+        elif state[FALLBACK] < 0:
+            state[FALLBACK] = state[LINE]
 
 
 @inner
@@ -122,7 +180,7 @@ def _markup(
         state[BRACKET] = 0
         return at + 1
     if byte == 123 and partner[at] > 0:  # {
-        return _open_template(source, at, partner[at], dialect, frames, out)
+        return _open_template(source, at, size, partner, dialect, frames, out)
     if byte == 39:  # '
         return quotes(source, at, size, partner, out)
     if byte == 38:  # &
@@ -154,7 +212,7 @@ def _control(byte: int, at: int, out: Rendered) -> int:
 
 
 @inner
-def _begin_line(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
+def _begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: NDArray[np.int64], out: Rendered) -> int:
     """What only counts at the start of a line: headings, lists, rules, tables; returns where to go on."""
     state = out.state
     begin = at
@@ -166,8 +224,12 @@ def _begin_line(source: Bytes, at: int, size: int, partner: Partners, out: Rende
     if partner[at] == TABLE_END:
         state[HIDDEN] = max(0, state[HIDDEN] - 1)
         return at + 2
+    if not state[HIDDEN] and not state[FRAMES] and _is_row(source, at, size, partner):
+        return _open_rows(source, at, size, partner, frames, out)
     at = begin
     if source[at] == 61:  # =
+        if state[LEAD] < 0 and not state[HIDDEN]:
+            state[LEAD] = state[FALLBACK]
         state[HEADING] = 1
         while at < size and source[at] == 61:
             at += 1
@@ -178,45 +240,175 @@ def _begin_line(source: Bytes, at: int, size: int, partner: Partners, out: Rende
         return at
     while at < size and (source[at] == 42 or source[at] == 35 or source[at] == 58 or source[at] == 59):
         at += 1
-    if at == begin and state[LEAD] < 0 and not state[HIDDEN]:
-        while begin + 1 < size and source[begin] == NOTHING:
-            begin += 1
-        if _letter(source[begin]):
-            state[LEAD] = state[AT_TEXT]
+    if not state[HIDDEN] and not state[FRAMES]:
+        state[PROSE] = at == begin and source[at] != SPACE and not _is_italic_line(source, at, size)
     return at
 
 
 @inner
-def _letter(byte: int) -> bool:
-    # The first paragraph begins with a letter, a number, a quote, bold type, a parenthesis or a link.
+def _is_row(source: Bytes, at: int, size: int, partner: Partners) -> bool:
+    """Whether a line belongs to a table whose beginning or end is missing here: a template's, or nobody's."""
     return (
-        97 <= (byte | 32) <= 122
-        or byte >= 128
-        or 48 <= byte <= 57
-        or byte == 34
-        or byte == 39
-        or byte == 40
-        or byte == 91
+        source[at] == 124
+        or source[at] == 33
+        or (source[at] == 123 and at + 1 < size and source[at + 1] == 124 and partner[at] <= 0)
     )
 
 
 @inner
-def _open_template(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArray[np.int64], out: Rendered) -> int:
+def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: NDArray[np.int64], out: Rendered) -> int:
+    """Set rows aside: up to the end of the table, if it ends in this section and is mostly rows, else this line."""
     state = out.state
-    name_end = at + 2
-    while name_end < end - 2 and source[name_end] != 124 and source[name_end] != 123 and source[name_end] != 10:
-        name_end += 1
-    mark(out, TEMPLATE_MARK, hash_name(MARK, source, at + 2, name_end, dialect.lower))
+    rows, others = 1, 0
+    after = at
+    while after + 1 < min(size, at + _FAR) and state[ROWS_SEEN] <= at:
+        after += 1
+        if source[after - 1] != NEWLINE:
+            continue
+        if source[after] == 61:
+            break
+        if source[after] == 124 and after + 1 < size and source[after + 1] == 125 and partner[after] != TABLE_END:
+            if others > rows:
+                break
+            state[HIDDEN] += 1
+            _push(frames, out, after, after + 2, _SET_ASIDE)
+            return at + 1
+        is_row = source[after] == 124 or source[after] == 33
+        rows += is_row
+        others += not is_row
+    state[ROWS_SEEN] = max(state[ROWS_SEEN], after)  # nothing ends before
     state[HIDDEN] += 1
-    _push(frames, out, end, _SET_ASIDE)
+    state[ROW] = 1
+    return at + 1
+
+
+@inner
+def _is_italic_line(source: Bytes, at: int, size: int) -> bool:
+    """A line in italics from beginning to end is a note to the reader: `''For other uses, see …''`."""
+    if at + 2 >= size or source[at] != 39 or source[at + 1] != 39 or source[at + 2] == 39:
+        return False
+    at += 2
+    while at + 1 < size and source[at] != NEWLINE and not (source[at] == 39 and source[at + 1] == 39):
+        at += 1
+    at += 2
+    while at < size and (source[at] == SPACE or source[at] == 46):
+        at += 1
+    return at >= size or source[at] == NEWLINE
+
+
+@inner
+def _open_template(
+    source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: NDArray[np.int64], out: Rendered
+) -> int:
+    state = out.state
+    end: int = partner[at]
+    name, name_end = at + 2, at + 2
+    while name_end < end - 2 and source[name_end] != 124 and source[name_end] != 123 and source[name_end] != NEWLINE:
+        name_end += 1
+    mark(out, TEMPLATE_MARK, hash_name(MARK, source, name, name_end, dialect.lower))
+    if not state[HIDDEN] and source[at + 2] != 123:
+        rule = _rule(source, name, name_end, dialect)
+        if rule == 0 and _in_sentence(source, end, size, out):
+            return _show_unknown(source, name, name_end, end, partner, frames, out)
+        if rule > HIDE:
+            return _show(source, name, name_end, end, partner, rule, frames, out)
+    state[HIDDEN] += 1
+    _push(frames, out, end - 2, end, _SET_ASIDE)
     return at + 2
 
 
 @inner
-def _push(frames: NDArray[np.int64], out: Rendered, end: int, link: int) -> None:
+def _rule(source: Bytes, name: int, name_end: int, dialect: Dialect) -> int:
+    found = find_name(dialect.names, hash_name(TEMPLATE, source, name, name_end, dialect.lower))
+    if found >= 0:
+        return dialect.names.values[found] if dialect.names.values[found] != AFTER_COLON else HIDE
+    colon = name
+    while colon < name_end and source[colon] != 58:
+        colon += 1
+    if colon == name_end:
+        return 0
+    found = find_name(dialect.names, hash_name(TEMPLATE, source, name, colon, dialect.lower))
+    return AFTER_COLON if found >= 0 and dialect.names.values[found] == AFTER_COLON else HIDE
+
+
+@inner
+def _in_sentence(source: Bytes, end: int, size: int, out: Rendered) -> bool:
+    """Text goes before it on its line, and a space or a parenthesis; and text goes after it."""
+    state = out.state
+    written = state[AT_TEXT]
+    if written - state[LINE] < 2 or end >= size or state[HEADING]:
+        return False
+    before, after = out.text[written - 1], source[end]
+    begins, goes_on = before == SPACE or before == 40, after >= SPACE and after != 123 and after != 91 and after != 124
+    return bool(begins and goes_on)
+
+
+@inner
+def _show_unknown(
+    source: Bytes, name: int, name_end: int, end: int, partner: Partners, frames: NDArray[np.int64], out: Rendered
+) -> int:
+    """The only parameter, or the name of a template that has none."""
+    if name_end == end - 2:
+        _push(frames, out, end - 2, end, _SHOWN)
+        return name
+    if source[name_end] == 124 and count_positional(source, name_end, end - 2, partner) == 1:
+        start, stop = positional(source, name_end, end - 2, partner, 1)
+        if stop - start < 4 or source[stop - 4] != 46:  # not a file
+            return _show(source, name, name_end, end, partner, FIRST, frames, out)
+    out.state[HIDDEN] += 1
+    _push(frames, out, end - 2, end, _SET_ASIDE)
+    return name
+
+
+@inner
+def _show(
+    source: Bytes, name: int, name_end: int, end: int, partner: Partners, rule: int, frames: NDArray[np.int64],
+    out: Rendered,
+) -> int:  # fmt: skip
+    """Show the parameters that a rule names, one after the other; the rest of the template is left out."""
+    close = end - 2
+    if rule == AFTER_COLON:
+        colon = name
+        while source[colon] != 58:
+            colon += 1
+        _push(frames, out, name_end, end, _SHOWN)
+        return colon + 1
+    if rule == BLANK:
+        put(out, SPACE)
+        return end
+    first, last = _which(source, name_end, close, partner, rule)
+    resume, begin = end, end
+    for number in range(last, first - 1, -1):
+        begin, stop = positional(source, name_end, close, partner, number)
+        then = _SHOWN if number == last else (_THEN_OPEN if rule == GLOSS else _THEN_SPACE)
+        _push(frames, out, stop, resume, _THEN_CLOSE if rule == GLOSS and number == 2 else then)
+        resume = begin
+    return begin
+
+
+@inner
+def _which(source: Bytes, at: int, end: int, partner: Partners, rule: int) -> tuple[int, int]:
+    """The numbers of the first and the last parameter that a rule shows."""
+    count = count_positional(source, at, end, partner)
+    start, stop = positional(source, at, end, partner, 2)
+    second = start < stop
+    if rule == FIRST:
+        return 1, min(count, 1)
+    if rule == SECOND:
+        return 2, min(count, 2)
+    if rule == SECOND_OR_FIRST:
+        return (2, 2) if second else (1, min(count, 1))
+    if rule in (PAIR, GLOSS):
+        return 1, min(count, 2 if second else 1)
+    return (max(count, 1) if rule == LAST else 1), count
+
+
+@inner
+def _push(frames: NDArray[np.int64], out: Rendered, stop: int, resume: int, link: int) -> None:
     depth = out.state[FRAMES]
-    frames[0, depth] = end
-    frames[1, depth] = link
+    frames[STOP, depth] = stop
+    frames[RESUME, depth] = resume
+    frames[LINK, depth] = link
     out.state[FRAMES] = depth + 1
 
 
@@ -225,10 +417,16 @@ def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: ND
     """Close the innermost pair; a link takes the letters that follow it (`[[bus]]es`) into its anchor."""
     state = out.state
     state[FRAMES] -= 1
-    end: int = frames[0, state[FRAMES]]
-    link = frames[1, state[FRAMES]]
+    end: int = frames[RESUME, state[FRAMES]]
+    link = frames[LINK, state[FRAMES]]
     if link == _SET_ASIDE:
         state[HIDDEN] = max(0, state[HIDDEN] - 1)
+    elif link in (_THEN_SPACE, _THEN_OPEN):
+        put(out, SPACE)
+        if link == _THEN_OPEN:
+            put(out, 40)
+    elif link == _THEN_CLOSE:
+        put(out, 41)
     if link < 0:
         return max(at, end)
     while end < size:
@@ -252,6 +450,10 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
     while start < end - 2 and source[start] == SPACE:
         start += 1
     pipe = _target_end(source, start, end - 2)
+    if pipe < 0 and _has_template(source, start, end - 2):
+        state[HIDDEN] += 1  # a title that only the wiki could work out
+        _push(frames, out, end - 2, end, _SET_ASIDE)
+        return start
     if pipe < 0:
         put(out, 91)
         put(out, 91)
@@ -261,7 +463,7 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
     kind = _target_kind(source, start + colon, pipe, dialect)
     if kind == TO_FILE and not colon:
         state[HIDDEN] += 1
-        _push(frames, out, end, _SET_ASIDE)
+        _push(frames, out, end - 2, end, _SET_ASIDE)
         return min(pipe + 1, end - 2)
     if not colon and kind in (TO_CATEGORY, TO_LANGUAGE):
         if kind == TO_CATEGORY:
@@ -270,7 +472,7 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
     if shown == start:
         shown += colon
     if kind != TO_MAIN or source[start] == 35 or _has_link(source, shown, end - 2):
-        _push(frames, out, end, _NO_LINK)
+        _push(frames, out, end - 2, end, _SHOWN)
         return shown
     link = state[LINKS]
     state[LINKS] += 1
@@ -278,7 +480,7 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
     out.links[TARGET_END, link] = pipe
     out.links[IN_ASIDE, link] = state[HIDDEN] > 0
     out.links[ANCHOR_START, link] = state[AT_ASIDE] if state[HIDDEN] else state[AT_TEXT]
-    _push(frames, out, end, link)
+    _push(frames, out, end - 2, end, link)
     return shown
 
 
@@ -300,6 +502,16 @@ def _target_end(source: Bytes, start: int, end: int) -> int:
         if byte == 91 or byte == 93 or byte == 123 or byte == 125 or byte == 60 or byte == 62 or byte < 32:
             return -1
     return end if end > start else -1
+
+
+@inner
+def _has_template(source: Bytes, at: int, end: int) -> bool:
+    """Whether a link's target has a template in it."""
+    while at + 1 < end and source[at] != 124 and source[at] != NEWLINE:
+        if source[at] == 123 and source[at + 1] == 123:
+            return True
+        at += 1
+    return False
 
 
 @inner
@@ -347,10 +559,18 @@ def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
     """`__NOTOC__` and its like are not shown."""
     if at + 1 < size and source[at + 1] == 95:
         after = at + 2
-        while after < size and after - at < 60 and (source[after] >= 128 or 65 <= (source[after] & 0xDF) <= 90):
+        while after < size and after - at < 60 and _in_magic(source, after, size):
             after += 1
         if after > at + 2 and after + 1 < size and source[after] == 95 and source[after + 1] == 95:
             mark(out, MAGIC_MARK, hash_name(MARK, source, at + 2, after, dialect.lower))
             return after + 2
     put(out, 95)
     return at + 1
+
+
+@inner
+def _in_magic(source: Bytes, at: int, size: int) -> bool:
+    """Letters, and single underscores between them (`__KEIN_INHALTSVERZEICHNIS__`)."""
+    if source[at] == 95:
+        return at + 1 < size and source[at + 1] != 95 and source[at - 1] != 95
+    return bool(source[at] >= 128 or 65 <= (source[at] & 0xDF) <= 90)

@@ -45,7 +45,7 @@ def link_table(
     if rows not in (MENTIONS, DOCUMENTS):
         raise InputError(f"rows is {MENTIONS} or {DOCUMENTS}, not {rows!r}.")
     texts = _strings(table, text)
-    names = table.column(_column(table, id)) if id else pa.chunked_array([pa.array(range(len(texts)), pa.int64())])
+    names = table.column(column_of(table, id)) if id else pa.chunked_array([pa.array(range(len(texts)), pa.int64())])
     documents = (
         Document(each.as_py() or "", id=str(name.as_py())) for each, name in zip(texts, names, strict=True)
     )  # fmt: skip
@@ -64,15 +64,19 @@ def link_table(
 
 def link_frame(linker: "Linker", frame: Any, text: str = "text", **options: Any) -> Any:
     """Link the texts of a data frame, and return one of the same library: see `Linker.link_frame`."""
-    library = type(frame).__module__.split(".")[0]
-    found = link_table(linker, _table(frame, library), text, **options)
+    table, library = as_table(frame)
+    return like(link_table(linker, table, text, **options), library)
+
+
+def like(table: pa.Table, library: str) -> Any:
+    """A table as a data frame of a library; Arrow's own for any other."""
     if library == "pandas":
-        return found.to_pandas()
+        return table.to_pandas()
     if library == "polars":
         import polars
 
-        return polars.from_arrow(found)
-    return found
+        return polars.from_arrow(table)
+    return table
 
 
 class BatchLinker:
@@ -104,32 +108,34 @@ def _opened(model: str) -> "Linker":
     return Linker.open(model)
 
 
-def _table(frame: Any, library: str) -> pa.Table:
-    """A frame as an Arrow table; what is wrong with its columns has a message."""
+def as_table(frame: Any) -> tuple[pa.Table, str]:
+    """A frame as an Arrow table, and its library; what is wrong with its columns has a message."""
+    library = type(frame).__module__.split(".")[0]
     if isinstance(frame, pa.Table):
-        return frame
+        return frame, library
     if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
+        return pa.Table.from_batches([frame]), library
     try:
         if library == "pandas":
-            return pa.Table.from_pandas(frame, preserve_index=False)
+            return pa.Table.from_pandas(frame, preserve_index=False), library
         if library == "polars" and hasattr(frame, "collect"):
             frame = frame.collect()
-        return pa.table(frame)
+        return pa.table(frame), library
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         raise InputError(f"a column of the data frame has values of several types: {error}") from None
     except (TypeError, ValueError):
         raise InputError(f"a {type(frame).__name__} is no data frame: it has no Arrow interface.") from None
 
 
-def _column(table: pa.Table, name: str) -> str:
+def column_of(table: pa.Table, name: str) -> str:
+    """The name of a column that is there."""
     if name not in table.column_names:
         raise InputError(f"there is no column {name!r}{suggestion(name, table.column_names)}")
     return name
 
 
 def _strings(table: pa.Table, name: str) -> pa.ChunkedArray:
-    found = table.column(_column(table, name))
+    found = table.column(column_of(table, name))
     if pa.types.is_dictionary(found.type):
         found = found.cast(found.type.value_type)
     if pa.types.is_null(found.type):

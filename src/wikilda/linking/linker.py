@@ -200,6 +200,40 @@ class Linker:
 
         return link_frame(self, frame, text, **options)
 
+    def match_frame(self, frame: Any, column: str, **options: Any) -> Any:
+        """Match the cells of a column of a data frame with entities, and with each other.
+
+        Parameters
+        ----------
+        frame
+            A data frame, as in `link_frame`.
+        column
+            The column whose cells are matched; they are each other's context.
+        context
+            Other columns that tell the cells apart.
+        types
+            Types of the entities that cells may mean.
+        workers
+            Threads.
+
+        Returns
+        -------
+        The data frame with more columns: `match_title`, `match_topic`, `match_wikidata`, `match_type`,
+        `match_confidence`, `match_posterior`, `match_nil`, and `match_cluster`, which is the same for cells that mean
+        the same entity, or the same unknown thing.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> cells = ["Croft", "Brian Lara", "Zyx Holdings", "Zyx Holdings, Ltd."]
+        >>> found = linker.match_frame(pa.table({"name": cells}), "name")
+        >>> found.select(["match_title", "match_cluster"]).to_pydict()
+        {'match_title': ['Robert Croft', 'Brian Lara', None, None], 'match_cluster': [0, 1, 2, 2]}
+        """
+        from wikilda.linking.match import match_frame
+
+        return match_frame(self, frame, column, **options)
+
     @overload
     def explain(self, what: LinkedMention, *, candidates: int = 5) -> "Explanation": ...
 

@@ -49,17 +49,17 @@ class Restriction:
 
     def apply(self, linked: Linked, allowed: NDArray[np.bool_], most: int = 5) -> Linked:
         """A result with the posterior conditioned on what is allowed; mentions that cannot mean any of it are gone."""
-        kept = (_kept(each, allowed, most) for each in linked.mentions)
+        kept = (self.apply_to(each, allowed, most) for each in linked.mentions)
         return replace(linked, mentions=[each for each in kept if each.candidates])
 
-
-def _kept(mention: LinkedMention, allowed: NDArray[np.bool_], most: int) -> LinkedMention:
-    found = [each for each in mention.candidates if allowed[each.entity.topic]]
-    total = sum(each.probability for each in found)
-    if total <= 0:
-        return replace(mention, candidates=[])
-    scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
-    return replace(mention, candidates=scaled)
+    def apply_to(self, mention: LinkedMention, allowed: NDArray[np.bool_], most: int = 5) -> LinkedMention:
+        """A mention with the candidates that are allowed; it has none if none of those is."""
+        found = [each for each in mention.candidates if allowed[each.entity.topic]]
+        total = sum(each.probability for each in found)
+        if total <= 0:
+            return replace(mention, candidates=[])
+        scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
+        return replace(mention, candidates=scaled)
 
 
 def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:

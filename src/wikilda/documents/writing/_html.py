@@ -106,7 +106,7 @@ def _mention(mention: dict[str, Any]) -> str:
     about = (mention[name] for name in ("type", "wikidata") if mention.get(name))
     item = "".join(f" · {escape(each)}" for each in about)
     card = f'<span class="card"><b>{escape(best["title"])} {best["probability"]:.0%}{item}</b>{rest}</span>'
-    style = f'class="m" style="--p:{mention["confidence"]:.2f}"'
+    style = f'class="m" style="--p:{mention.get("confidence") or 0:.2f}"'
     if _is_address(mention["url"] or ""):
         return f'<a {style} href="{escape(mention["url"])}" rel="noreferrer">{shown}{card}</a>'
     return f'<span {style} tabindex="0">{shown}{card}</span>'

@@ -73,6 +73,7 @@ def test_the_manifest(client: httpx.Client) -> None:
     jsonschema.validate(found, MANIFEST)
     page = client.get(found["preview"]["url"].replace("{{id}}", "Robert Croft"))
     assert "Robert Croft" in page.text
+    assert "frame-ancestors" not in page.headers["content-security-policy"]
     assert client.get("/reconcile/preview", params={"id": "Nobody at all"}).status_code == 404
     for name, place in found["suggest"].items():
         jsonschema.validate(client.get(place["service_url"] + place["service_path"], params={"prefix": "p"}).json(),

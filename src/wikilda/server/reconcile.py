@@ -32,6 +32,7 @@ _FIELDS = {
 }
 _MATCH = 90.0  # score from which a candidate is a certain match
 _LIMIT, _MOST = 5, 50  # candidates
+_FRAMED = "default-src 'none'; style-src 'unsafe-inline'"  # OpenRefine shows previews in a frame
 _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
     "description": ("description", lambda known, topic: [known.sentences[topic]]),
     "type": ("type", lambda known, topic: list(known.types.of(topic))[:1]),
@@ -99,10 +100,11 @@ async def preview(service: _Service, id: str) -> Response:  # noqa: A002
     if topic < 0:
         raise Problem(404, "not_found", "There is no entity of that id.")
     about = ", ".join(known.types.of(topic))
-    return HTMLResponse(
+    page = (
         '<!doctype html><meta charset="utf-8"><body style="font: 14px/1.4 system-ui; color-scheme: light dark">'
         f"<b>{escape(known.titles[topic])}</b> <i>{escape(about)}</i><p>{escape(known.sentences[topic])}</p>"
     )
+    return HTMLResponse(page, headers={"Content-Security-Policy": _FRAMED})
 
 
 def _manifest(service: Service, base: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
 from wikilda._core.workdir import work_directory
 from wikilda.documents.detection import Detector, DetectorSettings
+from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
@@ -30,7 +31,7 @@ from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on
 
 DEFAULT = UrnTraining()
-_CORPUS, _DETECTOR = CorpusSettings(), DetectorSettings()
+_CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
@@ -48,6 +49,7 @@ class Reading:
     """How texts are encoded, where they are not a corpus already."""
 
     settings: CorpusSettings = _CORPUS
+    documents: ReadSettings = _READ
     detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR
     workers: int | None = None
 
@@ -108,8 +110,9 @@ def _open_corpus(
     if knowledge is None:
         raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
     return make_corpus(
-        given, knowledge, target, reading.settings, detector=reading.detector, workers=reading.workers, overwrite=True
-    )
+        given, knowledge, target, reading.settings, reading=reading.documents, detector=reading.detector,
+        workers=reading.workers, overwrite=True,
+    )  # fmt: skip
 
 
 class _Training:

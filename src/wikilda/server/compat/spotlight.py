@@ -11,7 +11,7 @@ from wikilda.knowledge.types import TYPES
 from wikilda.linking import Candidate, Document, LinkedMention, Linker, marked
 from wikilda.server.compat import tagme
 from wikilda.server.compat._turtle import Context, Phrase, write
-from wikilda.server.errors import Problem, invalid
+from wikilda.server.errors import Problem, invalid, shortened
 from wikilda.server.form_params import Fields, fields_of
 from wikilda.server.identifiers import DBPEDIA_TYPES, dbpedia, resource_name
 from wikilda.server.openapi import parameters
@@ -193,7 +193,7 @@ def _json(text: str, mentions: list[LinkedMention], wanted: Filter, linker: Link
     language = linker.knowledge.site.language
     head = {
         "@text": text, "@confidence": str(wanted.confidence), "@support": str(wanted.support),
-        "@types": ",".join(wanted.types), "@sparql": "", "@policy": wanted.policy,
+        "@types": ",".join(wanted.types), "@sparql": "", "@policy": shortened(wanted.policy),
     }  # fmt: skip
     resources = [
         {

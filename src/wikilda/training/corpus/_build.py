@@ -18,14 +18,14 @@ from wikilda._core.workdir import work_directory
 from wikilda._core.workers import Pool, Workers
 from wikilda.documents.detection import Detector, DetectorSettings
 from wikilda.documents.encoding import MOST_CONTEXTS
+from wikilda.documents.reading import ReadSettings, batches
 from wikilda.knowledge import Knowledge
 from wikilda.training.corpus._encode import Recipe, encode_part
 from wikilda.training.corpus.corpus import Corpus
 from wikilda.training.corpus.settings import CorpusSettings
-from wikilda.training.corpus.sources import batches
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
-_DEFAULT, _DETECTOR = CorpusSettings(), DetectorSettings()
+_DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 
 
 def make_corpus(
@@ -34,6 +34,7 @@ def make_corpus(
     target: str | Path,
     settings: CorpusSettings = _DEFAULT,
     *,
+    reading: ReadSettings = _READING,
     detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR,
     workers: int | None = None,
     pool: Pool | None = None,
@@ -45,11 +46,11 @@ def make_corpus(
     """
     target, known = Path(target), Knowledge.open(knowledge)
     check_target(target, overwrite=overwrite)
-    recipe = Recipe(Path(knowledge).resolve(), settings, detector)
+    recipe = Recipe(known.path.resolve(), settings, reading, detector)
     with work_directory(target, "encoding", {}, restart=True) as work:
         parts = work / "parts"
         with pool or Workers(workers or available_cores()) as own, bar("reading documents", None) as shown:
-            tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs)))
+            tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs, reading)))
             for count in own.run(encode_part, tasks):
                 shown.advance(count)
         kept = _without_copies(parts)

@@ -11,6 +11,7 @@ import click
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._link_output import Tally, show_linked
 from wikilda.cli._options import (
+    ANY_PATH,
     Command,
     detector_option,
     method_options,
@@ -60,6 +61,9 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
+@more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
+      help="Write mentions that are less sure than this to OUTPUT.doubtful.jsonl, for somebody to decide.")  # fmt: skip
+@more("--decided", type=ANY_PATH, metavar="FILE", help="Such a file with titles filled in: the rest is drawn given it.")
 @more("--rows", type=click.Choice(["documents", "mentions"]), default="documents", show_default=True,
       help="What a row of Parquet is.")  # fmt: skip
 @more("--no-mentions", is_flag=True, help="Write the documents' topics alone.")
@@ -71,7 +75,8 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 def command(
     model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
     overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
-    types: str | None, category: str, rows: str, no_mentions: bool, with_text: bool, reading: ReadSettings,
+    types: str | None, category: str, escalate: float, decided: Path | None, rows: str,
+    no_mentions: bool, with_text: bool, reading: ReadSettings,
     method: MethodSettings, workers: int,
     cluster: Cluster | None,
 ) -> int:  # fmt: skip
@@ -88,8 +93,11 @@ def command(
     found = _detector_settings(detections)
     wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
     job = Job(
-        model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted
+        model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted,
+        decided, escalate,
     )  # fmt: skip
+    if escalate and (output is None or as_table):
+        raise click.UsageError("--escalate writes beside the output: give -o FILE.")
     if rows == "mentions":
         output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
@@ -144,7 +152,9 @@ def _on_spark(
     cluster: Cluster, files: tuple[str, ...], job: Job, output: str | None, output_format: str | None, *,
     overwrite: bool,
 ) -> int:  # fmt: skip
-    refuse(("as_table", "workers", "invalid", "rows", "types", "category"), "is for --engine local.")
+    refuse(
+        ("as_table", "workers", "invalid", "rows", "types", "category", "escalate", "decided"), "is for --engine local."
+    )
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
     kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)

@@ -16,6 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
 from wikilda.lda.settings import LdaSettings
+from wikilda.linking import escalation
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
@@ -101,7 +102,10 @@ class Linker:
         known = opened.knowledge(knowledge)
         return cls(opened, known, chosen, _detector(detector, known, detection or DetectorSettings()))
 
-    def link(self, document: Document | str, *, candidates: int = 5, topics: int = 10) -> Linked:
+    def link(
+        self, document: Document | str, *, candidates: int = 5, topics: int = 10,
+        decided: Mapping[tuple[int, int], str | None] | None = None,
+    ) -> Linked:  # fmt: skip
         """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
         Parameters
@@ -112,6 +116,8 @@ class Linker:
             Candidates of a mention in the result, best first.
         topics
             Topics of the document in the result, largest first; 0 saves the time to infer them.
+        decided
+            Titles of mentions, by their spans, that are known already, None for NIL; the others are drawn given these.
 
         Examples
         --------
@@ -122,6 +128,8 @@ class Linker:
         [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
         encoded = self.encode(document)
+        if decided:
+            encoded = escalation.given(self, encoded, decided)
         symbols = np.asarray(encoded.mentions)
         if self.urn:
             drawn = self.urn.draw(encoded)
@@ -136,6 +144,9 @@ class Linker:
             LinkedMention(start, end, encoded.text[start:end], known, none, whole)
             for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
         ]
+        for at, each in enumerate(linked if decided else ()):
+            if decided and (each.start, each.end) in decided:
+                linked[at] = escalation.decided(self, each, decided[each.start, each.end])
         return Linked(whole.id, encoded.text, linked, self.shares(shares, topics), self.source)
 
     def link_many(

@@ -18,6 +18,7 @@ from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError, disk_is_full
 from wikilda._core.hash_table import HashTable, capacity_for, insert_all
 from wikilda._core.string_table import StringTable
+from wikilda.knowledge.from_dump import TOKENS, read_tokens
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 _BATCH = 1 << 17
 _TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary", "categories",
-           "parents", "category_names", "category_pages", "category_marks")  # fmt: skip
+           "parents", "category_names", "category_pages", "category_marks", "template_names")  # fmt: skip
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
+
+_DISTINCTIVE = 4  # letters, more than which name disambiguation also as part of a template's name
+_NOTICES = "need|link|hinweis|redirect|other|hat|see|for |about|clar|requ|vérif"  # templates that only point to it
 
 
 class Assembler:
@@ -100,7 +104,12 @@ class Assembler:
         words = ", ".join(str(mark_key(word)) for word in language.disambiguation)
         magic = f"(kind = {MAGIC_MARK} AND name IN ({words}))"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
+        # Where the dump has no templates, their names tell: {{TLAdisambig}}, {{Homonymie de patronyme}}.
+        words = "|".join(re.escape(word.lower()) for word in ("disambig", *templates) if len(word) > _DISTINCTIVE)
+        named = f"regexp_matches(lower(string), '{_quoted(words)}') AND NOT regexp_matches(lower(string), '{_NOTICES}')"
         self._spread("marking", magic, templates)
+        if not rules.disambiguation_templates:
+            self._run(f"INSERT INTO marking SELECT DISTINCT name FROM template_names WHERE {named}")
         self._run(f"""
             CREATE TABLE disambiguation AS
             SELECT page FROM marks WHERE {magic}
@@ -217,8 +226,8 @@ class Assembler:
             SELECT coalesce(n, 0) FROM mentions LEFT JOIN ({self.linked}) USING (mention) ORDER BY id""",
             linked,
         )
-        chunks = sorted(each.parent for each in self.chunks.glob("*/tokens.npy"))
-        occurs = count_occurrences(chunks, trie, len(strings), self.workers)
+        chunks = sorted(each.parent for each in self.chunks.glob(f"*/{TOKENS}"))
+        occurs = count_occurrences(chunks, read_tokens, trie, len(strings), self.workers)
         out.array("mentions/occurrences", np.maximum(occurs, linked))
         self.summary["mentions"] = len(strings)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from wikilda.model import Model, ModelWriter
 from wikilda.model.model import MENTIONS, WORDS
-from wikilda.training.corpus.corpus import ARRAYS, Corpus
+from wikilda.training.corpus.corpus import Corpus, Documents
 
 
 def spare_word(model: Model, corpus: Corpus) -> int:
@@ -20,7 +20,9 @@ def plant_in_corpus(corpus: Corpus, word: int, target: Path) -> Path:
     """The same documents, each with the word as its first."""
     with Corpus.writer(target, overwrite=True) as writer:
         for number in range(len(corpus.firsts)):
-            arrays = {name: corpus.array(f"{number:05d}/{name}") for name in ARRAYS}
+            arrays = {
+                name: corpus.array(f"{number:05d}/{name}") for name in (*Documents._fields, "ids.bytes", "ids.offsets")
+            }
             offsets = arrays["word_offsets"]
             arrays["words"] = np.insert(arrays["words"], offsets[:-1], np.uint32(word))
             arrays["word_offsets"] = offsets + np.arange(len(offsets))

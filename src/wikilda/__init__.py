@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wikilda.model.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
-    from wikilda.training.settings import TrainingSettings
+    from wikilda.training.settings import LdaTraining, UrnTraining
     from wikilda.training.update import update
     from wikilda.urn.settings import UrnSettings
 
@@ -52,7 +52,7 @@ _HOMES = {
     "model.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
-    "training.settings": ("TrainingSettings",),
+    "training.settings": ("LdaTraining", "UrnTraining"),
     "training.update": ("update",),
     "urn.settings": ("UrnSettings",),
 }
@@ -61,9 +61,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "ArtifactError", "Bad", "BuildSettings", "BusyError", "Candidate", "Corpus", "CorpusSettings", "Detector",
     "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
-    "InputError", "Knowledge", "LdaSettings", "Linked", "LinkedFiles", "LinkedMention", "Linker", "Model",
-    "ModelSettings", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare", "TrainingSettings",
-    "UrnSettings", "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil",
+    "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention", "Linker",
+    "Model", "ModelSettings", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare", "UrnSettings",
+    "UrnTraining", "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil",
     "link_files", "make_corpus", "marked", "read_documents", "train", "update",
 ]  # fmt: skip
 

@@ -37,7 +37,7 @@ def test_every_method_links_the_sample(name: str, model: Model, sample: Knowledg
     assert found.recall == 100
     assert found.micro > 60
     answers = method.link(CRICKET)
-    urn = name in ("urn", "adapted")
+    urn = name in ("urn", "trained")
     assert urn or answers[0] == answers[4]  # in the urn a string may mean two things
     assert answers[5] == UNKNOWN
     for answer in answers[:5]:

@@ -102,6 +102,24 @@ def test_greedy_search_finds_the_top_and_goes_on_from_its_record(
     assert pretended.made == made
 
 
+def test_a_grid_finds_what_is_good_together_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ridge(_task: Task, point: dict[str, dict[str, float]]) -> dict[str, float]:
+        words, alpha = point["urn"]["word_weight"], point["model"]["alpha"]
+        return {"objective": float(words == 5.0 and alpha == 0.5) - 0.1 * (words == 5.0) - 0.1 * (alpha == 0.5)}
+
+    monkeypatch.setattr(searching, "measure", ridge)
+    space = [Axis("model", "alpha", [0.001, 0.5]), Axis("urn", "word_weight", [30.0, 5.0, -1.0])]
+    task = Task(tmp_path, tmp_path, [], tmp_path / "scratch")
+    task.scratch.mkdir()
+    greedy, grid = (Search(task, space, start(), Record(tmp_path / name, {}), 1) for name in "ab")  # type: ignore[arg-type]
+    assert list(greedy.steps(3))
+    assert greedy.objective == 0
+    steps = list(grid.grid())
+    assert grid.objective == pytest.approx(0.8)
+    assert (grid.point["model"]["alpha"], grid.point["urn"]["word_weight"]) == (0.5, 5.0)
+    assert dict(steps[1].tried) == {30.0: 0.0, 5.0: pytest.approx(0.8), -1.0: None}
+
+
 def test_models_with_other_settings(model: Model, gold_file: Path, tmp_path: Path) -> None:
     task = Task(model.path, model.knowledge().path, read_dataset(gold_file), tmp_path)
     same, other = start(), start()

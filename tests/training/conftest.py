@@ -8,9 +8,9 @@ import pytest
 from wikilda.knowledge import Knowledge
 from wikilda.sample import WIKI
 from wikilda.training.corpus import Corpus, make_corpus
-from wikilda.training.settings import TrainingSettings
+from wikilda.training.settings import LdaTraining
 
-QUICK = TrainingSettings(sweeps=8, burn_in=2, held_out=0.1, evaluated=4, particles=2, rho_local=1e-3, minibatch=4)
+QUICK = LdaTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=4, particles=2, rho_local=1e-3, minibatch=4)
 
 
 @pytest.fixture(scope="session")

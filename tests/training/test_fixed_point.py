@@ -11,11 +11,11 @@ from tests.training.toys import batch_update, dense, write_corpus, write_toy
 from wikilda.model import ModelSettings
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.settings import PRESETS, LdaTraining
 
 ALPHA, BETA = 0.4, 0.5
 PRIORS = ModelSettings(1, 1, BETA, BETA, ALPHA, asymmetric=False)
-BATCH = TrainingSettings(
+BATCH = LdaTraining(
     rho_local=0.0, rho_global=1.0, sweeps=400, burn_in=5, coherence=False, held_out=0.0, evaluated=0, threshold=0.0
 )
 
@@ -27,7 +27,7 @@ def toy() -> tuple[NDArray[np.float64], list[list[int]]]:
     return start, half + [[3, 3, 2], [2, 3]] * 15
 
 
-def trained(path: Path, settings: TrainingSettings, shards: int, iterations: int) -> NDArray[np.float64]:
+def trained(path: Path, settings: LdaTraining, shards: int, iterations: int) -> NDArray[np.float64]:
     start, documents = toy()
     write_toy(path / "model", start, PRIORS)
     write_corpus(path / "corpus", [(words, []) for words in documents])

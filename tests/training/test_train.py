@@ -26,7 +26,7 @@ from wikilda.training.engines import local
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.metrics import FILE, read_metrics
 from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.settings import PRESETS, LdaTraining
 
 PLAN = Plan(iterations=2, shards=7)
 
@@ -191,12 +191,12 @@ def test_impossible_settings_are_refused() -> None:
         {"burn_in": 50},
     ):
         with pytest.raises(SettingsError):
-            TrainingSettings(**bad)  # type: ignore[arg-type]
+            LdaTraining(**bad)  # type: ignore[arg-type]
 
 
 def test_steps_follow_their_schedules() -> None:
     assert PRESETS["paper"].global_step(0) == PRESETS["paper"].global_step(9)
-    schedule = TrainingSettings(rho_global=1.0, kappa_global=0.7, tau0=2.0)
+    schedule = LdaTraining(rho_global=1.0, kappa_global=0.7, tau0=2.0)
     steps = [schedule.global_step(t) for t in range(4)]
     np.testing.assert_allclose(steps, [(2 + t) ** -0.7 for t in range(4)])
 
@@ -209,7 +209,7 @@ def command(model: Path, corpus: Path, target: Path, workers: int) -> list[objec
         ("sweeps", 8), ("burn_in", 2), ("held_out", 0.1), ("evaluated", 4), ("particles", 2), ("rho_local", 1e-3), ("minibatch", 4),
     )]  # fmt: skip
     plan = ["--iterations", 2, "--shards", 7, "--workers", workers]
-    return ["train", model, corpus, "-o", target, *plan, *settings]
+    return ["train", model, corpus, "-o", target, "--method=lda", *plan, *settings]
 
 
 def start(model: Path, corpus: Path, target: Path, workers: int) -> "subprocess.Popen[str]":

@@ -19,6 +19,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker, marked
 from wikilda.model import Model
 from wikilda.sample import texts
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
 from wikilda.training.update import update
 from wikilda.training.update._merge import Rows, delta_of, insert, merge_rows, number_of
 
@@ -82,7 +84,7 @@ def answers(linker: Linker) -> list[str | None]:
 def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) -> None:
     before = Linker.open(model)
     made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
-    assert made.knowledge.path == tmp_path / "new.kb"
+    assert made.knowledge.path == tmp_path / "new" / "knowledge"
     made.knowledge.verify()
     after = Linker.open(tmp_path / "new")
     entity = after.link(marked("[[The Crofters]] played their album.")).mentions[0].entity
@@ -190,7 +192,6 @@ def test_bad_entities_are_refused(model: Path, tmp_path: Path, line: str, compla
     with pytest.raises(InputError, match=complaint):
         update(model, [tmp_path / "own.jsonl"], tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    assert not (tmp_path / "new.kb").exists()
 
 
 def test_nothing_new_is_an_error_and_so_is_another_file(model: Path, tmp_path: Path) -> None:
@@ -208,12 +209,12 @@ def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     assert "entities added" in ran.output
     assert "'Nonesuch' is no topic" in ran.output
-    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "../new.kb"
+    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "knowledge"
     again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
     refused = CliRunner().invoke(cli, again)
     assert "exists already" in str(refused.exception)
     assert CliRunner().invoke(cli, [*again, "--overwrite"]).exit_code == 0
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "new.kb", "own.jsonl"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "own.jsonl"]
 
 
 def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,3 +226,29 @@ def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, m
     with pytest.raises(KeyboardInterrupt):
         update(model, [file], tmp_path / "new")
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.0, evaluated=0)
+    rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
+    trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, Plan(1, 1))
+    entity = {
+        "title": "Aab Quillfeather",
+        "aliases": {"Quillfeather": 2},
+        "text": "Aab Quillfeather is an English cricket umpire. " * 3,
+    }
+    made = update(trained.path, [write_lines(tmp_path / "new.jsonl", [entity])], tmp_path / "updated").model
+    assert trained.contexts is not None
+    assert made.contexts is not None
+    assert made.method == "urn"
+    assert made.contexts.total >= trained.contexts.total
+    assert len(made.contexts.types.offsets) == made.topics + 1 == trained.topics + 2
+    before, after, grown = trained.contexts.types, made.contexts.types, made.knowledge()
+    for topic, title in enumerate(sample.titles):
+        now = grown.find_topic(title)
+        old, new = (
+            types.words[types.offsets[at] : types.offsets[at + 1]].tolist()
+            for types, at in ((before, topic), (after, now))
+        )
+        assert old == new
+    assert len(after.words) > len(before.words) > 0

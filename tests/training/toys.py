@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from tests.lda.conftest import write_model
+from wikilda.documents.encoding import MOST_CONTEXTS
 from wikilda.model import Model, ModelSettings
 from wikilda.training.corpus._encode import Encoded, arrays_of, key_of
 from wikilda.training.corpus.corpus import Corpus
@@ -18,7 +19,14 @@ KINDS = ("words", "mentions")
 def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Corpus:
     """A corpus of symbols, made with no knowledge."""
     made = [
-        Encoded(f"document {number}", np.array(words, np.uint32), np.array(mentions, np.uint32))
+        Encoded(
+            f"document {number}",
+            np.array(words, np.uint32),
+            np.array(mentions, np.uint32),
+            number,
+            np.zeros(len(mentions), np.uint32),
+            np.zeros((len(mentions), MOST_CONTEXTS), np.uint64),
+        )
         for number, (words, mentions) in enumerate(documents)
     ]
     made.sort(key=lambda each: key_of(each.id))

@@ -63,7 +63,7 @@ def command(
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
 
-    The method `adapted` is `urn`, adapted to all the texts of FILEs without their labels (`wikilda adapt`).
+    The method `trained` is `urn`, trained on all the texts of FILEs without their labels (`wikilda train`).
     """
     _check_places(json_file, report_file)
     earlier, out = Earlier(baseline) if baseline else None, console()

@@ -72,7 +72,7 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
     nil = explanation.nil
     doubt = f": probably NIL ({nil:.0%}); else" if is_nil(nil) else f" (NIL {nil:.0%})"
     columns: Sequence[str] = _COLUMNS
-    if not any(each.odds.surroundings for each in explanation.candidates):  # the model was not adapted
+    if not any(each.odds.surroundings for each in explanation.candidates):  # the model knows no contexts
         columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]
     out.print(table(f"“{explanation.text}”{doubt}", columns, rows))
     out.print()

@@ -1,37 +1,48 @@
 """`wikilda train`."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wikilda._core.errors import SettingsError
 from wikilda.cli._options import (
     ANY_PATH,
     Command,
+    detector_option,
     model_argument,
     more,
     output_options,
+    reading_options,
     settings_options,
     workers_option,
 )
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console, table
+from wikilda.documents.detection import choose_detector
+from wikilda.documents.reading import ReadSettings
+from wikilda.model.model import LDA, URN
+from wikilda.training.corpus import CorpusSettings
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.metrics import Metrics, read_metrics
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.pipeline import Plan, Reading, train
+from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, UrnTraining
 
 
 @click.command(cls=Command)
 @model_argument
-@click.argument("corpus", type=ANY_PATH, metavar="CORPUS")
+@click.argument("texts", type=ANY_PATH, nargs=-1, required=True, metavar="TEXTS...")
 @output_options("a model")
+@click.option("--method", type=click.Choice([URN, LDA]), default=URN, show_default=True, help="What to train it for.")
 @click.option(
-    "--iterations", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="T: passes over the corpus."
+    "--iterations", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="T: passes over the texts."
 )
 @workers_option("Processes")
+@reading_options
+@detector_option
 @more("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
 @engine_options
 @more("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
@@ -39,29 +50,48 @@ from wikilda.training.settings import PRESETS, TrainingSettings
 @more("--keep", type=click.IntRange(0), default=0, help="Keep the models of this many earlier iterations.")
 @click.option("--restart", is_flag=True, help="Discard an unfinished training into the same directory.")
 @click.option(
-    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to start from."
-)
-@settings_options(TrainingSettings, defaults=False)
+    "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True,
+    help="Settings of --method lda to start from.",
+)  # fmt: skip
+@settings_options(UrnTraining, LdaTraining, defaults=False)
 def command(
-    model: Path, corpus: Path, target: Path, iterations: int, shards: int, workers: int,
-    cluster: Cluster | None, tables: str | None, together: int, keep: int, knowledge: Path | None, restart: bool,
-    overwrite: bool, preset: str, settings: dict[str, Any],
+    model: Path, texts: tuple[Path, ...], target: Path, method: str, iterations: int, reading: ReadSettings,
+    detector: str, shards: int, workers: int, cluster: Cluster | None, tables: str | None, together: int,
+    keep: int, knowledge: Path | None, restart: bool, overwrite: bool, preset: str, settings: dict[str, Any],
 ) -> None:  # fmt: skip
-    """Train MODEL on CORPUS: the paper's Algorithm 2.
+    """Train MODEL on TEXTS without labels, so that it links texts like these better.
 
-    The result depends on the model, the corpus, the settings and the number of shards, not on the number of
-    workers. Rerun the same command to resume an interrupted training. The preset `paper` has the paper's values;
-    docs/training.md explains where `default` differs.
+    TEXTS are files and directories as `wikilda link` reads them, or a corpus that `wikilda corpus` has made. The
+    result depends on the model, the texts and the settings, not on the number of workers. Rerun the same command to
+    resume an interrupted training.
+
+    The method `urn` is Algorithm 2 of the paper with the urn as its E-step; `lda` is the paper's, with the presets
+    `paper`, which has the paper's values, and `default` (docs/training.md).
     """
     own = _engine(cluster, workers, tables, together)
     try:
         made = train(
-            model, corpus, target, replace(PRESETS[preset], **settings), Plan(iterations, shards, keep), engine=own,
+            model, texts, target, _settings(method, preset, settings), Plan(iterations, shards, keep), engine=own,
+            reading=Reading(CorpusSettings(), reading, partial(choose_detector, detector), workers),
             knowledge=knowledge, overwrite=overwrite, restart=restart,
         )  # fmt: skip
     finally:
         own.close()
-    console().print(table(str(target), _COLUMNS, [_row(each) for each in read_metrics(made.path)]))
+    rows = read_metrics(made.path)
+    console().print(table(str(target), _COLUMNS, [_row(each) for each in rows]))
+    for warning in warnings_of(rows):
+        click.echo(f"wikilda: {warning}", err=True)
+
+
+def _settings(method: str, preset: str, given: dict[str, Any]) -> TrainingSettings:
+    """Those of a method; settings that it does not have are refused."""
+    base: TrainingSettings = UrnTraining() if method == URN else PRESETS[preset]
+    if method == URN:
+        refuse(("preset",), "is for --method lda.")
+    unknown = sorted(given.keys() - {each.name for each in fields(base)})
+    if unknown:
+        raise SettingsError(f"{unknown[0]} is no setting of --method {method}.")
+    return replace(base, **given)
 
 
 def _engine(cluster: Cluster | None, workers: int, tables: str | None, together: int) -> Engine:
@@ -72,6 +102,17 @@ def _engine(cluster: Cluster | None, workers: int, tables: str | None, together:
     from wikilda.training.engines.spark import SparkEngine
 
     return SparkEngine(cluster.master, tables, cluster.conf, together)
+
+
+def warnings_of(rows: list[Metrics]) -> list[str]:
+    """What should make one think twice of a training."""
+    told = [row.held_out for row in rows if row.held_out is not None]
+    if len(told) > 1 and told[-1] < told[-2]:
+        return [
+            f"held-out likelihood has fallen from {told[-2]:.4f} to {told[-1]:.4f} in the last iteration: "
+            "these texts teach nothing more. Use fewer iterations, or more texts like those that you will link."
+        ]
+    return []
 
 
 _COLUMNS = ["iteration", "train", "held out", "parameters", "gained", "dropped", "changed", "documents/s"]

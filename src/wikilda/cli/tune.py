@@ -33,6 +33,7 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 @click.option(
     "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most."
 )
+@click.option("--grid", is_flag=True, help="Try all combinations instead of one setting after the other.")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Use every n-th document only.")
 @workers_option("Trials")
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
@@ -45,8 +46,8 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 @settings_options(UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], method: str, space_file: Path | None, record_file: Path, rounds: int,
-    every: int, workers: int, knowledge: Path | None, splits: tuple[str, ...], form: str | None, even_test: bool,
-    settings: UrnSettings,
+    grid: bool, every: int, workers: int, knowledge: Path | None, splits: tuple[str, ...], form: str | None,
+    even_test: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Search for the settings that measure best on gold: greedily, one at a time, as the paper does.
 
@@ -69,7 +70,7 @@ def command(
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
         task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch), method)
         search = Search(task, space, start, record, workers)
-        for step in search.steps(rounds):
+        for step in search.grid() if grid else search.steps(rounds):
             out.print(_line(step), markup=False, highlight=False)
     out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
     out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)

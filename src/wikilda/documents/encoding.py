@@ -16,8 +16,10 @@ from wikilda.text.offsets import Spans
 from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, Tokens, chain, mention_key, mix, tokens_of
 
 _WINDOW = 4  # tokens of context on either side of a mention
+MOST_CONTEXTS = 2 * _WINDOW  # context symbols of a mention
 _MENTION, _NUMBER = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xD1B54A32D192ED00)  # for any of them
 _SIDES = np.array([0x8CB92BA72F3D8DD7, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3], np.uint64)
+_EVEN = ~np.uint64(1)  # counts have signed keys: half of the symbol
 _CUT = -2  # instead of a mention's number: its span begins or ends inside a token
 
 
@@ -33,7 +35,7 @@ class EncodedDocument:
     """A document as the knowledge numbers its words and mentions; −1 for those that it does not have.
 
     Samplers need `words`, `mentions` and `id`, which random numbers depend on. The urn also needs the mentions'
-    `positions` (in tokens) and spans, and their `contexts` if the model was adapted.
+    `positions` (in tokens) and spans, and their `contexts` if the model has learned from texts.
     """
 
     words: ArrayLike  # content words outside of mentions
@@ -135,7 +137,7 @@ def _words(hashes: Hashes, starts: Offsets, spans: Offsets, table: HashTable) ->
 def _contexts(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> tuple[Offsets, Hashes]:
     """The distinct context symbols of each span: a token, its side, and whether it is next to the span."""
     tokens = _plain(text, hashes, starts, spans)
-    offsets, symbols = np.zeros(len(spans) + 1, np.int64), np.empty(2 * _WINDOW * len(spans), np.uint64)
+    offsets, symbols = np.zeros(len(spans) + 1, np.int64), np.empty(MOST_CONTEXTS * len(spans), np.uint64)
     for number in range(len(spans)):
         first, last = _token_from(starts, spans[number, 0]), _token_from(starts, spans[number, 1]) - 1
         end = _side(tokens, first, -1, offsets[number], offsets[number], symbols)
@@ -163,7 +165,7 @@ def _side(tokens: Hashes, at: Whole, step: Whole, begin: Whole, end: Whole, symb
     at += step
     while 0 <= at < len(tokens) and seen < _WINDOW:
         if tokens[at] != BREAK:
-            symbol = mix(tokens[at] ^ _SIDES[(step > 0) * 2 + (seen > 0)])
+            symbol = mix(tokens[at] ^ _SIDES[(step > 0) * 2 + (seen > 0)]) & _EVEN
             new = symbol != 0
             for other in range(begin, end):
                 new = new and symbols[other] != symbol

@@ -19,7 +19,7 @@ from wikilda.linking.methods import URN, method_settings
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
 
-DEFAULT_METHODS = ("prior", "tagme", "aida", "urn", "adapted")
+DEFAULT_METHODS = ("prior", "tagme", "aida", "urn", "trained")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def evaluate(
     files
         Data sets: AIDA, NIF, WNED, ELEVANT, or JSON lines with a `title` for each mention.
     methods
-        Names of methods (`prior`, `tagme`, `aida-local`, `aida`, `paper`, `lda`, `urn`, `adapted`, or `all`); with
+        Names of methods (`prior`, `tagme`, `aida-local`, `aida`, `paper`, `lda`, `urn`, `trained`, or `all`); with
         other settings as `NAME:tuned` or `NAME:FILE.toml`; methods of your own as `MODULE:CLASS`.
     also
         Further models of the same knowledge; methods that depend on the model are run with each.
@@ -85,7 +85,7 @@ def evaluate(
     format
         The format of the files, if their content does not show it.
     settings
-        Settings of the methods `urn` and `adapted`.
+        Settings of the methods `urn` and `trained`.
     workers
         Threads; all cores by default.
     watch
@@ -108,7 +108,7 @@ def evaluate(
     wanted = everything() if "all" in methods else list(dict.fromkeys(methods))
     texts = [document for gold in golds for document in gold.documents]
     given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
-    made = make_methods(wanted, given, {"urn": chosen, "adapted": chosen})
+    made = make_methods(wanted, given, {"urn": chosen, "trained": chosen})
     groups: list[list[Run]] = []
     for gold in golds:
         groups.append([run(method, gold, workers) for method in made])

@@ -6,7 +6,7 @@ candidates are sums, too:
 - *prior*: log P(k|v), as from the base;
 - *words*: word_weight · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
 - *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
-- *surroundings*: what stands around the mention, if the model was adapted to texts;
+- *surroundings*: the context of the mention, if the model was trained on texts;
 - *company*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): how much
   more the other mentions make of it, and what each other string adds to that.
 
@@ -164,7 +164,7 @@ class _PartOf:
         company = np.log(held.total / held.base) - np.log(against.total / against.base)
         prior += self.sharpen * float(np.log(held.base) - np.log(against.base))
         before = self.part.mentions.offsets[token] - span.start
-        around = self.sharpen * float(self.part.surroundings[before + one] - self.part.surroundings[before + other])
+        around = self.sharpen * float(self.part.contexts[before + one] - self.part.contexts[before + other])
         return Odds(prior, words, names, around, self.sharpen * float(company))
 
     def _content(self, token: int, topic: int) -> Content:

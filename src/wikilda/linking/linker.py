@@ -216,10 +216,10 @@ class Linker:
     def encode(self, document: Document | str, *, contexts: bool | None = None) -> EncodedDocument:
         """A document as symbols; the detector finds its mentions if they are not given.
 
-        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model was adapted.
+        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model knows contexts.
         """
         if contexts is None:
-            contexts = self.urn is not None and self.urn.surroundings is not None
+            contexts = self.urn is not None and self.urn.contexts is not None
         return encode(_document(document), self.knowledge, self.detector, contexts=contexts)
 
     def draw(self, document: EncodedDocument | Document | str) -> Drawn:

@@ -1,4 +1,4 @@
-"""What a model has learned of the words around mentions: which kinds of topics they go with."""
+"""What a model has learned of context symbols: how often each was next to a mention of which type of topic."""
 
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from wikilda._core.array_checks import Array, Arrays, hash_table, rows
 from wikilda._core.hash_table import HashTable
 
+HASHES = 1 << 22  # of type words
+
 # The arrays that it is stored as.
 PARTS = (
-    "kinds_offsets", "kinds_words", "symbols_keys", "symbols_values", "offsets", "words", "counts", "sums", "totals",
-    "texts",
+    "type_offsets", "type_words", "type_hashes", "symbols_keys", "symbols_values", "offsets", "words", "counts", "sums",
+    "totals", "texts",
 )  # fmt: skip
 
 
@@ -20,7 +22,8 @@ def declared(prefix: str) -> Arrays:
     """What the stored arrays must be, for the model's own declarations."""
     words = Array(np.uint32, below="types", increasing=True)
     return {
-        **rows(f"{prefix}kinds_", "topics", optional=True, words=words),
+        **rows(f"{prefix}type_", "topics", optional=True, words=words),
+        f"{prefix}type_hashes": Array(np.uint32, "types", below=HASHES, optional=True),
         **hash_table(f"{prefix}symbols_", below="contexts", optional=True),
         **rows(prefix, "contexts", optional=True, words=words, counts=Array(np.float32)),
         f"{prefix}sums": Array(np.float64, "contexts", optional=True),
@@ -29,17 +32,18 @@ def declared(prefix: str) -> Arrays:
     }
 
 
-class Kinds(NamedTuple):
-    """The words that tell of each topic: those of topic k from offsets[k] on, sorted."""
+class TopicTypes(NamedTuple):
+    """The type words of each topic: those of topic k from offsets[k] on, sorted; and the hash of every word."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
+    hashes: NDArray[np.uint32]
 
 
-class Surroundings(NamedTuple):
-    """n_cd, learned: of the symbol with number c, words and counts from offsets[c] on, words sorted; and their sums."""
+class ContextCounts(NamedTuple):
+    """n_cd: of context symbol number c, type words d (sorted) and counts from offsets[c] on; and their sums."""
 
-    kinds: Kinds
+    types: TopicTypes
     symbols: HashTable
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
@@ -53,23 +57,37 @@ class Surroundings(NamedTuple):
         """How many counts there are in all: n."""
         return float(self.totals.sum())
 
+    @property
+    def keys(self) -> NDArray[np.uint64]:
+        """The context symbols by number."""
+        found = np.empty(len(self.sums), np.uint64)
+        used = self.symbols.keys != 0
+        found[self.symbols.values[used]] = self.symbols.keys[used]
+        return found
+
     def has(self, text: str) -> bool:
         """Whether it was learned from a text, among others."""
-        digest = text_digest(text)
-        at = int(np.searchsorted(self.texts, digest))
-        return at < len(self.texts) and bool(self.texts[at] == digest)
+        return bool(self.among(np.array([text_digest(text)], np.uint64))[0])
+
+    def among(self, digests: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which texts it was learned from, by their digests."""
+        if len(self.texts) == 0:
+            return np.zeros(len(digests), np.bool_)
+        places = np.minimum(np.searchsorted(self.texts, digests), len(self.texts) - 1)
+        found: NDArray[np.bool_] = self.texts[places] == digests
+        return found
 
     @classmethod
-    def of(cls, parts: dict[str, NDArray[Any]]) -> "Surroundings":
+    def of(cls, parts: dict[str, NDArray[Any]]) -> "ContextCounts":
         """Put stored arrays together."""
         arrays = [parts[name] for name in PARTS]
-        return cls(Kinds(*arrays[:2]), HashTable(*arrays[2:4]), *arrays[4:])
+        return cls(TopicTypes(*arrays[:3]), HashTable(*arrays[3:5]), *arrays[5:])
 
     def parts(self) -> dict[str, NDArray[Any]]:
         """The arrays to store."""
-        return dict(zip(PARTS, (*self.kinds, *self.symbols, *self[2:]), strict=True))
+        return dict(zip(PARTS, (*self.types, *self.symbols, *self[2:]), strict=True))
 
 
 def text_digest(text: str) -> np.uint64:
-    """A text as a number, by which it is known again."""
+    """A text as a number, by which it is recognised."""
     return np.uint64(int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little"))

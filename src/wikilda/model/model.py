@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from wikilda._core.array_checks import Array, rows
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda.model.context_counts import PARTS, Surroundings, declared
+from wikilda.model.context_counts import PARTS, ContextCounts, declared
 from wikilda.model.settings import ModelSettings
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
+    from wikilda.model.writer import ModelWriter
 
-WORDS, MENTIONS, SURROUNDINGS = "words", "mentions", "surroundings"
+WORDS, MENTIONS, CONTEXTS = "words", "mentions", "contexts"
+URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 
 
@@ -49,9 +51,10 @@ class Model(Artifact):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
     kind = "model"
-    format = 1
+    format = 2
     fields = {
-        "iteration": int, "knowledge.identity": str, "knowledge.path": str, "settings": dict, "summary": dict[str, int],
+        "iteration": int, "method": str, "knowledge.identity": str, "knowledge.path": str, "settings": dict,
+        "summary": dict[str, int],
     }  # fmt: skip
     arrays = {
         **rows("words/", WORDS, topics=_TOPICS, values=Array(np.float32)),
@@ -60,7 +63,7 @@ class Model(Artifact):
         "topics/mentions_sums": Array(np.float64, "topics"),
         "topics/popularity": Array(np.float32, "topics"),
         "topics/word_norms": Array(np.float32, "topics"),
-        **declared(f"{SURROUNDINGS}/"),
+        **declared(f"{CONTEXTS}/"),
     }
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
@@ -78,6 +81,11 @@ class Model(Artifact):
     def iteration(self) -> int:
         """How many iterations of training it has had."""
         return self.field("iteration", int)
+
+    @property
+    def method(self) -> str:
+        """What it was trained for: URN or LDA; nothing if it was not trained."""
+        return self.field("method", str)
 
     @property
     def change(self) -> dict[str, int]:
@@ -146,11 +154,11 @@ class Model(Artifact):
         return self.array("topics/popularity")
 
     @cached_property
-    def surroundings(self) -> Surroundings | None:
-        """What it has learned of the words around mentions, if it was adapted."""
-        if not self.has(f"{SURROUNDINGS}/offsets"):
+    def contexts(self) -> ContextCounts | None:
+        """What it has learned of the context of mentions, if it was trained for the urn."""
+        if not self.has(f"{CONTEXTS}/offsets"):
             return None
-        return Surroundings.of({name: self.array(f"{SURROUNDINGS}/{name}") for name in PARTS})
+        return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
@@ -158,11 +166,18 @@ class Model(Artifact):
         other.settings = settings
         return other
 
-    def with_surroundings(self, surroundings: Surroundings | None) -> "Model":
-        """The same parameters with something else learned of what stands around mentions, or nothing."""
+    def with_learned(self, mentions: Parameters, contexts: ContextCounts | None, iteration: int) -> "Model":
+        """In memory, the same model with what it has learned after some iterations for the urn."""
         other = copy.copy(self)
-        other.__dict__["surroundings"] = surroundings
+        other.manifest = self.manifest | {"iteration": iteration, "method": URN}
+        other.__dict__ |= {"mentions": mentions, "contexts": contexts}
         return other
+
+    def derive(self, target: str | Path, *, overwrite: bool = False) -> "ModelWriter":
+        """Write a model that is this one but for what is replaced."""
+        from wikilda.model.writer import ModelWriter
+
+        return ModelWriter(target, self.topics, overwrite=overwrite, base=self)
 
     def knowledge(self, path: str | Path | None = None) -> "Knowledge":
         """Open the knowledge that the model belongs to, where it was or at `path`; any other is refused."""

@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
-from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
+from wikilda.model.context_counts import ContextCounts
+from wikilda.model.model import CONTEXTS, WORDS, Model, Parameters
 from wikilda.model.settings import ModelSettings
 
 _CHUNK = 1 << 20  # parameters handled at a time
 
 
 class ModelWriter:
-    """Writes a model; used as a context, it leaves nothing behind when something goes wrong."""
+    """Writes a model; used as a context, it leaves nothing behind when something goes wrong.
 
-    def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False) -> None:
-        self.topics = topics
-        self._writer = Model.writer(target, overwrite=overwrite)
+    With a `base`, the model has what that has but for what is replaced; they share it on disk.
+    """
+
+    def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False, base: Model | None = None) -> None:
+        self.topics, self.base = topics, base
+        self._writer = Model.writer(target, overwrite=overwrite, base=base)
         self._tables: dict[str, Parameters] = {}
 
     def __enter__(self) -> "ModelWriter":
@@ -44,23 +48,38 @@ class ModelWriter:
         adopted = (self._writer.adopt(f"{kind}/topics", topics), self._writer.adopt(f"{kind}/values", values))
         self._tables[kind] = Parameters(offsets, *adopted)
 
+    def contexts(self, learned: ContextCounts | None) -> None:
+        """What was learned of the context of mentions, if anything."""
+        self._writer.remove(CONTEXTS)
+        for name, values in learned.parts().items() if learned else ():
+            self._writer.array(f"{CONTEXTS}/{name}", values)
+
+    def derived(self, **fields: Any) -> Model:
+        """Finish a model that has the settings, the knowledge and the popularity of its base."""
+        base = self.base
+        assert base is not None
+        self._write_sums()
+        replaced = {f"{kind} parameters": int(table.offsets[-1]) for kind, table in self._tables.items()}
+        self._tables.clear()
+        return self._writer.finish({"summary": base.summary | replaced, **fields})
+
     def finish(
         self,
         settings: ModelSettings,
         popularity: NDArray[np.float32],
         *,
         iteration: int = 0,
+        method: str = "",
         knowledge: str = "",
         knowledge_path: str = "",
         more: dict[str, Any] | None = None,
     ) -> Model:
         """Sum the parameters by topic, write the manifest, and move the model into place."""
-        for kind in (WORDS, MENTIONS):
-            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
-        self._writer.array("topics/word_norms", word_norms(self._tables[WORDS], self.topics))
+        self._write_sums()
         self._writer.array("topics/popularity", popularity.astype(np.float32))
         manifest = {
             "iteration": iteration,
+            "method": method,
             "knowledge": {"identity": knowledge, "path": knowledge_path},
             "settings": settings.to_mapping(),
             "summary": {
@@ -72,6 +91,13 @@ class ModelWriter:
         }
         self._tables.clear()
         return self._writer.finish(manifest)
+
+    def _write_sums(self) -> None:
+        """What is derived from the tables that were written, by topic."""
+        for kind, table in self._tables.items():
+            self._writer.array(f"topics/{kind}_sums", sum_by_topic(table, self.topics))
+        if WORDS in self._tables:
+            self._writer.array("topics/word_norms", word_norms(self._tables[WORDS], self.topics))
 
 
 def chunks(offsets: NDArray[np.int64], most: int = _CHUNK) -> Iterator[tuple[int, int]]:

@@ -157,7 +157,7 @@ class OddsAnswer(BaseModel):
     prior: float = Field(description="how often the string means it")
     words: float = Field(description="how well the document's words go with it and its neighbours")
     names: float = Field(description="whether its title looks like the string, or like what that abbreviates")
-    surroundings: float = Field(description="what stands around the mention, if the model was adapted to texts")
+    surroundings: float = Field(description="the context of the mention, if the model was trained on texts")
     company: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
     total: float
 

@@ -1,7 +1,7 @@
 """What is finished of an iteration: one directory a shard, renamed into place when it is whole.
 
 ITERATION/shared/            what all shards share
-ITERATION/notes/000012/      a shard's figures, and the topics that its mentions had
+ITERATION/notes/000012/      a shard's figures, and what the next iteration needs to know of it
 ITERATION/shards/000012/     its counts: the shard is done when this is there
 ITERATION/sums/0003/         the counts of a group of shards, added up; the shards of the group are then gone
 ITERATION/model/             the model that came out
@@ -10,6 +10,7 @@ ITERATION/model/             the model that came out
 import json
 import math
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 from wikilda._core.atomic import new_directory
 from wikilda._core.npy import GrowingArray, save_array
-from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.count_runs import Run, add_up, open_run, save_run, stretches
 from wikilda.training.shard import Found
 
@@ -38,20 +38,20 @@ class Checkpoint:
 
     def save(self, shard: int, found: Found) -> None:
         """Keep what a shard has found."""
-        self.save_notes(shard, found.chosen, json.dumps(found.report))
+        self.save_notes(shard, found.notes, json.dumps(found.report))
         with new_directory(self.path / "shards" / f"{shard:06d}") as place:
-            save_run(place, WORDS, found.words)
-            save_run(place, MENTIONS, found.mentions)
+            for kind, run in found.runs.items():
+                save_run(place, kind, run)
 
-    def save_notes(self, shard: int, chosen: NDArray[np.uint32], report: str) -> None:
-        """Keep the topics that the mentions of a shard had, and its figures."""
+    def save_notes(self, shard: int, notes: NDArray[np.uint32], report: str) -> None:
+        """Keep the notes of a shard for the next iteration, and its figures."""
         with new_directory(self.path / "notes" / f"{shard:06d}") as place:
-            save_array(place / "chosen.npy", chosen)
+            save_array(place / "notes.npy", notes)
             (place / "report.json").write_text(report, "utf-8")
 
-    def chosen(self, shard: int) -> NDArray[np.uint32] | None:
-        """The topics that the mentions of a shard had, if they are known."""
-        file = self.path / "notes" / f"{shard:06d}" / "chosen.npy"
+    def notes(self, shard: int) -> NDArray[np.uint32] | None:
+        """The notes of a shard, if there are any."""
+        file = self.path / "notes" / f"{shard:06d}" / "notes.npy"
         return np.load(file, allow_pickle=False) if file.is_file() else None
 
     def report(self) -> dict[str, float]:
@@ -73,12 +73,12 @@ class Checkpoint:
             return
         places = [self.path / "shards" / f"{each:06d}" for each in members]
         with new_directory(self._sum(group)) as place:
-            for kind in (WORDS, MENTIONS):
-                write_sum([open_run(each, kind) for each in places], symbols[kind], place, kind)
+            for kind, most in symbols.items():
+                write_sum([open_run(each, kind) for each in places], most, place, kind)
         for each in places:
             shutil.rmtree(each)
 
-    def runs(self) -> dict[str, list[Run]]:
+    def runs(self, kinds: Iterable[str]) -> dict[str, list[Run]]:
         """All counts."""
         places = []
         for group in range(-(-self.count // self.group_size)):
@@ -87,7 +87,7 @@ class Checkpoint:
             else:
                 members = range(group * self.group_size, min((group + 1) * self.group_size, self.count))
                 places += [self.path / "shards" / f"{each:06d}" for each in members]
-        return {kind: [open_run(place, kind) for place in places] for kind in (WORDS, MENTIONS)}
+        return {kind: [open_run(place, kind) for place in places] for kind in kinds}
 
     def forget_counts(self) -> None:
         """Remove what is of no more use when the model is there."""

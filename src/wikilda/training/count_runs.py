@@ -42,6 +42,18 @@ class Run(NamedTuple):
 EMPTY = Run(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
 
 
+def run_of_pairs(symbols: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.int64]) -> Run:
+    """Pairs in any order as a run; equal ones are added up."""
+    order = np.lexsort((topics, symbols))
+    symbols, topics, counts = symbols[order], topics[order], counts[order]
+    new = np.ones(len(symbols), np.bool_)
+    new[1:] = (symbols[1:] != symbols[:-1]) | (topics[1:] != topics[:-1])
+    starts = np.flatnonzero(new)
+    distinct, first = np.unique(symbols[starts], return_index=True)
+    sums = np.add.reduceat(counts, starts) if len(starts) else counts
+    return Run(distinct, np.append(first, len(starts)).astype(np.int64), topics[starts], sums)
+
+
 def save_run(directory: Path, kind: str, run: Run) -> None:
     """Write a run as arrays."""
     for part in _PARTS:

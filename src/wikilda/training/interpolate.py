@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
 from wikilda._core.npy import GrowingArray
-from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.model import MENTIONS, WORDS
+from wikilda.model import Model, Parameters
+from wikilda.model.model import LDA, MENTIONS, WORDS
 from wikilda.model.writer import chunks
 from wikilda.training.count_runs import Run, add_up
 
@@ -57,28 +57,22 @@ def interpolate(
     """Write the next model to `target`; `scratch` is a directory on the same disk."""
     scratch.mkdir(parents=True, exist_ok=True)
     tables = {WORDS: model.words, MENTIONS: model.mentions}
-    joined = {kind: _join(table, updates[kind], blend, scratch / kind) for kind, table in tables.items()}
+    joined = {kind: join(table, updates[kind], blend, scratch / kind) for kind, table in tables.items()}
     return next_model(model, joined, target, knowledge_path=knowledge_path, iteration=iteration)
 
 
 def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowledge_path: str, iteration: int) -> Model:
     """Put the model together that follows another."""
-    with ModelWriter(target, model.topics, overwrite=True) as writer:
+    with model.derive(target, overwrite=True) as writer:
         for kind, made in joined.items():
             writer.adopt(kind, made.offsets, made.topics, made.values)
-        knowledge = model.knowledge_identity
+        knowledge = {"identity": model.knowledge_identity, "path": knowledge_path}
         change = Change(*map(sum, zip(*(made.change for made in joined.values()), strict=True)))
-        return writer.finish(
-            model.settings,
-            model.popularity,
-            iteration=iteration,
-            knowledge=knowledge,
-            knowledge_path=knowledge_path,
-            more={"change": change._asdict()},
-        )
+        return writer.derived(iteration=iteration, method=LDA, change=change._asdict(), knowledge=knowledge)
 
 
-def _join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joined:
+def join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joined:
+    """One table of the next model."""
     topics = GrowingArray(scratch.with_suffix(".topics.npy"), np.uint32)
     values = GrowingArray(scratch.with_suffix(".values.npy"), np.float32)
     lengths = np.zeros(table.symbols + 1, np.int64)

@@ -2,26 +2,36 @@
 
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from wikilda._core.artifact import MANIFEST, check_target
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.artifact import MANIFEST, check_target, kind_of
 from wikilda._core.atomic import place_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
 from wikilda._core.workdir import work_directory
+from wikilda.documents.detection import Detector, DetectorSettings
+from wikilda.documents.reading import ReadSettings
+from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import Checkpoint
-from wikilda.training.corpus import Corpus
+from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
+from wikilda.training.learn import learned, next_model
 from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on
 
+DEFAULT = UrnTraining()
+_CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
@@ -34,45 +44,75 @@ class Plan:
     keep: int = 0  # models of so many iterations before the last are kept in TARGET.iterations
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How texts are encoded, where they are not a corpus already."""
+
+    settings: CorpusSettings = _CORPUS
+    documents: ReadSettings = _READ
+    detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR
+    workers: int | None = None
+
+
 def train(
     model: str | Path,
-    corpus: str | Path,
+    texts: str | Path | Sequence[Path],
     target: str | Path,
-    settings: TrainingSettings = PRESETS["default"],
+    settings: TrainingSettings = DEFAULT,
     plan: Plan | None = None,
     *,
     engine: Engine | None = None,
+    reading: "Reading | None" = None,
     knowledge: str | Path | None = None,
     overwrite: bool = False,
     restart: bool = False,
 ) -> Model:
-    """Train a model on a corpus. The result depends on model, corpus, settings and number of shards alone.
+    """Train a model on texts: files and directories as `wikilda corpus` reads them, or one corpus that it has made.
 
-    After an interruption, the same call goes on where it was.
+    The result depends on model, texts, settings and number of shards alone. After an interruption, the same call
+    resumes.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
-    read = Corpus.open(corpus, first.knowledge_identity)
-    read.check_symbols(first.sizes)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
-    if place is None and settings.coherence:
-        raise SettingsError(f"{model}: has no knowledge, and coherence needs its link graph. Turn it off.")
-    documents = trained_on(read, settings.held_out)
-    if documents == 0:
-        raise InputError(f"{corpus}: no document is left to train on. Hold out fewer (--held-out).")
+    own = target.with_name(f"{target.name}.corpus")
+    read = _open_corpus(texts, first, place, own, reading or Reading())
+    if place is None and (isinstance(settings, UrnTraining) or settings.coherence):
+        raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
+    digests = _texts(first, read, settings)
+    documents = len(digests)
     shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
-    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "settings": settings.to_mapping()}
+    inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
+    inputs["settings"] = settings.to_mapping()
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
-            own = engine or LocalEngine()
+            runs = engine or LocalEngine()
             try:
-                training = _Training(own, first, read, place, settings, replace(plan, shards=shards), documents, work)
+                training = _Training(runs, first, read, place, settings, replace(plan, shards=shards), digests, work)
                 _finish(training.run(), work, target, place)
             finally:
                 if engine is None:
-                    own.close()
+                    runs.close()
         _keep(work, target)
+    shutil.rmtree(own, ignore_errors=True)
     return Model.open(target)
+
+
+def _open_corpus(
+    texts: str | Path | Sequence[Path], model: Model, knowledge: Path | None, target: Path, reading: "Reading"
+) -> Corpus:
+    """A corpus that is there, or texts as one beside the result."""
+    given = [Path(texts)] if isinstance(texts, str | Path) else [Path(each) for each in texts]
+    if len(given) == 1 and kind_of(given[0]) == Corpus.kind:
+        found = Corpus.open(given[0], model.knowledge_identity)
+        found.check_symbols(model.sizes)
+        return found
+    if knowledge is None:
+        raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
+    return make_corpus(
+        given, knowledge, target, reading.settings, reading=reading.documents, detector=reading.detector,
+        workers=reading.workers, overwrite=True,
+    )  # fmt: skip
 
 
 class _Training:
@@ -80,10 +120,11 @@ class _Training:
 
     def __init__(
         self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, settings: TrainingSettings,
-        plan: Plan, documents: int, work: Path,
+        plan: Plan, texts: NDArray[np.uint64], work: Path,
     ) -> None:  # fmt: skip
-        self.engine, self.model, self.corpus, self.knowledge = engine, model, corpus, knowledge
-        self.settings, self.plan, self.documents, self.work = settings, plan, documents, work
+        self.engine, self.model, self.first, self.corpus, self.knowledge = engine, model, model, corpus, knowledge
+        self.settings, self.plan, self.texts, self.work = settings, plan, texts, work
+        self.documents = len(texts)
         self.start = model.iteration
         self.metrics = read_metrics(work / FILE)
 
@@ -102,7 +143,7 @@ class _Training:
     def _job(self, number: int) -> Job:
         previous = self._checkpoint(number - 1) if number - 1 > self.start else None
         task = Task(number, self.documents, self.settings)
-        return Job(self.model, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
+        return Job(self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
 
     def _checkpoint(self, number: int) -> Checkpoint:
         return Checkpoint(self.work / f"iteration-{number:04d}", self.plan.shards)
@@ -114,10 +155,22 @@ class _Training:
             model = Model.open(made)
         else:
             self._sample(job, number)
-            model = self.engine.interpolate(job, self._blend(number), made)
+            model = self._next(job, made)
         if all(row.iteration != number for row in self.metrics):
             self._record(self._measured(job, model, time.perf_counter() - begun))
         return model
+
+    def _next(self, job: Job, target: Path) -> Model:
+        """The M-step: line 15 of Algorithm 2."""
+        number, settings = job.task.iteration, self.settings
+        if isinstance(settings, LdaTraining):
+            return self.engine.interpolate(job, self._blend(number, settings), target)
+        place, counts = job.checkpoint.path / "learned", self.engine.counts(job)
+        before = job.previous.path / "learned" if job.previous else None
+        whole = learned(place, before, counts, settings.global_step(number - 1))
+        assert self.knowledge is not None
+        known = Knowledge.open(self.knowledge)
+        return next_model(self.first, known, whole, self.texts, target, iteration=number)
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations
@@ -127,11 +180,11 @@ class _Training:
             for documents in self.engine.sample(job):
                 shown.advance(documents)
 
-    def _blend(self, number: int) -> Blend:
+    def _blend(self, number: int, settings: LdaTraining) -> Blend:
         """Line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
-        rho, kept = self.settings.global_step(number - 1), self.settings.sweeps - self.settings.burn_in
-        scale = 1.0 if self.settings.corpus_scale else 1.0 / self.plan.shards
-        return Blend(1.0 - rho, rho * scale / kept, self.settings.threshold)
+        rho, kept = settings.global_step(number - 1), settings.sweeps - settings.burn_in
+        scale = 1.0 if settings.corpus_scale else 1.0 / self.plan.shards
+        return Blend(1.0 - rho, rho * scale / kept, settings.threshold)
 
     def _measured(self, job: Job, model: Model, seconds: float) -> Metrics:
         report = job.checkpoint.report()
@@ -170,7 +223,20 @@ class _Training:
             if old < number - self.plan.keep:
                 shutil.rmtree(place, ignore_errors=True)
             else:
-                shutil.rmtree(place / "notes", ignore_errors=True)
+                for name in ("notes", "learned"):
+                    shutil.rmtree(place / name, ignore_errors=True)
+
+
+def _texts(first: Model, corpus: Corpus, settings: TrainingSettings) -> NDArray[np.uint64]:
+    """The digests of the documents to train on; there must be some."""
+    texts = trained_on(corpus, settings.held_out)
+    if len(texts) == 0:
+        raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--held-out).")
+    if isinstance(settings, UrnTraining) and first.contexts is not None:
+        texts = texts[~first.contexts.among(texts)]
+        if len(texts) == 0:
+            raise InputError(f"{first.path}: has learned from all of these texts before. Give it others.")
+    return texts
 
 
 def _parameters(model: Model) -> int:

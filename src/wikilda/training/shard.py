@@ -20,9 +20,10 @@ from wikilda.lda.sampler import PacketSampler
 from wikilda.lda.similarity import Likeness
 from wikilda.lda.svi import Copy, Prior, Step, Table
 from wikilda.lda.tagme import Guess, tagme
+from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.count_runs import Run
-from wikilda.training.settings import TrainingSettings
+from wikilda.training.settings import LdaTraining, TrainingSettings
 
 NO_TOPIC = np.uint32(0xFFFFFFFF)
 
@@ -58,11 +59,10 @@ class Shard(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What sampling a shard has found: counts, the best topic of each document's mentions, and some figures."""
+    """What sampling a shard has found: counts by kind, notes for the next iteration, and some figures."""
 
-    words: Run
-    mentions: Run
-    chosen: NDArray[np.uint32]
+    runs: dict[str, Run]
+    notes: NDArray[np.uint32]  # the best topic of each document's mentions, or what the urn needs
     report: dict[str, float]
 
 
@@ -91,6 +91,7 @@ def sample_shard(
     `previous` are the mentions' topics in the iteration before; without them, where sampling started.
     """
     started = time.process_time()
+    assert isinstance(task.settings, LdaTraining)
     sampling = _Sampling(shard, shared, task, alike)
     for start in range(0, len(shard.documents.keys), task.settings.minibatch):
         end = min(start + task.settings.minibatch, len(shard.documents.keys))
@@ -99,8 +100,7 @@ def sample_shard(
     tokens = np.concatenate(sampling.occurring)
     changed = tokens[chosen != (before if previous is None else previous)].sum()
     return Found(
-        run_of(sampling.words),
-        run_of(sampling.mentions),
+        {WORDS: run_of(sampling.words), MENTIONS: run_of(sampling.mentions)},
         chosen,
         {
             "documents": len(shard.documents.keys),
@@ -117,6 +117,7 @@ class _Sampling:
 
     def __init__(self, shard: Shard, shared: Globals, task: Task, alike: Alike) -> None:
         documents, self.task, self.alike = shard.documents, task, alike
+        assert isinstance(task.settings, LdaTraining)
         self.keys, self.settings = documents.keys, task.settings
         shrink = task.settings.shrink_sums
         popularity = shared.popularity

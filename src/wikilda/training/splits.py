@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda.model import Model
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.settings import TrainingSettings
 
@@ -23,12 +24,19 @@ def of_shard(corpus: Corpus, number: int, shards: int, held_out: float) -> Docum
     return documents.chosen(~is_held_out(documents.keys, held_out))
 
 
-def trained_on(corpus: Corpus, held_out: float) -> int:
-    """How many documents are trained on."""
-    count, stretches = 0, max(corpus.documents // 100_000, 1)
+def new_to(model: Model, documents: Documents) -> Documents:
+    """Those of some documents that a model has not learned from before: no text counts twice."""
+    known = model.contexts
+    return documents if known is None else documents.chosen(~known.among(documents.digests))
+
+
+def trained_on(corpus: Corpus, held_out: float) -> NDArray[np.uint64]:
+    """The digests of the documents that are trained on."""
+    found, stretches = [np.empty(0, np.uint64)], max(corpus.documents // 100_000, 1)
     for number in range(stretches):
-        count += int((~is_held_out(corpus.shard(number, stretches).keys, held_out)).sum())
-    return count
+        some = corpus.shard(number, stretches)
+        found.append(some.digests[~is_held_out(some.keys, held_out)])
+    return np.concatenate(found)
 
 
 def to_evaluate(corpus: Corpus, settings: TrainingSettings, *, held_out: bool) -> Documents:

@@ -11,19 +11,44 @@ from wikilda.model.model import Parameters
 
 
 class Candidates(NamedTuple):
-    """By mention symbol: numbers in `topics` (sorted, each once), and P(k|v) of each."""
+    """By mention symbol: numbers in `topics` (sorted, each once), P(k|v) of each, and the sum of the symbol's λ̂."""
 
     topics: NDArray[np.uint32]
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int32]
     priors: NDArray[np.float64]
+    totals: NDArray[np.float64]
 
 
 def candidates_of(symbols: NDArray[np.int64], mentions: Parameters, most: int) -> Candidates:
     """The candidates of distinct mention symbols; none for a symbol that is unknown (−1)."""
-    offsets, topics, priors = _gather(symbols, mentions.offsets, mentions.topics, mentions.values, most)
+    offsets, topics, priors, totals = _gather(symbols, mentions.offsets, mentions.topics, mentions.values, most)
     distinct = np.unique(topics)
-    return Candidates(distinct, offsets, _numbers(distinct, topics), priors)
+    return Candidates(distinct, offsets, _numbers(distinct, topics), priors, totals)
+
+
+@njit
+def leave_out(
+    found: Candidates, rows: NDArray[np.int64], own: NDArray[np.int64], topics: NDArray[np.uint32],
+    counts: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """P(k|v) without what a document itself has added to λ̂: `counts` of `topics`, of mention i from own[i] on.
+
+    `rows` has the symbol of each mention, as a row of `found`, or −1.
+    """
+    values, totals = found.priors.copy(), found.totals.copy()
+    for row in range(len(totals)):
+        values[found.offsets[row] : found.offsets[row + 1]] *= totals[row]
+    for mention in range(len(rows)):
+        row = rows[mention]
+        for entry in range(own[mention], own[mention + 1]) if row >= 0 else range(0):
+            totals[row] -= counts[entry]
+            for at in range(found.offsets[row], found.offsets[row + 1]):
+                if found.topics[found.numbers[at]] == topics[entry]:
+                    values[at] = max(values[at] - counts[entry], 0.0)
+    for row in range(len(totals)):
+        values[found.offsets[row] : found.offsets[row + 1]] /= max(totals[row], 1e-300)
+    return values
 
 
 @njit
@@ -33,13 +58,14 @@ def _gather(
     topics: NDArray[np.uint32],
     values: NDArray[np.float32],
     most: Whole,
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
     """The `most` topics with the largest λ̂ of each symbol, in the order of the row; shares are those of all of it."""
     offsets = np.zeros(len(symbols) + 1, np.int64)
     for at in range(len(symbols)):
         length = starts[symbols[at] + 1] - starts[symbols[at]] if symbols[at] >= 0 else np.int64(0)
         offsets[at + 1] = offsets[at] + min(length, most)
     found, priors = np.empty(offsets[-1], np.uint32), np.empty(offsets[-1], np.float64)
+    totals = np.zeros(len(symbols), np.float64)
     for at in range(len(symbols)):
         if symbols[at] < 0:
             continue
@@ -56,7 +82,8 @@ def _gather(
                 to += 1
         for to in range(offsets[at], offsets[at + 1]):
             priors[to] /= max(total, 1e-300)
-    return offsets, found, priors
+        totals[at] = total
+    return offsets, found, priors, totals
 
 
 @njit

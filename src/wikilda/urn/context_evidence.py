@@ -1,13 +1,13 @@
-"""What stands around a mention, and which kinds of topics that goes with.
+"""The evidence of a mention's context for types of topics.
 
-The kind of a topic is told by some words D_k, those of its title and of the beginning of its article. C_i is what
-stands around a mention: the tokens on either side, each with its side, and whether it is next to the mention or
-further off. With n_cd how often c stood around a mention of a topic that d tells of, what C_i says for a topic is
+The type of a topic is its type words D_k, those of its title and of the beginning of its article. The context C_i of a
+mention are the tokens on either side, each with its side, and whether it is next to the mention or further off. With
+n_cd how often c was in the context of a mention of a topic with type word d, the evidence for a topic is
 
-    S_ik = 1/|D_k| · Σ_{d ∈ D_k} Σ_{c ∈ C_i} log((n_cd + 1) / (n_c · n_d / n + 1))
+    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / (n_c · n_d / n + 1))
 
-the mean over its words of pointwise mutual information, shrunk: what was seen rarely says little. The counts are
-learned from unlabelled texts (`wikilda.training.adaptation`).
+where the ratio is shrunk towards 1: what was seen rarely is weak evidence. The counts are learned from unlabelled
+texts (`wikilda train`).
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from wikilda._core.csr import find, offsets_of
 from wikilda._core.hash_table import HashTable, lookup, table_of
 from wikilda._core.jit import Real, inner, njit
 from wikilda.documents.encoding import Contexts
-from wikilda.model.context_counts import Kinds, Surroundings
+from wikilda.model.context_counts import ContextCounts, TopicTypes
 
 _SURE = 0.01  # posterior from which on a topic counts
 
@@ -25,41 +25,72 @@ Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]  # sym
 
 
 @njit
-def surroundings_evidence(
-    around: Contexts,
+def context_evidence(
+    contexts: Contexts,
     chosen: NDArray[np.int64],
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
-    known: Surroundings,
+    known: ContextCounts,
     total: Real,
 ) -> NDArray[np.float64]:
     """S of every candidate of chosen mentions; the candidates of the i-th of them from offsets[i] on."""
     evidence = np.zeros(len(topics), np.float64)
-    says = np.full(len(known.totals), np.nan)  # of words that were met at this mention
+    slots = np.full(len(known.totals), np.int32(-1))  # of type words that were met at this mention
     for token in range(len(chosen)):
-        rows = _rows(around, chosen[token], known.symbols)
+        rows = _rows(contexts, chosen[token], known.symbols)
         if len(rows) == 0:
             continue
-        for at in range(offsets[token], offsets[token + 1]):
-            start, end = known.kinds.offsets[topics[at]], known.kinds.offsets[topics[at] + 1]
-            for word in known.kinds.words[start:end]:
-                if np.isnan(says[word]):
-                    says[word] = _information(rows, word, known, total)
-                evidence[at] += says[word]
-            evidence[at] /= max(end - start, 1)
-        for at in range(offsets[token], offsets[token + 1]):
-            for word in known.kinds.words[known.kinds.offsets[topics[at]] : known.kinds.offsets[topics[at] + 1]]:
-                says[word] = np.nan
+        start, end = offsets[token], offsets[token + 1]
+        words = _type_words(topics[start:end], known.types, slots)
+        ratios = np.empty((len(words), len(rows)), np.float64)
+        for slot in range(len(words)):
+            _ratios(rows, words[slot], known, total, ratios[slot])
+        for at in range(start, end):
+            evidence[at] = _of_topic(topics[at], known.types, slots, ratios)
+        for word in words:
+            slots[word] = -1
     return evidence
 
 
 @inner
-def _rows(around: Contexts, mention: int, symbols: HashTable) -> NDArray[np.int64]:
-    """The numbers of what stands around a mention and was seen in learning."""
-    rows = np.empty(around.offsets[mention + 1] - around.offsets[mention], np.int64)
+def _type_words(topics: NDArray[np.uint32], types: TopicTypes, slots: NDArray[np.int32]) -> NDArray[np.uint32]:
+    """The distinct type words of some topics; `slots` then has their places."""
+    most = np.int64(0)
+    for topic in topics:
+        most += types.offsets[topic + 1] - types.offsets[topic]
+    words = np.empty(most, np.uint32)
+    count = np.int32(0)
+    for topic in topics:
+        for word in types.words[types.offsets[topic] : types.offsets[topic + 1]]:
+            if slots[word] < 0:
+                slots[word] = count
+                words[count] = word
+                count += np.int32(1)
+    return words[:count]
+
+
+@inner
+def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], ratios: NDArray[np.float64]) -> Real:
+    """S of a topic: the logarithm of a product, not a sum of logarithms, which take longer."""
+    start, end = types.offsets[topic], types.offsets[topic + 1]
+    if start == end:
+        return 0.0
+    product = 1.0
+    for at in range(ratios.shape[1]):
+        mean = 0.0
+        for word in types.words[start:end]:
+            mean += ratios[slots[word], at]
+        product *= mean / np.float64(end - start)
+    return np.log(product)
+
+
+@inner
+def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.int64]:
+    """The numbers of the context symbols of a mention that were seen in training."""
+    rows = np.empty(contexts.offsets[mention + 1] - contexts.offsets[mention], np.int64)
     count = 0
-    for at in range(around.offsets[mention], around.offsets[mention + 1]):
-        row = lookup(symbols, around.symbols[at])
+    for at in range(contexts.offsets[mention], contexts.offsets[mention + 1]):
+        row = lookup(symbols, contexts.symbols[at])
         if row >= 0:
             rows[count] = row
             count += 1
@@ -67,26 +98,27 @@ def _rows(around: Contexts, mention: int, symbols: HashTable) -> NDArray[np.int6
 
 
 @inner
-def _information(rows: NDArray[np.int64], word: np.uint32, known: Surroundings, total: Real) -> Real:
-    """What the surroundings together say for a word: one logarithm of a product, not many of its factors."""
+def _ratios(
+    rows: NDArray[np.int64], word: np.uint32, known: ContextCounts, total: Real, ratios: NDArray[np.float64]
+) -> None:
+    """How much likelier each context symbol is with a type word than anywhere."""
     share = known.totals[word] / max(total, 1e-300)
-    product = 1.0
-    for row in rows:
+    for number in range(len(rows)):
+        row = rows[number]
         at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
         count = np.float64(known.counts[at]) if at >= 0 else 0.0
-        product *= (count + 1.0) / (known.sums[row] * share + 1.0)
-    return np.log(product)
+        ratios[number] = (count + 1.0) / (known.sums[row] * share + 1.0)
 
 
 @njit
 def spread(
-    around: Contexts,
+    contexts: Contexts,
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
     posterior: NDArray[np.float64],
-    kinds: Kinds,
+    types: TopicTypes,
 ) -> Rows:
-    """For each mention, all pairs of what stands around it and of words of what it may mean; they share its weight."""
+    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
     size = np.int64(0)
     for write in range(2):
         if write:
@@ -95,24 +127,24 @@ def spread(
             size = np.int64(0)
         for mention in range(len(offsets) - 1):
             for at in range(offsets[mention], offsets[mention + 1]):
-                start, end = kinds.offsets[topics[at]], kinds.offsets[topics[at] + 1]
+                start, end = types.offsets[topics[at]], types.offsets[topics[at] + 1]
                 if posterior[at] < _SURE:
                     continue
-                for symbol in range(around.offsets[mention], around.offsets[mention + 1]):
+                for symbol in range(contexts.offsets[mention], contexts.offsets[mention + 1]):
                     for word in range(start, end):
                         if write:
-                            symbols[size], words[size] = around.symbols[symbol], kinds.words[word]
+                            symbols[size], words[size] = contexts.symbols[symbol], types.words[word]
                             counts[size] = posterior[at] / (end - start)
                         size += 1
     return symbols, words, counts
 
 
-def without(known: Surroundings, around: Contexts, own: Rows) -> Surroundings:
-    """What was learned of what stands around a document's mentions, but for the counts of that document itself.
+def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCounts:
+    """What was learned of the context symbols of a document, but for the counts of that document itself.
 
     n_d and n stay those of all: one document changes little there.
     """
-    symbols = np.unique(around.symbols)
+    symbols = np.unique(contexts.symbols)
     numbers = _lookup_all(known.symbols, symbols)
     symbols, numbers = symbols[numbers >= 0], numbers[numbers >= 0]
     lengths = known.offsets[numbers + 1] - known.offsets[numbers]

@@ -24,7 +24,7 @@ class UrnSettings(Settings):
     acronym_bonus: float = setting(3.0, "log weight of a title whose initials are the mention string")
     title_mismatch_penalty: float = setting(0.5, "log penalty of titles unlike the string, if another title matches it")
     context_weight: float = setting(
-        0.3, "weight of the context words of a mention, if the model was adapted to texts", minimum=0
+        0.3, "weight of the context of a mention, if the model was trained on texts", minimum=0
     )
     posterior_exponent: float = setting(3.0, "exponent of the posterior, for calibration", above=0)
     nil_odds: float = setting(0.6, "odds of NIL for a topic with four links and no support", minimum=0)

@@ -14,14 +14,15 @@ from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
-from wikilda.model.context_counts import Surroundings
-from wikilda.urn._candidates import Candidates, candidates_of
+from wikilda.model.context_counts import ContextCounts
+from wikilda.urn._candidates import Candidates, candidates_of, leave_out
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
-from wikilda.urn.context_evidence import spread, surroundings_evidence, without
+from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.settings import UrnSettings
+from wikilda.urn.statistics import UNIT, Taught, taught_by
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -48,10 +49,11 @@ class Part:
     posterior: NDArray[np.float64]
     nil: NDArray[np.float64]  # by mention
     shares: NDArray[np.float64]  # the posterior before it was sharpened
+    from_base: NDArray[np.float64]  # what the base measure has of them
     rows: NDArray[np.int64]  # which of the distinct strings each mention has
     found: Candidates  # of distinct strings
     logs: Logs
-    surroundings: NDArray[np.float64]  # what stands around a mention says for its candidates, as logarithms
+    contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates, as logarithms
     neighbours: Neighbours  # of topics
     related: Matrix
     words: NDArray[np.int64]  # distinct words of the document
@@ -68,6 +70,7 @@ class Drawn:
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     posterior: NDArray[np.float64]
+    from_base: NDArray[np.float64]  # the share of the conditional that came from the base measure
     nil: NDArray[np.float64]
     parts: list[Part]
 
@@ -84,11 +87,12 @@ class Drawn:
             before += len(part.posterior)
         offsets = offsets_of(lengths)
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        topics = [part.topics[part.mentions.numbers] for part in parts]
-        posterior = [part.posterior for part in parts]
         if not parts:
-            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), nil, parts)
-        return cls(offsets, np.concatenate(topics)[source], np.concatenate(posterior)[source], nil, parts)
+            return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), np.empty(0, np.float64), nil, parts)
+        topics = np.concatenate([part.topics[part.mentions.numbers] for part in parts])
+        posterior = np.concatenate([part.posterior for part in parts])
+        base = np.concatenate([part.from_base for part in parts])
+        return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
     def mention(self, number: int) -> Ranking:
         """The topics that a mention may mean and their posterior probabilities, best first."""
@@ -105,17 +109,28 @@ class Urn:
         self.model, self.knowledge, self.settings = model, knowledge, settings
         self.lengths = model.word_norms
         s = settings
-        self.surroundings = model.surroundings if s.context_weight > 0 else None
-        self._counted = self.surroundings.total if self.surroundings else 0.0
+        self.contexts = model.contexts if s.context_weight > 0 else None
+        self._counted = self.contexts.total if self.contexts else 0.0
         self.rules = Rules(s.sweeps, s.burn_in, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
         self._local: Any = threading.local()
 
     def draw(self, document: EncodedDocument) -> Drawn:
-        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone."""
+        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
+
+        What the model has learned from the document itself is left out.
+        """
+        learned = self.model.contexts
+        own = None
+        if learned is not None and learned.has(document.text):
+            own = taught_by(self.draw_without(replace(document, contexts=None), None))
+        return self.draw_without(document, own)
+
+    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+        """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
         first = int(np.searchsorted(words, 0))
-        spoken, strings = self._spoken(document), document.strings
+        learned, strings = self._learned(document, own), document.strings
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
@@ -125,7 +140,8 @@ class Urn:
                     mentions,
                     places,
                     [strings[at] for at in chosen],
-                    spoken,
+                    learned,
+                    own,
                     words[first:],
                     counts[first:],
                     stream,
@@ -162,7 +178,8 @@ class Urn:
         mentions: NDArray[np.int64],
         places: NDArray[np.int64],
         strings: list[str],
-        spoken: tuple[Contexts, Surroundings] | None,
+        learned: tuple[Contexts, ContextCounts] | None,
+        own: Taught | None,
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
@@ -170,6 +187,8 @@ class Urn:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        if own is not None:
+            found = found._replace(priors=_left_out(found, symbols, mentions, own))
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
         known = np.log(np.maximum(found.priors, 1e-300))
@@ -179,8 +198,8 @@ class Urn:
             span = slice(found.offsets[row], found.offsets[row + 1])
             logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
         tokens = _tokens(found, logs, base, rows.ravel(), places[chosen])
-        surroundings = self._surroundings(spoken, chosen, tokens, found)
-        tokens = tokens._replace(weights=_weights(tokens.weights + surroundings, tokens.offsets))
+        contexts = self._contexts(learned, chosen, tokens, found)
+        tokens = tokens._replace(weights=_weights(tokens.weights + contexts, tokens.offsets))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, nil = (
@@ -188,8 +207,8 @@ class Urn:
             self._nil(found.topics, tokens, drawn),
         )
         return Part(
-            chosen, found.topics, tokens, posterior, nil, drawn.shares, rows.ravel(), found, logs,
-            surroundings, near, related, words, counts,
+            chosen, found.topics, tokens, posterior, nil, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
+            contexts, near, related, words, counts,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -222,35 +241,39 @@ class Urn:
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
-        if not hasattr(self._local, "scratch"):
-            self._local.scratch = np.zeros(self.model.topics, np.float32)
-        rows, scratch = self.model.words, self._local.scratch
+        rows, scratch = self.model.words, self.scratch()
         return word_evidence(
             words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
         )
 
-    def _spoken(self, document: EncodedDocument) -> tuple[Contexts, Surroundings] | None:
-        """What stands around the mentions, and what others than this document have taught about it."""
-        around, known = document.contexts, self.surroundings
-        if around is None or known is None:
-            return None
-        if not known.has(document.text):
-            return around, known
-        alone = self.draw(replace(document, contexts=None))
-        own = spread(around, alone.offsets, alone.topics, alone.posterior, known.kinds)
-        return around, without(known, around, own)
+    def scratch(self) -> NDArray[np.float32]:
+        """A 0 for every topic, of this thread; whoever uses it leaves it so."""
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = np.zeros(self.model.topics, np.float32)
+        found: NDArray[np.float32] = self._local.scratch
+        return found
 
-    def _surroundings(
+    def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:
+        """The contexts of the mentions, and what others than this document have taught about them."""
+        contexts, known = document.contexts, self.contexts
+        if contexts is None or known is None:
+            return None
+        if own is None:
+            return contexts, known
+        rows = spread(contexts, own.offsets, own.topics, own.shares / UNIT, known.types)
+        return contexts, without(known, contexts, rows)
+
+    def _contexts(
         self,
-        spoken: tuple[Contexts, Surroundings] | None,
+        learned: tuple[Contexts, ContextCounts] | None,
         chosen: NDArray[np.int64],
         tokens: Mentions,
         found: Candidates,
     ) -> NDArray[np.float64]:
-        if spoken is None:
+        if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
-        evidence = surroundings_evidence(spoken[0], chosen, tokens.offsets, topics, spoken[1], self._counted)
+        evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence
 
     def _names(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -261,6 +284,15 @@ class Urn:
             (kinds & UNLIKE) != 0
         )
         return found
+
+
+def _left_out(
+    found: Candidates, symbols: NDArray[np.int64], mentions: NDArray[np.int64], own: Taught
+) -> NDArray[np.float64]:
+    """The priors without the document's own part of λ̂."""
+    places = np.minimum(np.searchsorted(symbols, mentions), len(symbols) - 1)
+    rows = np.where(symbols[places] == mentions, places, -1)
+    return leave_out(found, rows, own.offsets, own.topics, own.base / UNIT)
 
 
 def _weights(logs: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:

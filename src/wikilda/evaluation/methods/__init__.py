@@ -17,9 +17,14 @@ from wikilda._core.errors import SettingsError
 from wikilda._core.settings import Settings, suggestion
 from wikilda.evaluation.methods.aida import Aida, AidaLocal
 from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method
+from wikilda.evaluation.methods.entity_topic import EntityTopic
+from wikilda.evaluation.methods.kulkarni import Kulkarni
+from wikilda.evaluation.methods.milne_witten import MilneWitten
+from wikilda.evaluation.methods.pagerank import PageRank
 from wikilda.evaluation.methods.prior import Prior
 from wikilda.evaluation.methods.tagme import TagMe
-from wikilda.evaluation.methods.wikilda import Adapted, Lda, Paper, Urn
+from wikilda.evaluation.methods.wikify import Wikify
+from wikilda.evaluation.methods.wikilda import Lda, Paper, Trained, Urn
 
 __all__ = [
     "GROUP",
@@ -38,9 +43,9 @@ __all__ = [
 
 GROUP = "wikilda.methods"  # of entry points
 TUNED = "tuned"  # the variant of a method with the settings that were chosen on AIDA train
-METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Prior, TagMe, AidaLocal, Aida, Paper, Lda, Urn, Adapted)
-}
+_OURS = (Paper, Lda, Urn, Trained)
+_OTHERS = (Prior, Wikify, MilneWitten, Kulkarni, TagMe, AidaLocal, Aida, EntityTopic, PageRank)
+METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (*_OTHERS, *_OURS)}
 
 
 def make_method(name: str, given: Given, settings: Mapping[str, Settings] | None = None) -> Method:

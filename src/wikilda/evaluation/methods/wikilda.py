@@ -1,5 +1,6 @@
 """Wiki-LDA itself, by either of its methods: what `wikilda link` answers."""
 
+import json
 import shutil
 import tempfile
 import weakref
@@ -7,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from wikilda._core.platform import available_cores
 from wikilda._core.settings import Settings
 from wikilda.evaluation.methods.base import Answer, Given, Method
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Document, LinkedMention, Linker
 from wikilda.model import PRESETS, create_model
-from wikilda.training.adaptation import adapt
+from wikilda.training.pipeline import train
+from wikilda.training.settings import UrnTraining
 from wikilda.urn import UrnSettings
 
 MOST = 200  # candidates that are asked for, a mention
@@ -61,12 +62,21 @@ class Paper(Lda):
         super().__init__(replace(given, model=model), settings)
 
 
-class Adapted(Urn):
-    """Links by the urn, adapted to the texts without their labels: each is linked with what the others have taught."""
+class Trained(Urn):
+    """Links by the urn, trained on the texts without their labels: each is linked with what the others have taught."""
 
-    name = "adapted"
+    name = "trained"
 
     def __init__(self, given: Given, settings: UrnSettings | None = None) -> None:
-        learner = Linker(given.model, given.knowledge, settings or UrnSettings())
-        learned = adapt(learner, given.texts, workers=available_cores()).finish()
-        super().__init__(replace(given, model=given.model.with_surroundings(learned)), settings)
+        with tempfile.TemporaryDirectory(prefix="wikilda-trained-") as name:
+            scratch = Path(name)
+            texts = scratch / "texts.jsonl"
+            rows = ({"id": each.id, "text": each.text, "mentions": each.spans} for each in given.texts)
+            texts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+            how = UrnTraining(held_out=0.0, evaluated=0)
+            place = given.knowledge.path
+            made = train(given.model.path, [texts], scratch / "model", how, knowledge=place)
+            learned = given.model.with_learned(
+                made.mentions, made.contexts, made.iteration
+            )  # mapped files stay when they are gone
+            super().__init__(replace(given, model=learned), settings)

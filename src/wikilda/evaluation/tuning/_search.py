@@ -96,27 +96,37 @@ class Search:
                 if self.point == before:
                     return
 
+    def grid(self) -> Iterator[Step]:
+        """Search all combinations: settings that are good together only are found, too."""
+        points = [self.point]
+        for axis in self.space:
+            points = [each for point in points for value in axis.values if (each := _with(point, axis, value))]
+        with Workers(self.workers) as pool:
+            self.objective, *found = self._measure(pool, [self.point, *points], "grid")
+        for point, objective in zip(points, found, strict=True):
+            if objective > self.objective:
+                self.point, self.objective = point, objective
+        forget(self.task, self.point)
+        for axis in self.space:
+            reached: dict[Any, float | None] = dict.fromkeys(axis.values)  # of each value the best combination
+            for point, objective in zip(points, found, strict=True):
+                value = point[axis.kind][axis.name]
+                before = reached[value]
+                reached[value] = objective if before is None else max(objective, before)
+            yield Step(axis, list(reached.items()), self.point[axis.kind][axis.name], self.objective)
+
     def _step(self, pool: Workers, axis: Axis) -> Step:
         now = self.point[axis.kind][axis.name]
         values = list(dict.fromkeys([now, *axis.values]))
-        points = [self._with(axis, value) for value in values]
+        points = [_with(self.point, axis, value) for value in values]
         allowed = [point for point in points if point is not None]
         found = iter(self._measure(pool, allowed, axis.name))
         tried = [(value, None if point is None else next(found)) for value, point in zip(values, points, strict=True)]
         for value, objective in tried:  # what is in use goes first, so that a tie changes nothing
             if objective is not None and objective > self.objective:
-                self.point, self.objective = self._with(axis, value) or self.point, objective
+                self.point, self.objective = _with(self.point, axis, value) or self.point, objective
         forget(self.task, self.point)
         return Step(axis, tried, self.point[axis.kind][axis.name], self.objective)
-
-    def _with(self, axis: Axis, value: Any) -> Point | None:
-        """The point with another value, or nothing if the settings do not go together."""
-        point = {**self.point, axis.kind: {**self.point[axis.kind], axis.name: value}}
-        try:
-            check(point)
-        except SettingsError:
-            return None
-        return point
 
     def _measure(self, pool: Workers, points: list[Point], label: str) -> list[float]:
         """Objectives of points, from the record or measured now; each is recorded as soon as it is known."""
@@ -126,6 +136,16 @@ class Search:
                 self.record.add(point, scores)
                 progress.advance()
         return [float((self.record.find(point) or {})["objective"]) for point in points]
+
+
+def _with(point: Point, axis: Axis, value: Any) -> Point | None:
+    """The point with another value, or nothing if the settings do not go together."""
+    changed = {**point, axis.kind: {**point[axis.kind], axis.name: value}}
+    try:
+        check(changed)
+    except SettingsError:
+        return None
+    return changed
 
 
 def _trial(task: Task, point: Point) -> tuple[Point, dict[str, Any]]:

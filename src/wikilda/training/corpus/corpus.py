@@ -5,6 +5,7 @@ has the keys from m/M to (m+1)/M of all that there could be.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,19 +18,24 @@ from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.csr import offsets_of
 from wikilda._core.errors import ArtifactError
 from wikilda._core.string_table import StringTable
-from wikilda.documents.encoding import EncodedDocument
-
-ARRAYS = ("keys", "words", "word_offsets", "mentions", "mention_offsets", "ids.bytes", "ids.offsets")
+from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
 
 
 class Documents(NamedTuple):
-    """Some documents: their keys, and their words and mentions from offsets[document] on."""
+    """Some documents: their keys, and their words and mentions from offsets[document] on.
+
+    The urn also needs the digest of each text, and the position and the context symbols of each mention: MOST_CONTEXTS
+    of them, 0 where there is none.
+    """
 
     keys: NDArray[np.uint64]
     word_offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
     mention_offsets: NDArray[np.int64]
     mentions: NDArray[np.uint32]
+    digests: NDArray[np.uint64]
+    positions: NDArray[np.uint32]
+    contexts: NDArray[np.uint64]
 
     @property
     def tokens(self) -> int:
@@ -42,24 +48,51 @@ class Documents(NamedTuple):
         mentions = self.mentions[self.mention_offsets[number] : self.mention_offsets[number + 1]]
         return EncodedDocument(words, mentions, int(self.keys[number]))
 
+    def with_contexts(self, number: int, strings: StringTable) -> EncodedDocument:
+        """One of them as the urn takes it; `strings` are those of all mentions."""
+        plain = self.document(number)
+        span = slice(self.mention_offsets[number], self.mention_offsets[number + 1])
+        own = [strings[int(symbol)] for symbol in self.mentions[span]]
+        ends = np.cumsum([len(each) for each in own], dtype=np.int64).tolist()
+        spans = [(end - len(each), end) for each, end in zip(own, ends, strict=True)]
+        contexts = _rows(self.contexts[MOST_CONTEXTS * span.start : MOST_CONTEXTS * span.stop])
+        return replace(
+            plain, positions=self.positions[span].astype(np.int64), contexts=contexts, text="".join(own), spans=spans
+        )
+
+    def context_rows(self) -> Contexts:
+        """The context symbols of all mentions."""
+        return _rows(self.contexts)
+
     def chosen(self, which: NDArray[np.bool_]) -> "Documents":
         """Those that are chosen."""
         words = _chosen(self.word_offsets, self.words, which)
-        return Documents(self.keys[which], *words, *_chosen(self.mention_offsets, self.mentions, which))
+        mentions = np.repeat(which, np.diff(self.mention_offsets))
+        return Documents(
+            self.keys[which],
+            *words,
+            *_chosen(self.mention_offsets, self.mentions, which),
+            self.digests[which],
+            self.positions[mentions],
+            self.contexts[np.repeat(mentions, MOST_CONTEXTS)],
+        )
 
 
 class Corpus(Artifact):
     """A corpus, opened; nothing is read before it is used."""
 
     kind = "corpus"
-    format = 2
+    format = 3
     fields = {"knowledge": str, "summary": dict[str, int], "symbols": dict[str, int]}
     arrays = {
         "*/keys": Array(np.uint64, "*/documents"),
+        "*/digests": Array(np.uint64, "*/documents"),
         "*/word_offsets": Array(np.int64, "*/documents", extra=1, into="*/words"),
         "*/words": Array(np.uint32, "*/words", below="words"),
         "*/mention_offsets": Array(np.int64, "*/documents", extra=1, into="*/mentions"),
         "*/mentions": Array(np.uint32, "*/mentions", below="mentions"),
+        "*/positions": Array(np.uint32, "*/mentions"),
+        "*/contexts": Array(np.uint64),
         **strings("*/ids", "*/documents"),
     }
     sizes_from = {"words": "symbols.words", "mentions": "symbols.mentions"}  # of the knowledge
@@ -129,10 +162,15 @@ class Corpus(Artifact):
 
     @lru_cache(maxsize=64)  # noqa: B019
     def _shard(self, number: int) -> Documents:
-        keys, words, word_offsets, mentions, mention_offsets = (
-            self.array(f"{number:05d}/{name}") for name in ARRAYS[:5]
-        )
-        return Documents(keys, word_offsets, words, mention_offsets, mentions)
+        found = Documents(*(self.array(f"{number:05d}/{name}") for name in Documents._fields))
+        if len(found.contexts) != MOST_CONTEXTS * len(found.mentions):
+            raise ArtifactError(f"{self.path}: shard {number} has too few contexts. Make {self.path} anew.")
+        return found
+
+
+def _rows(contexts: NDArray[np.uint64]) -> Contexts:
+    table = contexts.reshape(-1, MOST_CONTEXTS)
+    return Contexts(offsets_of((table != 0).sum(1)), table[table != 0])
 
 
 def _is_key(value: object) -> bool:
@@ -144,23 +182,29 @@ def _cut(documents: Documents, first: int, end: int) -> Documents:
     stop = int(np.searchsorted(documents.keys, np.uint64(end))) if end < 2**64 else len(documents.keys)
     words = documents.word_offsets[start : stop + 1]
     mentions = documents.mention_offsets[start : stop + 1]
+    its = slice(mentions[0], mentions[-1])
     return Documents(
         documents.keys[start:stop],
         words - words[0],
         documents.words[words[0] : words[-1]],
         mentions - mentions[0],
-        documents.mentions[mentions[0] : mentions[-1]],
+        documents.mentions[its],
+        documents.digests[start:stop],
+        documents.positions[its],
+        documents.contexts[MOST_CONTEXTS * its.start : MOST_CONTEXTS * its.stop],
     )
 
 
 def _together(parts: list[Documents]) -> Documents:
-    return Documents(
-        np.concatenate([np.empty(0, np.uint64), *(each.keys for each in parts)]),
-        _offsets([each.word_offsets for each in parts]),
-        np.concatenate([np.empty(0, np.uint32), *(each.words for each in parts)]),
-        _offsets([each.mention_offsets for each in parts]),
-        np.concatenate([np.empty(0, np.uint32), *(each.mentions for each in parts)]),
-    )
+    columns = zip(*parts, strict=True) if parts else ([] for _ in Documents._fields)
+    made: list[NDArray[Any]] = [
+        _offsets(list(column)) if name.endswith("_offsets") else np.concatenate([np.empty(0, kind), *column])
+        for name, kind, column in zip(Documents._fields, _KINDS, columns, strict=True)
+    ]
+    return Documents(*made)
+
+
+_KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64)
 
 
 def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:

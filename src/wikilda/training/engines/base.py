@@ -12,6 +12,7 @@ from pathlib import Path
 from wikilda.model import Model
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus
+from wikilda.training.count_runs import Run
 from wikilda.training.interpolate import Blend
 from wikilda.training.shard import Task
 
@@ -21,6 +22,7 @@ class Job:
     """One iteration: from which model and corpus, how, and where what is finished of it is kept."""
 
     model: Model
+    first: Model  # that training began with
     knowledge: Path | None
     corpus: Corpus
     task: Task
@@ -43,7 +45,11 @@ class Engine(ABC):
 
     @abstractmethod
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
-        """Add the counts of all shards up, and write the next model to `target`."""
+        """Add the counts of all shards up, and write the next model of the lda to `target`."""
+
+    @abstractmethod
+    def counts(self, job: Job) -> dict[str, list[Run]]:
+        """The counts of all shards for the urn, by kind, in runs that are still to be added up."""
 
     @abstractmethod
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:

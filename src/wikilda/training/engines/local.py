@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from wikilda._core.artifact import MANIFEST
 from wikilda._core.jit import njit
 from wikilda._core.platform import available_cores
+from wikilda._core.progress import bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
@@ -19,14 +21,19 @@ from wikilda.lda.similarity import Likeness, likeness, no_likeness
 from wikilda.lda.svi import Table
 from wikilda.model import Model, Parameters
 from wikilda.model.model import MENTIONS, WORDS
+from wikilda.training import urn_shard
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, interpolate
 from wikilda.training.iteration_globals import open_shared, write_shared
-from wikilda.training.settings import TrainingSettings
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard
-from wikilda.training.splits import of_shard, to_evaluate
+from wikilda.training.splits import new_to, of_shard, to_evaluate
+from wikilda.training.urn_shard import sample_urn_shard
+from wikilda.urn import Urn
+from wikilda.urn.likelihood import HeldOut as UrnHeldOut
 
 
 class LocalEngine(Engine):
@@ -39,13 +46,14 @@ class LocalEngine(Engine):
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""
         missing, place = job.checkpoint.missing(), job.checkpoint
         started = time.process_time()
-        if missing and not (place.path / "shared").is_dir():
+        is_lda = isinstance(job.task.settings, LdaTraining)
+        if is_lda and missing and not (place.path / "shared").is_dir():
             write_shared(job.model, place.path / "shared")
         self.merging_seconds = time.process_time() - started
-        previous = job.previous.path if job.previous else None
-        paths = (job.model.path, job.knowledge, job.corpus.path, place.path, previous)
-        symbols = {WORDS: job.model.words.symbols, MENTIONS: job.model.mentions.symbols}
-        for shard, documents in self.pool.run(_sample, ((paths, place.count, shard, job.task) for shard in missing)):
+        paths = Paths.of(job)
+        symbols = {WORDS: job.model.words.symbols, MENTIONS: job.model.mentions.symbols} if is_lda else urn_shard.KINDS
+        work = _sample if is_lda else _draw
+        for shard, documents in self.pool.run(work, ((paths, place.count, shard, job.task) for shard in missing)):
             started = time.process_time()
             place.add_up_group(shard, symbols)
             self.merging_seconds += time.process_time() - started
@@ -56,7 +64,7 @@ class LocalEngine(Engine):
         started = time.process_time()
         made = interpolate(
             job.model,
-            job.checkpoint.runs(),
+            job.checkpoint.runs((WORDS, MENTIONS)),
             blend,
             job.checkpoint.path / "scratch",
             target,
@@ -66,14 +74,23 @@ class LocalEngine(Engine):
         self.merging_seconds += time.process_time() - started
         return made
 
+    def counts(self, job: Job) -> dict[str, list[Run]]:
+        """The counts of all shards for the urn."""
+        return job.checkpoint.runs(urn_shard.KINDS)
+
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
         """The log likelihood of some documents under a model, and how many tokens they have."""
         some = to_evaluate(job.corpus, job.task.settings, held_out=held_out)
         settings = job.task.settings
-        tasks = [
-            (model.path, job.corpus.path, start, settings, held_out) for start in range(0, len(some.keys), _TOGETHER)
-        ]
-        found = sorted(self.pool.run(_likelihoods, tasks))
+        paths = Paths.of(job)._replace(model=model.path)
+        tasks = [(paths, start, settings, held_out) for start in range(0, len(some.keys), _TOGETHER)]
+        found = []
+        label = f"likelihood of {len(some.keys)} documents {'held out' if held_out else 'trained on'}"
+        with bar(label, len(some.keys), unit="documents") as shown:
+            for each in self.pool.run(_likelihoods, tasks):
+                found.append(each)
+                shown.advance(min(_TOGETHER, len(some.keys) - each[0]))
+        found.sort()
         return sum(each[1] for each in found), sum(each[2] for each in found)
 
     def close(self) -> None:
@@ -83,7 +100,22 @@ class LocalEngine(Engine):
 
 _TOGETHER = 10  # documents that a worker evaluates at a time
 
-Paths = tuple[Path, Path | None, Path, Path, Path | None]
+
+class Paths(NamedTuple):
+    """Where a worker finds what it needs for a job, and leaves what it has found."""
+
+    model: Path
+    first: Path
+    knowledge: Path | None
+    corpus: Path
+    checkpoint: Path
+    previous: Path | None
+
+    @classmethod
+    def of(cls, job: Job) -> "Paths":
+        """Those of a job."""
+        previous = job.previous.path if job.previous else None
+        return cls(job.model.path, job.first.path, job.knowledge, job.corpus.path, job.checkpoint.path, previous)
 
 
 @lru_cache(maxsize=1)
@@ -113,19 +145,43 @@ def _stamp(path: Path) -> int:
 
 def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
     """What a worker does: form a shard, sample it, and keep what was found."""
-    model_path, knowledge, corpus_path, place, previous = paths
     started = time.process_time()
-    model, checkpoint = _model(model_path, _stamp(model_path)), Checkpoint(place, shards)
-    documents = of_shard(_corpus(corpus_path), number, shards, task.settings.held_out)
+    model, checkpoint = _model(paths.model, _stamp(paths.model)), Checkpoint(paths.checkpoint, shards)
+    documents = of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out)
     shard = form_shard(documents, model)
-    alike = alike_by(_graph(knowledge), np.unique(shard.mentions.topics))
-    shared = open_shared(model, place / "shared")
+    alike = alike_by(_graph(paths.knowledge), np.unique(shard.mentions.topics))
+    shared = open_shared(model, paths.checkpoint / "shared")
     joining = time.process_time() - started
-    before = Checkpoint(previous, shards).chosen(number) if previous else None
+    before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
     found = sample_shard(shard, shared, task, alike, before)
     found.report["joining seconds"] = joining
     checkpoint.save(number, found)
     return number, len(documents.keys)
+
+
+@lru_cache(maxsize=1)
+def _urn(path: Path, stamp: int, knowledge: Path, settings: UrnTraining) -> Urn:
+    return Urn(_model(path, stamp), Knowledge.open(knowledge), settings.urn())
+
+
+def _draw(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
+    """What a worker does with the urn: draw the documents of a shard, and keep what they teach."""
+    started = time.process_time()
+    assert isinstance(task.settings, UrnTraining)
+    assert paths.knowledge is not None
+    urn = _urn(paths.model, _stamp(paths.model), paths.knowledge, task.settings)
+    documents = new_to(_first(paths.first), of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out))
+    joining = time.process_time() - started
+    before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
+    found = sample_urn_shard(documents, urn, before)
+    found.report["joining seconds"] = joining
+    Checkpoint(paths.checkpoint, shards).save(number, found)
+    return number, len(documents.keys)
+
+
+@lru_cache(maxsize=1)
+def _first(path: Path) -> Model:
+    return Model.open(path)
 
 
 def form_shard(documents: Documents, model: Model) -> Shard:
@@ -175,11 +231,21 @@ def _gather(
     return bounds, to_topics, to_values
 
 
-def _likelihoods(
-    model: Path, corpus: Path, start: int, settings: TrainingSettings, held_out: bool
-) -> tuple[int, float, int]:
-    some = to_evaluate(_corpus(corpus), settings, held_out=held_out)
-    estimate = _held_out(model, _stamp(model), settings.particles, settings.seed)
+def _likelihoods(paths: Paths, start: int, settings: TrainingSettings, held_out: bool) -> tuple[int, float, int]:
+    some = to_evaluate(_corpus(paths.corpus), settings, held_out=held_out)
     numbers = range(start, min(start + _TOGETHER, len(some.keys)))
-    found = [estimate.log_likelihood(some.document(number)) for number in numbers]
+    stamp = _stamp(paths.model)
+    if isinstance(settings, UrnTraining):
+        assert paths.knowledge is not None
+        urn = _urn_held_out(paths.model, stamp, paths.knowledge, settings)
+        strings = urn.urn.knowledge.mention_strings
+        found = [urn.log_likelihood(some.with_contexts(number, strings)) for number in numbers]
+    else:
+        lda = _held_out(paths.model, stamp, settings.particles, settings.seed)
+        found = [lda.log_likelihood(some.document(number)) for number in numbers]
     return start, sum(each[0] for each in found), sum(each[1] for each in found)
+
+
+@lru_cache(maxsize=1)
+def _urn_held_out(path: Path, stamp: int, knowledge: Path, settings: UrnTraining) -> UrnHeldOut:
+    return UrnHeldOut(_model(path, stamp), Knowledge.open(knowledge), settings.urn(), settings.particles)

@@ -1,9 +1,11 @@
 """`wikilda update`: new pages, entities and names in a model, without building it anew.
 
 Old parameters stay as they are. New pairs get λ̂ = mass · P(k|v), as at t = 0. Then the changed texts are sampled a
-few times, with the old model as the prior: λ̂ = λ̂_old + Σ_d λ̂^d over them (Eq. 2 for a corpus that has grown).
+few times, with the old model as the prior: λ̂ = λ̂_old + Σ_d λ̂^d over them (Eq. 2 for a corpus that has grown); by the
+urn, unless the model was trained for the lda.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +18,16 @@ from wikilda._core.errors import InputError
 from wikilda._core.workdir import work_directory
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.create import relative_hint
-from wikilda.model.model import MENTIONS, WORDS
+from wikilda.model.build import INSIDE
+from wikilda.model.model import LDA, MENTIONS, WORDS
+from wikilda.model.topic_types import topic_types
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
-from wikilda.training.settings import PRESETS, TrainingSettings
+from wikilda.training.pipeline import Reading, train
+from wikilda.training.settings import PRESETS, LdaTraining, UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.update._changes import Changes, read_changes
 from wikilda.training.update._knowledge import Change, Mapping, update_knowledge
@@ -41,31 +45,59 @@ class Updated:
 
 def update(
     model: str | Path,
-    files: list[Path],
+    files: str | Path | Sequence[str | Path],
     target: str | Path,
-    settings: TrainingSettings = PRESETS["default"],
+    settings: LdaTraining = PRESETS["default"],
     *,
     knowledge: str | Path | None = None,
     steps: int = 2,
     workers: int = 1,
     overwrite: bool = False,
 ) -> Updated:
-    """Write MODEL2 and its knowledge, MODEL2.kb."""
+    """Add pages, entities and names to a model without a rebuild: `wikilda update`.
+
+    Parameters
+    ----------
+    model, knowledge
+        As in `Linker.open`.
+    files
+        MediaWiki exports of added or changed pages, or JSON lines of entities:
+        `{"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}`.
+    target
+        The model to write; it has its knowledge inside.
+    settings
+        How changed texts are sampled.
+    steps
+        Training steps on the changed texts.
+    workers
+        Processes.
+    overwrite
+        Whether to replace a model that exists.
+
+    Returns
+    -------
+    Updated
+        The model, its knowledge, and what was changed.
+    """
     old, target = Model.open(model), Path(target)
-    known, place = old.knowledge(knowledge), target.with_name(f"{target.name}.kb")
-    for each in (target, place):
-        check_target(each, overwrite=overwrite)
+    paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
+    known = old.knowledge(knowledge)
+    check_target(target, overwrite=overwrite)
     with work_directory(target, "updating", {}, restart=True, keep=False) as work:
-        changes = read_changes(files, known)
+        changes = read_changes(paths, known)
         if not changes.entities and not changes.mentions:
-            raise InputError(f"{', '.join(map(str, files))}: nothing in there is new.")
-        made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in files])
+            raise InputError(f"{', '.join(map(str, paths))}: nothing in there is new.")
+        made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in paths])
         hint = str((work / "kb").resolve())
         grown = _grow(old, known, made, mapping, work / "model", hint)
-        if steps and changes.words:
-            grown = _sample(grown, made, files, settings, steps, workers, work)
-        _place(grown, made, work, target, place)
-    return Updated(Model.open(target), Knowledge.open(place), changes)
+        if steps and changes.words and grown.method == LDA:
+            grown = _sample(grown, made, paths, settings, steps, workers, work)
+        elif steps and changes.words:
+            grown = _learn(grown, paths, workers, work)
+        made.path.rename(grown.path / INSIDE)
+        grown.redirect(INSIDE)
+        place_directory(grown.path, target)
+    return Updated(Model.open(target), Knowledge.open(target), changes)
 
 
 def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, target: Path, hint: str) -> Model:
@@ -87,9 +119,23 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         popularity = np.empty(topics.size, np.float32)
         popularity[topics.new_of_old] = old.popularity
         popularity[topics.places] = _popularity(before, mapping)
+        if old.contexts is not None:  # the same type words, of more topics
+            writer.contexts(old.contexts._replace(types=topic_types(after, old.contexts.types.hashes)))
         return writer.finish(
-            settings, popularity, iteration=old.iteration, knowledge=after.identity, knowledge_path=hint
-        )
+            settings, popularity, iteration=old.iteration, method=old.method, knowledge=after.identity,
+            knowledge_path=hint,
+        )  # fmt: skip
+
+
+def _learn(grown: Model, files: list[Path], workers: int, work: Path) -> Model:
+    """What the changed texts teach; the grown model is the prior."""
+    how, engine = UrnTraining(held_out=0.0, evaluated=0), LocalEngine(workers)
+    try:
+        return train(grown.path, files, work / "learned", how, engine=engine, reading=Reading(workers=workers))
+    except InputError:  # entities without texts, or texts that were known
+        return grown
+    finally:
+        engine.close()
 
 
 def _fill(
@@ -113,7 +159,7 @@ def _sample(
     grown: Model,
     knowledge: Knowledge,
     files: list[Path],
-    settings: TrainingSettings,
+    settings: LdaTraining,
     steps: int,
     workers: int,
     work: Path,
@@ -124,24 +170,17 @@ def _sample(
     except InputError:  # entities without texts
         return grown
     blend = Blend(1.0, 1.0 / (settings.sweeps - settings.burn_in), 0.0)
-    plan = TrainingSettings(rho_local=0.0, held_out=0.0, evaluated=0, sweeps=settings.sweeps, burn_in=settings.burn_in)
+    plan = LdaTraining(rho_local=0.0, held_out=0.0, evaluated=0, sweeps=settings.sweeps, burn_in=settings.burn_in)
     engine, current = LocalEngine(workers), grown
     try:
         for step in range(1, steps + 1):
             place = Checkpoint(work / f"step-{step}", max(corpus.documents // 1000, 1))
             task = Task(grown.iteration + step, corpus.documents, plan)
-            for _ in engine.sample(Job(current, knowledge.path.resolve(), corpus, task, place, None)):
+            for _ in engine.sample(Job(current, grown, knowledge.path.resolve(), corpus, task, place, None)):
                 pass
             still = Task(grown.iteration, corpus.documents, plan)
-            base = Job(grown, knowledge.path.resolve(), corpus, still, place, None)
+            base = Job(grown, grown, knowledge.path.resolve(), corpus, still, place, None)
             current = engine.interpolate(base, blend, place.path / "model")
     finally:
         engine.close()
     return current
-
-
-def _place(model: Model, knowledge: Knowledge, work: Path, target: Path, place: Path) -> None:
-    """Knowledge first: a model never stands without it."""
-    place_directory(knowledge.path, place)
-    model.redirect(relative_hint(place, target))
-    place_directory(model.path, target)

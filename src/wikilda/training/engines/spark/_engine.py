@@ -4,7 +4,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from uuid import uuid4
@@ -18,13 +18,15 @@ from wikilda._core.atomic import write_text
 from wikilda._core.spark import open_session, worded
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
+from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._broadcast import Spread, spread
 from wikilda.training.engines.spark._collect_model import fetch_tables
-from wikilda.training.engines.spark._merging import next_table
+from wikilda.training.engines.spark._merging import next_table, sums_of
 from wikilda.training.engines.spark._packets import Sources, form_shards
 from wikilda.training.engines.spark._sampling import sample_partition
+from wikilda.training.engines.spark._urn import Learned, Nodes, collect, draw_partition, form_urn_shards, urn_documents
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
 from wikilda.training.engines.spark.tables import (
     Tables,
@@ -35,6 +37,7 @@ from wikilda.training.engines.spark.tables import (
 )
 from wikilda.training.interpolate import Blend, next_model
 from wikilda.training.iteration_globals import open_shared, write_shared
+from wikilda.training.settings import LdaTraining, UrnTraining
 from wikilda.training.shard import Globals
 
 _ROUND = 8  # shards of a round by core: what is lost when the driver is
@@ -78,18 +81,44 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        sources, shared = _sources(tables, job), self._spread_globals(job)
+        rows = self._urn_rows(tables, job) if isinstance(job.task.settings, UrnTraining) else self._rows(tables, job)
         size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
         for start in range(0, len(missing), size):
             shards = missing[start : start + size]
             before = self._before(tables, job, shards)
             self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
-            formed = form_shards(sources, before, shards)
-            sample = partial(sample_partition, task=job.task, shared=shared)
             name = _round_name(job, shards[0])
-            formed.mapInArrow(sample, COUNTS).write.mode("overwrite").parquet(tables.uri(name))
+            rows(before, shards).write.mode("overwrite").parquet(tables.uri(name))
             yield from self._finish_round(tables, job, shards, name)
-        shared.sent.destroy()
+
+    def _rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
+        """How a round of the paper's sampler is run: what it needs is joined."""
+        sources, shared = _sources(tables, job), self._spread_globals(job)
+        sample = partial(sample_partition, task=job.task, shared=shared)
+        return lambda before, shards: form_shards(sources, before, shards).mapInArrow(sample, COUNTS)
+
+    def _urn_rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
+        """How a round of the urn is run: what was learned is broadcast."""
+        assert job.knowledge is not None
+        learned = Learned(job.model.identity, job.model.iteration, job.model.mentions, job.model.contexts)
+        sent = spread(self.spark.sparkContext, "learned", job.model.identity, learned)
+        documents = urn_documents(tables, job)
+        nodes = Nodes(job.first.path.resolve(), job.knowledge, sent)
+        draw = partial(draw_partition, task=job.task, nodes=nodes)
+        return lambda before, shards: form_urn_shards(documents, before, shards).mapInArrow(draw, COUNTS)
+
+    def counts(self, job: Job) -> dict[str, list[Run]]:
+        """The counts of all shards for the urn, added up on the cluster and brought to the driver's disk."""
+        started = time.process_time()
+        with worded():
+            tables = self._place(job)
+            self._describe(job, MERGING)
+            rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
+            sums = sums_of(self.spark.read.schema(COUNTS).parquet(*rounds)).drop("values")
+            found = collect(tables, sums, f"sums-{job.model.identity}", job.checkpoint.path / "sums" / "spark")
+            tables.remove(_iteration_name(job))
+        self.merging_seconds += time.process_time() - started
+        return found
 
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         """Add the counts of all shards up, and write the next model to `target`."""
@@ -166,6 +195,7 @@ class SparkEngine(Engine):
 
 def _sources(tables: Tables, job: Job) -> Sources:
     which = job.corpus, job.checkpoint.count, job.task.settings.held_out
+    assert isinstance(job.task.settings, LdaTraining)
     graph = job.knowledge if job.task.settings.coherence else None
     return Sources(
         documents_table(tables, *which),
@@ -188,7 +218,7 @@ def _round_name(job: Job, first: int) -> str:
 
 
 def _chosen(job: Job, shards: list[int]) -> pa.RecordBatch:
-    found = [job.previous.chosen(shard) if job.previous else None for shard in shards]
+    found = [job.previous.notes(shard) if job.previous else None for shard in shards]
     none = pa.array([each is None for each in found])
     values = np.concatenate([np.empty(0, np.uint32), *(each for each in found if each is not None)])
     offsets = np.cumsum([0, *(0 if each is None else len(each) for each in found)])

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda.model import Model, Parameters
 from wikilda.training.count_runs import Run
-from wikilda.training.engines.spark.rows import MENTIONS, MODEL, WORDS, Lists, lists, model_batch
+from wikilda.training.engines.spark.rows import BEFORE, MENTIONS, MODEL, WORDS, Lists, lists, model_batch
 from wikilda.training.interpolate import Blend, blend_rows
 
 _STRETCH = 1 << 18  # topics: the counts of a word that every document has are in several lists, too
@@ -36,7 +36,7 @@ class Ranges(NamedTuple):
 def next_table(model: Model, table: DataFrame, counts: DataFrame, blend: Blend) -> DataFrame:
     """The table of the next model, in files that are in the order of symbols."""
     missing = F.lit(None).cast("array<bigint>").alias("sweeps")
-    rows = table.select("kind", "symbol", "segment", "topics", "values", missing).unionByName(_sums(counts))
+    rows = table.select("kind", "symbol", "segment", "topics", "values", missing).unionByName(sums_of(counts))
     words, mentions = ranges_of(model)
     partition = F.when(F.col("kind") == WORDS, words.partition()).otherwise(mentions.partition())
     placed = rows.repartitionById(mentions.partitions[-1] + 1, partition)
@@ -44,9 +44,9 @@ def next_table(model: Model, table: DataFrame, counts: DataFrame, blend: Blend) 
     return merged.mapInArrow(partial(blend_partition, blend=blend), MODEL)
 
 
-def _sums(counts: DataFrame) -> DataFrame:
+def sums_of(counts: DataFrame) -> DataFrame:
     """Σ_m counts^m by symbol and topic: whole numbers, so their order does not matter."""
-    pairs = counts.where(F.col("kind").isin(WORDS, MENTIONS)).select(
+    pairs = counts.where(F.col("kind") != BEFORE).select(
         "kind", "symbol", F.explode(F.arrays_zip("topics", "sweeps")).alias("pair")
     )
     sums = pairs.groupBy("kind", "symbol", F.col("pair.topics").alias("topic")).agg(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wikilda.knowledge.graph import Graph
 from wikilda.lda.similarity import likeness, no_likeness
 from wikilda.lda.svi import Table
+from wikilda.model import model as kinds
 from wikilda.training.corpus import Documents
 from wikilda.training.count_runs import Run
 from wikilda.training.engines.spark._broadcast import Spread
@@ -28,7 +29,8 @@ from wikilda.training.engines.spark.rows import (
     lists,
 )
 from wikilda.training.engines.spark.tables import unsigned
-from wikilda.training.shard import Alike, Found, Globals, Shard, Task, sample_shard
+from wikilda.training.settings import LdaTraining
+from wikilda.training.shard import Alike, Globals, Shard, Task, sample_shard
 
 _ROWS = 2000  # of a batch of counts
 _NAMES = ["shard", "kind", "symbol", "topics", "sweeps", "report"]
@@ -39,6 +41,7 @@ def sample_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Sample the one shard of a partition; gives its counts, and a row of notes."""
     started = time.process_time()
+    assert isinstance(task.settings, LdaTraining)
     by_kind = _by_kind(batches)
     number = by_kind[BEFORE][0].column("shard")[0].as_py()
     shard, previous = _shard(by_kind), _before(by_kind[BEFORE])
@@ -48,9 +51,9 @@ def sample_partition(
     joining = time.process_time() - started
     found = sample_shard(shard, everywhere, task, alike, previous)
     found.report["joining seconds"] = joining
-    yield from _counts(number, WORDS, found.words)
-    yield from _counts(number, MENTIONS, found.mentions)
-    yield _notes(number, found)
+    yield from count_rows(number, WORDS, found.runs[kinds.WORDS])
+    yield from count_rows(number, MENTIONS, found.runs[kinds.MENTIONS])
+    yield notes_row(number, found.notes, json.dumps(found.report))
 
 
 def _alike(batches: list[pa.RecordBatch], topics: int) -> Alike:
@@ -81,7 +84,10 @@ def _before(batches: list[pa.RecordBatch]) -> NDArray[np.uint32] | None:
 def _shard(by_kind: list[list[pa.RecordBatch]]) -> Shard:
     words, mentions = (_lists(by_kind[kind]) for kind in (DOCUMENT_WORDS, DOCUMENT_MENTIONS))
     keys = unsigned(_numbers(by_kind[DOCUMENT_WORDS]))
-    documents = Documents(keys, words.offsets, words.values, mentions.offsets, mentions.values)
+    none = np.empty(0, np.uint64)
+    documents = Documents(
+        keys, words.offsets, words.values, mentions.offsets, mentions.values, none, np.empty(0, np.uint32), none
+    )  # the lda needs no contexts
     return Shard(documents, _table(by_kind[WORDS]), _table(by_kind[MENTIONS]))
 
 
@@ -102,7 +108,8 @@ def _numbers(batches: list[pa.RecordBatch]) -> NDArray[np.int64]:
     return np.concatenate([np.empty(0, np.int64), *(batch.column("number").to_numpy() for batch in batches)])
 
 
-def _counts(shard: int, kind: int, run: Run) -> Iterator[pa.RecordBatch]:
+def count_rows(shard: int, kind: int, run: Run) -> Iterator[pa.RecordBatch]:
+    """Counts as rows."""
     for start in range(0, len(run.symbols), _ROWS):
         symbols = run.symbols[start : start + _ROWS]
         offsets = run.offsets[start : start + len(symbols) + 1]
@@ -120,13 +127,14 @@ def _counts(shard: int, kind: int, run: Run) -> Iterator[pa.RecordBatch]:
         )
 
 
-def _notes(shard: int, found: Found) -> pa.RecordBatch:
+def notes_row(shard: int, notes: NDArray[np.uint32], report: str) -> pa.RecordBatch:
+    """The notes of a shard as a row."""
     columns = [
         pa.array([shard], pa.int32()),
         pa.array([BEFORE], pa.int8()),
         pa.array([0], pa.int64()),
-        list_array(np.array([0, len(found.chosen)]), found.chosen, np.int32),
+        list_array(np.array([0, len(notes)]), notes, np.int32),
         pa.nulls(1, pa.list_(pa.int64())),
-        pa.array([json.dumps(found.report)]),
+        pa.array([report]),
     ]
     return pa.record_batch(columns, names=_NAMES)

@@ -1,9 +1,8 @@
-"""The words that tell what kind of thing a topic is: those of its title and of the beginning of its article.
+"""The type of a topic, by type words: those of its title and of the beginning of its first sentence.
 
-The beginning is without what stands in parentheses: how it is said, in other languages, when it was.
-
-All of them: *was*, *of* and *1998* are no content words, but tell of kinds. Words are told apart by 22 bits of
-their hashes; that two have the same is rare, and does no harm.
+Function words are among them: *was*, *of* and *1998* are no content words, but tell types apart. What stands in
+parentheses (pronunciation, names in other languages, dates) is left out. Words are told apart by 22 bits of their
+hashes; collisions are rare and harmless.
 """
 
 import numpy as np
@@ -12,30 +11,38 @@ from numpy.typing import NDArray
 from wikilda._core.csr import offsets_of
 from wikilda._core.jit import Whole, inner, njit
 from wikilda.knowledge import Knowledge
-from wikilda.model.context_counts import Kinds
+from wikilda.model.context_counts import HASHES, TopicTypes
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import BREAK, WORD, Bytes, Offsets, tokenize
 
-_HASHES = 1 << 22
 _BEGINNING = 15  # words of the first sentence
-_LEAST = 20  # topics that a word must tell of, or it tells of no kind
-_LARGEST = 0.2  # share of the topics that a word may tell of
+_LEAST = 20  # topics that a type word must have
+_LARGEST = 0.2  # share of all topics that it may have
 _SHIFT = np.uint64(64 - 22)
 _OPEN, _CLOSE = ord("("), ord(")")
 
 Words = NDArray[np.uint32]
 
 
-def kind_words(knowledge: Knowledge) -> Kinds:
-    """The words of every topic that tell of some others, too, but not of too many; those are numbered."""
+def topic_types(knowledge: Knowledge, known: NDArray[np.uint32] | None = None) -> TopicTypes:
+    """The type words of every topic, numbered: those that some other topics have too, but not too many.
+
+    With `known`, the type words of another TopicTypes, those alone, so that their numbers stay.
+    """
     titles, sentences = knowledge.titles, knowledge.sentences
     offsets, words = _read(titles.data, titles.offsets, sentences.data, sentences.offsets, characters())
-    spread = np.bincount(words, minlength=_HASHES)
-    common = (spread >= _LEAST) & (spread <= max(_LARGEST * len(titles), _LEAST))
+    if known is None:
+        topics = np.bincount(words, minlength=HASHES)
+        common = (topics >= _LEAST) & (topics <= max(_LARGEST * len(titles), _LEAST))
+    else:
+        common = np.zeros(HASHES, np.bool_)
+        common[known] = True
     kept = common[words]
     ends = offsets_of(kept.astype(np.int64))
     numbers = np.cumsum(common) - 1
-    return Kinds(ends[offsets], numbers[words[kept]].astype(np.uint32))
+    return TopicTypes(
+        ends[offsets], numbers[words[kept]].astype(np.uint32), np.flatnonzero(common).astype(np.uint32)
+    )  # fmt: skip
 
 
 @njit

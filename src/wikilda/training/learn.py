@@ -1,0 +1,175 @@
+"""The M-step of the urn: the next model from what all documents have taught.
+
+    S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
+    λ̂_vk = λ̂⁰_vk + S_vk       with λ̂⁰ the model that training began with: it is the prior
+    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|
+
+So corpora add up: what a model has learned from one is the prior for the next.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import offsets_of
+from wikilda._core.hash_table import HashTable, lookup, table_of
+from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.model.model import CONTEXTS, MENTIONS, URN
+from wikilda.model.topic_types import topic_types
+from wikilda.training.count_runs import EMPTY, Run, add_up, open_run, save_run
+from wikilda.training.interpolate import Blend, join
+from wikilda.urn.statistics import UNIT
+
+_LEAST = 1.5  # mentions that a context symbol must have had
+_AT_ONCE = 1 << 16  # context symbols that are expanded together
+
+_ONE = np.uint64(1)  # counts have half of a context symbol, which is even: their symbols are signed
+
+Counts = dict[str, Run]
+
+
+def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rho: float) -> Counts:
+    """S after an iteration, kept at `place`; `previous` has that of the iteration before."""
+    place.mkdir(parents=True, exist_ok=True)
+    made = {}
+    for kind, runs in counts.items():
+        now = add_up(runs)
+        before = open_run(previous, kind) if previous and (previous / f"{kind}.topics.npy").is_file() else None
+        made[kind] = now if before is None else add_up([_scaled(before, 1.0 - rho), _scaled(now, rho)])
+        save_run(place, kind, made[kind])
+    return made
+
+
+def _scaled(run: Run, by: float) -> Run:
+    return run if by == 1.0 else run._replace(sweeps=np.rint(run.sweeps * by).astype(np.int64)) if by else EMPTY
+
+
+def next_model(
+    first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int
+) -> Model:
+    """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents."""
+    scratch = target.with_name("scratch")
+    scratch.mkdir(parents=True, exist_ok=True)
+    mentions = join(first.mentions, [counts[MENTIONS]], Blend(1.0, 1.0 / UNIT, 0.0), scratch / MENTIONS)
+    contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
+    with first.derive(target, overwrite=True) as writer:
+        writer.adopt(MENTIONS, mentions.offsets, mentions.topics, mentions.values)
+        writer.contexts(contexts)
+        change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
+        about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
+        return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
+
+
+def context_counts(
+    first: ContextCounts | None, knowledge: Knowledge, counts: Run, texts: NDArray[np.uint64]
+) -> ContextCounts:
+    """n_cd of an earlier model and of counts by context symbol and topic; what is hardly ever met is left out."""
+    types = first.types if first else topic_types(knowledge)
+    old = first or empty_counts(types)
+    keys = np.union1d(old.keys, counts.symbols.astype(np.uint64) << _ONE)
+    pieces = list(_expanded(keys, old, counts, types))
+    lengths, words, values, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    kept = sums >= _LEAST
+    inside = np.repeat(kept, lengths)
+    words, values = words[inside], values[inside]
+    totals = np.bincount(words, values, minlength=len(types.hashes)).astype(np.float64)
+    return ContextCounts(
+        types, table_of(keys[kept]), offsets_of(lengths[kept]), words, values, sums[kept], totals,
+        np.union1d(old.texts, texts),
+    )  # fmt: skip
+
+
+def empty_counts(types: TopicTypes) -> ContextCounts:
+    """Nothing learned yet."""
+    none = np.empty(0, np.uint64)
+    return ContextCounts(
+        types, table_of(none), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0),
+        np.zeros(len(types.hashes)), none,
+    )  # fmt: skip
+
+
+class _Piece(NamedTuple):
+    """Rows of some context symbols: their lengths, type words and counts, and sums."""
+
+    lengths: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    counts: NDArray[np.float32]
+    sums: NDArray[np.float64]
+
+
+def _expanded(keys: NDArray[np.uint64], old: ContextCounts, counts: Run, types: TopicTypes) -> Iterator[_Piece]:
+    """The rows of all context symbols, so many at a time."""
+    yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0))
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        run = counts.between(int(some[0]) >> 1, (int(some[-1]) >> 1) + 1)
+        rows = Rows(old.symbols, old.offsets, old.words, old.counts)
+        yield _Piece(*_expand(some, rows, run, types, len(types.hashes)))
+
+
+class Rows(NamedTuple):
+    """The rows of context counts."""
+
+    symbols: HashTable
+    offsets: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    counts: NDArray[np.float32]
+
+
+@njit
+def _expand(
+    keys: NDArray[np.uint64], old: Rows, run: Run, types: TopicTypes, words: Whole
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float64]]:
+    lengths, sums = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
+    added, seen = np.zeros(words, np.float64), np.empty(words, np.uint32)
+    found, counts = np.empty(1 << 16, np.uint32), np.empty(1 << 16, np.float32)
+    size, row = np.int64(0), np.int64(0)
+    for number in range(len(keys)):
+        count = _add_old(keys[number], old, added, seen)
+        if row < len(run.symbols) and np.uint64(run.symbols[row]) << _ONE == keys[number]:
+            count = _add_new(run, row, types, added, seen, count)
+            row += 1
+        if size + count > len(found):
+            more = max(len(found), count)
+            found = np.concatenate((found, np.empty(more, np.uint32)))
+            counts = np.concatenate((counts, np.empty(more, np.float32)))
+        for word in np.sort(seen[:count]):
+            found[size], counts[size] = word, np.float32(added[word])
+            sums[number] += added[word]
+            added[word] = 0.0
+            size += 1
+        lengths[number] = count
+    return lengths, found[:size].copy(), counts[:size].copy(), sums
+
+
+@inner
+def _add_old(key: np.uint64, old: Rows, added: NDArray[np.float64], seen: NDArray[np.uint32]) -> Whole:
+    number = lookup(old.symbols, key)
+    count = np.int64(0)
+    if number >= 0:
+        for at in range(old.offsets[number], old.offsets[number + 1]):
+            seen[count] = old.words[at]
+            added[old.words[at]] = np.float64(old.counts[at])
+            count += 1
+    return count
+
+
+@inner
+def _add_new(
+    run: Run, row: Whole, types: TopicTypes, added: NDArray[np.float64], seen: NDArray[np.uint32], count: Whole
+) -> Whole:
+    for at in range(run.offsets[row], run.offsets[row + 1]):
+        start, end = types.offsets[run.topics[at]], types.offsets[run.topics[at] + 1]
+        share: Real = np.float64(run.sweeps[at]) / UNIT / max(end - start, 1)
+        for word in types.words[start:end]:
+            if added[word] == 0.0 and share > 0.0:
+                seen[count] = word
+                count += 1
+            added[word] += share
+    return count

@@ -1,0 +1,95 @@
+"""One shard with the urn as E-step: its documents are drawn with the current model and counted.
+
+Counts are whole numbers, and each document is drawn without what it has taught the model itself in the iteration
+before: its notes, which the shard keeps.
+"""
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import offsets_of
+from wikilda.model.model import CONTEXTS, MENTIONS
+from wikilda.training.corpus.corpus import Documents
+from wikilda.training.count_runs import Run, run_of_pairs
+from wikilda.training.shard import Found
+from wikilda.urn import Urn
+from wikilda.urn.statistics import Taught, taught_by
+
+KINDS = {MENTIONS: np.iinfo(np.int64).max, CONTEXTS: np.iinfo(np.int64).max}  # no symbol is as large
+
+
+def sample_urn_shard(documents: Documents, urn: Urn, previous: NDArray[np.uint32] | None = None) -> Found:
+    """Draw the documents of a shard; `previous` are the notes of the iteration before."""
+    started = time.process_time()
+    own = _unpack(previous, len(documents.mentions)) if previous is not None else None
+    taught: list[Taught] = []
+    strings = urn.knowledge.mention_strings
+    for number in range(len(documents.keys)):
+        span = slice(documents.mention_offsets[number], documents.mention_offsets[number + 1])
+        before = _some(own, span) if own is not None else None
+        taught.append(taught_by(urn.draw_without(documents.with_contexts(number, strings), before)))
+    whole = _together(taught)
+    return Found(
+        {MENTIONS: _mention_counts(documents, whole), CONTEXTS: _context_counts(documents, whole)},
+        np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.topics, whole.shares, whole.base)),
+        {
+            "documents": len(documents.keys),
+            "tokens": documents.tokens,
+            "mentions": len(documents.mentions),
+            "changed": _changed(own, whole),
+            "sampling seconds": time.process_time() - started,
+        },
+    )
+
+
+def _together(taught: list[Taught]) -> Taught:
+    lengths = [np.empty(0, np.int64), *(np.diff(each.offsets) for each in taught)]
+    topics = [np.empty(0, np.uint32), *(each.topics for each in taught)]
+    shares = [np.empty(0, np.uint32), *(each.shares for each in taught)]
+    base = [np.empty(0, np.uint32), *(each.base for each in taught)]
+    return Taught(offsets_of(np.concatenate(lengths)), *map(np.concatenate, (topics, shares, base)))
+
+
+def _unpack(notes: NDArray[np.uint32], mentions: int) -> Taught:
+    offsets = offsets_of(notes[:mentions].astype(np.int64))
+    topics, shares, base = np.split(notes[mentions:], 3)
+    return Taught(offsets, topics, shares, base)
+
+
+def _some(taught: Taught, span: slice) -> Taught:
+    offsets = taught.offsets[span.start : span.stop + 1]
+    entries = slice(offsets[0], offsets[-1])
+    return Taught(offsets - offsets[0], taught.topics[entries], taught.shares[entries], taught.base[entries])
+
+
+def _mention_counts(documents: Documents, taught: Taught) -> Run:
+    """n_vk, by the share of the base measure."""
+    symbols, counted = documents.mentions[taught.mentions].astype(np.int64), taught.base > 0
+    return run_of_pairs(symbols[counted], taught.topics[counted], taught.base[counted].astype(np.int64))
+
+
+def _context_counts(documents: Documents, taught: Taught) -> Run:
+    """n_ck, by the posterior."""
+    contexts = documents.context_rows()
+    counted = taught.shares > 0
+    mentions, topics, shares = taught.mentions[counted], taught.topics[counted], taught.shares[counted]
+    lengths = np.diff(contexts.offsets)[mentions]
+    offsets = offsets_of(lengths)
+    source = np.arange(offsets[-1]) + np.repeat(contexts.offsets[mentions] - offsets[:-1], lengths)
+    symbols = (contexts.symbols[source] >> np.uint64(1)).astype(np.int64)
+    return run_of_pairs(symbols, np.repeat(topics, lengths), np.repeat(shares, lengths).astype(np.int64))
+
+
+def _changed(before: Taught | None, now: Taught) -> int:
+    """How many mentions have another best topic than in the iteration before."""
+    return 0 if before is None else int((_best(before) != _best(now)).sum())
+
+
+def _best(taught: Taught) -> NDArray[np.int64]:
+    best = np.full(len(taught.offsets) - 1, -1, np.int64)
+    order = np.lexsort((taught.topics, -taught.shares.astype(np.int64), taught.mentions))
+    mentions, first = np.unique(taught.mentions, return_index=True)
+    best[mentions] = taught.topics[order][first]
+    return best

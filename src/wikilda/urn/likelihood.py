@@ -1,0 +1,145 @@
+"""Held-out likelihood of the model that links: how much better it predicts the contexts of mentions than chance.
+
+Left to right (Wallach et al. 2009): a mention's parent is the base or an earlier mention, so that there is a joint
+distribution. Given its string v and the topics of earlier mentions, a mention has a topic by the conditional of the
+urn, and each of its context symbols comes from a type word of the topic:
+
+    log P(C_i | v_i, z_<i) = log Σ_k P(z_i = k | v_i, z_<i) Π_{c ∈ C_i} 1/|D_k| Σ_{d ∈ D_k} ψ_d(c)
+
+    ψ_d(c) = (n_cd + strength · n_c/n) / (n_d + strength)
+
+averaged over particles, which then draw z_i given C_i. The result is relative to n_c/n, what a symbol has anywhere, in
+nats a context symbol: 0 where nothing was learned.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import find
+from wikilda._core.hash_table import lookup
+from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.random import Stream, stream_of, uniform
+from wikilda.documents.encoding import Contexts, EncodedDocument
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+from wikilda.model.context_counts import ContextCounts
+from wikilda.urn._gibbs import FAR, Mentions, Rules
+from wikilda.urn._relatedness import Matrix
+from wikilda.urn.settings import UrnSettings
+from wikilda.urn.urn import Part, Urn
+
+_STRENGTH = 20.0
+_MOST = 500  # mentions of a document that are looked at: time is bounded
+
+
+class HeldOut:
+    """Estimates the likelihood of documents that the model has not learned from."""
+
+    def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings, particles: int) -> None:
+        self.urn = Urn(model, knowledge, replace(settings, sweeps=1, burn_in=0))
+        self.particles = particles
+
+    def log_likelihood(self, document: EncodedDocument) -> tuple[float, int]:
+        """The gain over chance in nats, and how many context symbols there are."""
+        known = self.urn.model.contexts
+        if document.contexts is None or known is None:
+            return 0.0, len(document.contexts.symbols) if document.contexts else 0
+        gain, tokens = 0.0, 0
+        for number, part in enumerate(self.urn.draw_without(replace(document, contexts=None), None).parts):
+            stream = stream_of(self.urn.settings.seed, 0, f"{document.id}/{number}/likelihood")
+            more, seen = self._part(part, document.contexts, known, np.array([stream], np.uint64))
+            gain, tokens = gain + more, tokens + seen
+        return gain, tokens
+
+    def _part(self, part: Part, contexts: Contexts, known: ContextCounts, stream: Stream) -> tuple[float, int]:
+        count = min(len(part.chosen), _MOST)
+        offsets = part.mentions.offsets[: count + 1]
+        some = part.mentions._replace(offsets=offsets, places=part.mentions.places[:count])
+        topics = part.topics[part.mentions.numbers[: offsets[-1]]]
+        logs, seen = context_logs(contexts, part.chosen[:count], offsets, topics, known, known.total)
+        gain = left_to_right(some, part.related, self.urn.rules, logs, self.particles, stream)
+        return float(gain), int(seen)
+
+
+@njit
+def context_logs(
+    contexts: Contexts, chosen: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32],
+    known: ContextCounts, total: Real,
+) -> tuple[NDArray[np.float64], Whole]:  # fmt: skip
+    """log P(C_i | k) relative to chance, of every candidate; and how many context symbols are known."""
+    logs = np.zeros(len(topics), np.float64)
+    seen = np.int64(0)
+    for token in range(len(chosen)):
+        for at in range(contexts.offsets[chosen[token]], contexts.offsets[chosen[token] + 1]):
+            row = lookup(known.symbols, contexts.symbols[at])
+            if row < 0:
+                continue
+            seen += 1
+            for candidate in range(offsets[token], offsets[token + 1]):
+                logs[candidate] += _log_ratio(row, topics[candidate], known, total)
+    return logs, seen
+
+
+@inner
+def _log_ratio(row: Whole, topic: np.uint32, known: ContextCounts, total: Real) -> Real:
+    start, end = known.types.offsets[topic], known.types.offsets[topic + 1]
+    if start == end:
+        return 0.0
+    chance = known.sums[row] / total
+    ratio = 0.0
+    for word in known.types.words[start:end]:
+        at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
+        count = np.float64(known.counts[at]) if at >= 0 else 0.0
+        ratio += (count / chance + _STRENGTH) / (known.totals[word] + _STRENGTH)
+    return np.log(ratio / np.float64(end - start))
+
+
+@njit
+def left_to_right(
+    mentions: Mentions, related: Matrix, rules: Rules, logs: NDArray[np.float64], particles: Whole, stream: Stream
+) -> Real:
+    """Σ_i log of the mean over particles of Σ_k P(k | v_i, z_<i) exp(logs)."""
+    offsets, numbers = mentions.offsets, mentions.numbers
+    means = np.zeros(len(offsets) - 1, np.float64)
+    drawn, weights = np.empty(len(offsets) - 1, np.int32), np.empty(len(numbers), np.float64)
+    tops = np.empty(len(offsets) - 1, np.float64)
+    for token in range(len(offsets) - 1):  # logarithms may be large: the largest of a mention is taken out
+        tops[token] = -np.inf
+        for at in range(offsets[token], offsets[token + 1]):
+            tops[token] = max(tops[token], logs[at])
+    for _ in range(particles):
+        for token in range(len(offsets) - 1):
+            start, end = offsets[token], offsets[token + 1]
+            total, likely = 0.0, 0.0
+            for at in range(start, end):
+                held = mentions.base[at] + _from_earlier(mentions, related, rules, drawn, token, numbers[at])
+                total += mentions.weights[at] * held
+                weights[at] = mentions.weights[at] * held * np.exp(logs[at] - tops[token])
+                likely += weights[at]
+            means[token] += likely / total
+            x = uniform(stream) * likely
+            at = start
+            while at < end - 1 and x >= weights[at]:
+                x -= weights[at]
+                at += 1
+            drawn[token] = numbers[at]
+    gain = 0.0
+    for token in range(len(means)):
+        gain += np.log(max(means[token] / particles, 1e-300)) + tops[token]
+    return gain
+
+
+@inner
+def _from_earlier(
+    mentions: Mentions, related: Matrix, rules: Rules, drawn: NDArray[np.int32], token: Whole, topic: Whole
+) -> Real:
+    """What the earlier mentions have put into the urn for a topic."""
+    held = 0.0
+    for other in range(token):
+        distance = np.float64(abs(mentions.places[other] - mentions.places[token]))
+        near = 1.0 + (rules.near * np.exp(-distance / rules.reach) if distance <= FAR * rules.reach else 0.0)
+        held += near * np.float64(related[drawn[other], topic])
+        held += rules.repeats if drawn[other] == topic else 0.0
+    return held

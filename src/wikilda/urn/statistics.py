@@ -1,0 +1,43 @@
+"""What a document teaches, given how its mentions were drawn: whole numbers, so that sums have no order.
+
+For each mention and each topic that it may mean: its share of the posterior, by which contexts are counted (n_ck), and
+the part of the conditional that came from the base measure, by which P(k|v) is re-estimated (n_vk). A topic that other
+mentions have put into the urn says nothing of the string: only the base's part does.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import offsets_of
+
+if TYPE_CHECKING:
+    from wikilda.urn.urn import Drawn
+
+UNIT = 1 << 12  # one mention
+_LEAST_SHARE = 0.01  # of the posterior
+_LEAST_BASE = 0.001
+
+
+class Taught(NamedTuple):
+    """What the mentions of a document teach: topics of mention i from offsets[i] on, in parts of UNIT."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    shares: NDArray[np.uint32]  # of the posterior
+    base: NDArray[np.uint32]  # of the base measure
+
+    @property
+    def mentions(self) -> NDArray[np.int64]:
+        """The mention of each entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def taught_by(drawn: "Drawn") -> Taught:
+    """What a document teaches."""
+    shares = np.where(drawn.posterior >= _LEAST_SHARE, np.rint(drawn.posterior * UNIT), 0).astype(np.uint32)
+    base = np.where(drawn.from_base >= _LEAST_BASE, np.rint(drawn.from_base * UNIT), 0).astype(np.uint32)
+    kept = (shares > 0) | (base > 0)
+    before = offsets_of(kept.astype(np.int64))
+    return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept])

@@ -1,0 +1,217 @@
+"""Methods of the related work, each against a slow and obvious one."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from wikilda.evaluation.methods import Given, make_method
+from wikilda.evaluation.methods._articles import Articles, Context, articles_of, context_of, overlaps
+from wikilda.evaluation.methods._entity_topic import draw, train, word_probabilities
+from wikilda.evaluation.methods.kulkarni import climb
+from wikilda.evaluation.methods.pagerank import edges, walks
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.graph import Graph, similarity
+from wikilda.lda.similarity import Likeness
+from wikilda.linking import marked
+from wikilda.model import Model
+
+CRICKET = marked("[[Croft]] bowled for [[England]] at [[The Oval]] against [[Pakistan]]; [[Croft]] and [[zzyzx]].", "x")
+
+
+def test_articles_are_the_word_table_turned_round(sample: Knowledge) -> None:
+    articles = articles_of(sample)
+    for word in range(0, len(sample.word_totals), 50):
+        for topic, count in zip(*sample.words.row(word), strict=True):
+            row = slice(articles.offsets[topic], articles.offsets[topic + 1])
+            assert articles.counts[row][articles.words[row] == word].tolist() == [count]
+    assert len(articles.words) == len(sample.words.topics)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_overlaps(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    rows = [np.sort(generator.choice(20, size=size, replace=False)) for size in (0, 3, 8, 12)]
+    counts = [generator.integers(1, 5, size=len(row)) for row in rows]
+    rarity = generator.random(20) + 0.1
+    vectors = np.zeros((4, 20))
+    for vector, row, count in zip(vectors, rows, counts, strict=True):
+        vector[row] = (1 + np.log(count)) * rarity[row]
+    offsets = np.cumsum([0, *map(len, rows)])
+    articles = Articles(
+        offsets, np.concatenate(rows).astype(np.int32), np.concatenate(counts).astype(np.float32), rarity,
+        np.linalg.norm(vectors, axis=1),
+    )  # fmt: skip
+    words, times = np.unique(generator.integers(0, 20, size=9), return_counts=True)
+    own = np.zeros(20)
+    own[words] = (1 + np.log(times)) * rarity[words]
+    shared, rare, cosine = overlaps(articles, np.arange(4, dtype=np.uint32), Context(words, times))
+    assert shared.tolist() == [len(set(row) & set(words)) for row in rows]
+    assert rare == pytest.approx([sum(rarity[w] for w in set(row) & set(words)) for row in rows])
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(own)
+    assert cosine == pytest.approx(np.divide(vectors @ own, norms, out=np.zeros(4), where=norms > 0))
+
+
+def test_the_context_leaves_the_mention_out(sample: Knowledge) -> None:
+    text = marked("Croft took five wickets as [[England]] beat Pakistan in cricket")
+    assert text.mentions is not None
+    near, whole = (context_of(text, text.mentions[0], sample, window) for window in (4, 0))
+    word = sample.word_strings.find
+    assert word("england") not in whole.words
+    assert word("wickets") in whole.words
+    assert word("wickets") not in near.words
+
+
+def test_wikify_counts_shared_words(model: Model, sample: Knowledge) -> None:
+    text = marked("the wickets fell when [[Croft]] bowled off spin for Glamorgan")
+    [answer] = make_method("wikify", Given(model, sample)).link(text)
+    assert sample.titles[answer.topics[0]] == "Robert Croft"
+    assert sum(answer.scores) == pytest.approx(1)
+
+
+def test_milne_witten_by_hand(model: Model, sample: Knowledge) -> None:
+    method = make_method("milne-witten", Given(model, sample))
+    strings = sorted({sample.find_mention(each) for each in ("croft", "england", "the oval", "pakistan")})
+    rows = {symbol: dict(zip(*sample.mentions.row(symbol), strict=True)) for symbol in strings}
+    context = [(symbol, next(iter(row))) for symbol, row in rows.items() if len(row) == 1]
+    assert context
+
+    def alike(a: int, b: int) -> float:
+        return 1.0 if a == b else similarity(sample.graph, a, b)
+
+    weights = []
+    for symbol, topic in context:
+        others = [alike(topic, other) for of, other in context if of != symbol]
+        weights.append((sample.link_probability(symbol) + sum(others) / max(len(others), 1)) / 2)
+    share = sum(weights) / (sum(weights) + 1)
+    croft = rows[sample.find_mention("croft")]
+    wanted = {}
+    for topic, count in croft.items():
+        related = sum(w * alike(topic, other) for w, (_, other) in zip(weights, context, strict=True)) / sum(weights)
+        prior = count / sum(croft.values())
+        wanted[topic] = (1 - share) * prior + share * related - (2.0 if prior < 0.02 else 0.0)
+    answer = method.link(CRICKET)[0]
+    assert dict(zip(answer.topics, answer.scores, strict=True)) == pytest.approx(wanted, abs=1e-6)
+
+
+def matrix(size: int, generator: np.random.Generator) -> np.ndarray:
+    upper = np.triu(generator.random((size, size)) * (generator.random((size, size)) < 0.5), 1)
+    return upper + upper.T
+
+
+def as_likeness(full: np.ndarray) -> Likeness:
+    rows = [np.flatnonzero(row) for row in full]
+    values = np.concatenate([full[at, row] for at, row in enumerate(rows)]).astype(np.float32)
+    neighbours = np.concatenate(rows).astype(np.int32)
+    return Likeness(np.arange(len(full), dtype=np.uint32), np.cumsum([0, *map(len, rows)]), neighbours, values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kulkarni_climbs_as_far_as_single_changes_lead(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    sizes = [3, 0, 2, 4, 1]
+    offsets = np.cumsum([0, *sizes])
+    places = generator.integers(0, 7, size=offsets[-1])
+    nodes, full = generator.random(offsets[-1]), matrix(7, generator) + np.eye(7)
+    clique = 3.0
+
+    def objective(chosen: list[int]) -> float:
+        labels = [places[at] for at in chosen if at >= 0]
+        pairs = sum(np.float32(full[a, b]) for a, b in itertools.combinations(labels, 2))
+        local = sum(nodes[at] for at in chosen if at >= 0)
+        return float(local / len(sizes) + clique * pairs / (len(sizes) * (len(sizes) - 1) / 2))
+
+    best = [int(a + np.argmax(nodes[a:b])) if b > a else -1 for a, b in itertools.pairwise(offsets)]
+    while True:
+        changes = [
+            (objective([*best[:string], at, *best[string + 1 :]]), string, at)
+            for string in range(len(sizes))
+            for at in range(offsets[string], offsets[string + 1])
+        ]
+        most, string, at = max(changes)
+        if most <= objective(best) + 1e-9:
+            break
+        best[string] = at
+    assert climb(offsets, places, nodes, as_likeness(full - np.eye(7)), clique).tolist() == best
+
+
+def test_pagerank_against_a_dense_walk() -> None:
+    generator = np.random.default_rng(1)
+    links = generator.random((9, 9)) < 0.25
+    np.fill_diagonal(links, False)
+    out, into = ([np.flatnonzero(row) for row in each] for each in (links, links.T))
+    graph = Graph(
+        np.cumsum([0, *map(len, out)]), np.concatenate(out).astype(np.uint32),
+        np.cumsum([0, *map(len, into)]), np.concatenate(into).astype(np.uint32),
+    )  # fmt: skip
+    topics = np.array([0, 1, 2, 3, 4, 2, 5, 6], np.uint32)  # topic 2 is a candidate of two strings
+    offsets, priors = np.array([0, 3, 5, 8]), generator.random(8)
+    owners = np.repeat(np.arange(3), np.diff(offsets))
+    joined = np.zeros((8, 8))
+    for a, b in itertools.product(range(8), range(8)):
+        same = topics[a] == topics[b]
+        linked = links[topics[a], topics[b]] or links[topics[b], topics[a]]
+        joined[a, b] = owners[a] != owners[b] and (same or linked)
+    starts, neighbours = edges(graph, topics, owners)
+    for node in range(8):
+        assert sorted(neighbours[starts[node] : starts[node + 1]]) == np.flatnonzero(joined[node]).tolist()
+    steps = joined / np.maximum(joined.sum(axis=1, keepdims=True), 1)
+    reached = 0.2 * np.linalg.inv(np.eye(8) - 0.8 * steps)
+    reached[joined.sum(axis=1) == 0] = 0
+    coherence = np.zeros(8)
+    for string in range(3):
+        own = slice(offsets[string], offsets[string + 1])
+        best = (reached * priors[:, None])[own].max(axis=0)
+        best[own] = 0
+        coherence += best
+    found, mean = walks(starts, neighbours, offsets, priors, 0.2, 1e-9)
+    assert found == pytest.approx(coherence, abs=1e-6)
+    assert mean > 0
+
+
+def test_a_document_is_drawn_from_the_entity_topic_model() -> None:
+    """Two mentions, two topics, two words: the posterior is enumerated."""
+    generator = np.random.default_rng(3)
+    mentions, offsets, places = np.array([0, 1]), np.array([0, 2, 4]), np.array([0, 1, 1, 2])
+    names = np.log(generator.random(4))
+    drawn = generator.dirichlet(np.ones(3), size=2).T.copy()  # [entity, topic]
+    emitted = generator.dirichlet(np.ones(2), size=3).astype(np.float32)
+    words, alpha = np.array([0, 1, 1]), 0.4
+    wanted = np.zeros(4)
+    for z1, z2, e1, e2 in itertools.product((0, 1), (0, 1), (0, 1), (2, 3)):
+        theta = alpha / (2 * alpha) * ((z1 == z2) + alpha) / (1 + 2 * alpha)
+        weight = theta * drawn[places[e1], z1] * drawn[places[e2], z2] * np.exp(names[e1] + names[e2])
+        for word in words:
+            weight *= (emitted[places[e1], word] + emitted[places[e2], word]) / 2
+        wanted[[e1, e2]] += weight
+    wanted /= wanted[:2].sum()
+    stream = np.array([7], np.uint64)
+    found = draw(mentions, offsets, places, names, drawn, emitted, words, alpha, 40000, 100, stream)
+    assert found == pytest.approx(wanted, abs=0.012)
+
+
+def test_training_finds_planted_topics_and_loses_nothing() -> None:
+    """Articles of two worlds link to each other within their world alone, and share a word with it."""
+    size = 40
+    linked = [
+        [other for other in range(size) if other != article and other % 2 == article % 2] for article in range(size)
+    ]
+    rows = [[article % 2, 2 + article] for article in range(size)]
+    articles = Articles(
+        np.arange(0, 2 * size + 1, 2), np.concatenate(rows).astype(np.int32), np.full(2 * size, 3, np.float32),
+        np.ones(size + 2), np.ones(size),
+    )  # fmt: skip
+    links = np.cumsum([0, *map(len, linked)])
+    stream = np.array([5], np.uint64)
+    flat = np.concatenate(linked).astype(np.uint32)
+    trained = train(articles, links, flat, size + 2, 2, 0.1, 0.01, 0.1, 30, stream)
+    assert trained.entities.sum() == len(flat) + size
+    assert trained.sizes.tolist() == trained.entities.sum(axis=0).tolist()
+    assert trained.lengths.sum() == pytest.approx(6 * size)
+    assert trained.words.counts[trained.words.counts > 0].sum() == pytest.approx(6 * size)
+    topics = trained.entities.argmax(axis=1)
+    assert len(set(topics[::2])) == len(set(topics[1::2])) == 1
+    assert topics[0] != topics[1]
+    found = word_probabilities(trained, np.arange(size, dtype=np.uint32), np.arange(size + 2), size + 2, 0.1)
+    assert found.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert found[::2, 0].sum() > 2 * found[::2, 1].sum()

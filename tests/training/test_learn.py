@@ -1,0 +1,376 @@
+"""Training with the urn: what documents teach is counted, left out for themselves, and the same on every engine."""
+
+import json
+import math
+import random
+import re
+from collections import Counter, defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.test_cli import run
+from tests.training.conftest import write_lines
+from wikilda._core.errors import InputError
+from wikilda.documents.encoding import Contexts, encode
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Document, Linker
+from wikilda.linking.explanation import explain_document
+from wikilda.model import Model
+from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.model.model import URN
+from wikilda.model.topic_types import topic_types
+from wikilda.sample import texts
+from wikilda.text.characters import characters
+from wikilda.text.offsets import Spans
+from wikilda.text.tokens import as_bytes, tokenize
+from wikilda.training import checkpoints
+from wikilda.training.corpus import make_corpus
+from wikilda.training.count_runs import run_of_pairs
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.learn import context_counts, learned
+from wikilda.training.metrics import read_metrics
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
+from wikilda.urn import Urn, UrnSettings
+from wikilda.urn.context_evidence import context_evidence, spread, without
+from wikilda.urn.statistics import UNIT, Taught, taught_by
+
+QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
+SHORT = UrnSettings(sweeps=8, burn_in=2)
+PLAN = Plan(iterations=2, shards=3)
+DOCUMENTS = [
+    Document(each["text"], [(mention["start"], mention["end"]) for mention in each["mentions"]], each["id"])
+    for each in texts()
+]
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows: list[object] = [{"id": each.id, "text": each.text, "mentions": each.spans} for each in DOCUMENTS]
+    return write_lines(tmp_path_factory.mktemp("texts") / "texts.jsonl", rows)
+
+
+@pytest.fixture(scope="module")
+def whole(model: Path, lines: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The model that comes out when nothing happens."""
+    return train(model, lines, tmp_path_factory.mktemp("whole") / "model", QUICK, PLAN, engine=LocalEngine(1))
+
+
+def test_a_trained_model_knows_contexts_and_links(whole: Model, model: Path) -> None:
+    plain = Model.open(model)
+    assert (plain.method, whole.method, whole.iteration) == ("", URN, 2)
+    assert plain.contexts is None
+    assert whole.contexts is not None
+    assert len(whole.contexts.sums) > 20
+    assert np.array_equal(whole.words.values, plain.words.values)
+    assert whole.mentions.values.sum(dtype=float) > plain.mentions.values.sum(dtype=float) + 1
+    text = Document("Croft bowled to England and the spinner took a wicket at The Oval, and Wasim Akram.", None, "new")
+    before, after = (Linker.open(each.path, settings=SHORT) for each in (plain, whole))
+    assert before.draw(text).posterior.tolist() != after.draw(text).posterior.tolist()
+    for mention in explain_document(after, text, candidates=2).mentions:
+        if len(mention.candidates) == 2:
+            best, other = mention.candidates
+            assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=1.0)
+            assert best.odds.surroundings == -other.odds.surroundings
+
+
+def test_likelihood_rises(whole: Model) -> None:
+    rows = read_metrics(whole.path)
+    assert [row.iteration for row in rows] == [0, 1, 2]
+    assert rows[0].held_out == 0.0
+    assert rows[1].train is not None
+    assert rows[1].train > 0.05
+    assert 0 <= rows[2].changed < 0.5  # type: ignore[operator]
+
+
+def test_two_workers_other_shards_and_groups_give_the_same_model(
+    whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts are whole numbers and documents are drawn alone: not even the number of shards matters."""
+    engine = LocalEngine(2)
+    try:
+        two = train(model, lines, tmp_path / "two", QUICK, PLAN, engine=engine)
+    finally:
+        engine.close()
+    monkeypatch.setattr(checkpoints, "_LEAST_GROUP", 2)
+    five = train(model, lines, tmp_path / "five", QUICK, Plan(2, 5), engine=LocalEngine(1))
+    assert two.identity == whole.identity == five.identity
+
+
+def test_interrupted_it_resumes(
+    whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.training.test_train import Stopping
+    from wikilda.training import pipeline
+    from wikilda.training.engines import local
+
+    target = tmp_path / "m"
+    for where, name, after in ((local, "sample_urn_shard", 4), (pipeline, "next_model", 1), (pipeline, "_finish", 0)):
+        with monkeypatch.context() as patched:
+            Stopping(patched, where, name, after if name != "next_model" else 0)
+            with pytest.raises(KeyboardInterrupt):
+                train(model, lines, target, QUICK, PLAN, engine=LocalEngine(1))
+        assert not target.exists()
+    assert train(model, lines, target, QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["m"]
+
+
+def test_corpora_add_up_and_no_text_counts_twice(model: Path, whole: Model, lines: Path, tmp_path: Path) -> None:
+    alone = replace(QUICK, held_out=0.0, evaluated=0)
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    halves = [write_lines(tmp_path / f"{at}.jsonl", rows[at::2]) for at in range(2)]
+    first = train(model, halves[0], tmp_path / "first", alone, Plan(1, 1), engine=LocalEngine(1))
+    both = train(first.path, [halves[0], halves[1]], tmp_path / "both", alone, Plan(1, 1), engine=LocalEngine(1))
+    assert first.contexts is not None
+    assert both.contexts is not None
+    assert both.contexts.total > first.contexts.total * 1.2
+    assert len(both.contexts.texts) == len(rows)
+    with pytest.raises(InputError, match="before"):
+        train(first.path, halves[0], tmp_path / "again", alone, Plan(1, 1), engine=LocalEngine(1))
+
+
+def test_copies_of_a_text_count_once(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    text = DOCUMENTS[0].text
+    many = write_lines(tmp_path / "many.jsonl", [{"id": str(n), "text": text} for n in range(50)])
+    corpus = make_corpus([many], sample.path, tmp_path / "corpus", workers=1)
+    assert (corpus.documents, corpus.summary["copies of other documents"]) == (1, 49)
+    alone = replace(QUICK, held_out=0.0, evaluated=0)
+    made = train(model, corpus.path, tmp_path / "m", alone, Plan(1, 1), engine=LocalEngine(1))
+    before, after = Linker.open(model, settings=SHORT), Linker.open(made.path, settings=SHORT)
+    found = [[each.entity for each in linker.link(Document(text, None, "x")).mentions] for linker in (before, after)]
+    assert found[0] == found[1], "alone, a text teaches itself nothing"
+
+
+def test_a_schedule_mixes_old_and_new(tmp_path: Path) -> None:
+    def runs(count: int) -> dict[str, list[object]]:
+        return {"mentions": [run_of_pairs(np.array([3]), np.array([7], np.uint32), np.array([count]))]}
+
+    learned(tmp_path / "1", None, runs(100), 1.0)  # type: ignore[arg-type]
+    made = learned(tmp_path / "2", tmp_path / "1", runs(200), 0.25)  # type: ignore[arg-type]
+    assert made["mentions"].sweeps.tolist() == [125]
+
+
+def number(word: str) -> int:
+    """The number of a word, from its hash."""
+    data = as_bytes(word)
+    hashes, places = np.empty(len(data), np.uint64), np.empty((2, len(data)), np.int64)
+    assert tokenize(data, 0, len(data), characters(), hashes, places[0], places[1]) == 1
+    return int(hashes[0] >> np.uint64(42))
+
+
+def outside(sentence: str) -> str:
+    """A sentence without what stands in parentheses."""
+    kept, depth = "", 0
+    for each in sentence:
+        depth += each == "("
+        kept += each if depth == 0 else " "
+        depth -= each == ")" and depth > 0
+    return kept
+
+
+def test_kinds_are_told_by_titles_and_first_words(sample: Knowledge) -> None:
+    kinds = topic_types(sample)
+    told = []
+    for title, sentence in zip(sample.titles, sample.sentences, strict=True):
+        words = re.findall(r"\w+", title.lower()) + re.findall(r"\w+", outside(sentence).lower())[:15]
+        told.append({number(word) for word in words})
+    spread_of = Counter(word for each in told for word in each)
+    common = sorted(word for word, count in spread_of.items() if 20 <= count <= 0.2 * len(told))
+    numbered = {word: at for at, word in enumerate(common)}
+    assert len(kinds.offsets) == len(told) + 1
+    for topic, words in enumerate(told):
+        wanted = sorted(numbered[word] for word in words if word in numbered)
+        assert kinds.words[kinds.offsets[topic] : kinds.offsets[topic + 1]].tolist() == wanted
+    assert len(kinds.words)
+
+
+def contexts(text: str, spans: Spans, knowledge: Knowledge) -> Contexts:
+    found = encode(Document(text, spans), knowledge, contexts=True).contexts
+    assert found is not None
+    return found
+
+
+def symbol(knowledge: Knowledge, side: str, near: bool, word: str) -> int:
+    """The one symbol that a word has at a place."""
+    texts_of = {
+        ("left", True): f"{word} Croft", ("left", False): f"{word} x Croft",
+        ("right", True): f"Croft {word}", ("right", False): f"Croft x {word}",
+    }  # fmt: skip
+    text = texts_of[side, near]
+    start = text.index("Croft")
+    spans = [(start, start + 5)] + ([(text.index("Oval"), text.index("Oval") + 4)] if "Oval" in text else [])
+    around = contexts(text, spans, knowledge)
+    found = set(around.symbols[: around.offsets[1]].tolist())
+    if not near:
+        found -= {symbol(knowledge, side, True, "x")}
+    [one] = found
+    return int(one)
+
+
+def test_a_context_symbol_is_a_token_a_side_and_whether_it_is_next(sample: Knowledge) -> None:
+    rng = random.Random(7)
+    for _ in range(40):
+        words = [rng.choice(["beat", "Beat", "in", ",", "12", "7", "of", "é"]) for _ in range(rng.randint(0, 14))]
+        chosen = sorted(rng.sample(range(len(words)), min(len(words), rng.randint(0, 3))))
+        text, spans = "", []
+        for at, word in enumerate(words):
+            if at in chosen:
+                spans.append((len(text), len(text) + len(word)))
+            text += word + " "
+        around = contexts(text, spans, sample)
+        plain = ["Oval" if at in chosen else "1" if word.isdigit() else word.lower() for at, word in enumerate(words)]
+        for mention, at in enumerate(chosen):
+            left = {("left", n == 0, each) for n, each in enumerate(reversed(plain[max(0, at - 4) : at]))}
+            right = {("right", n == 0, each) for n, each in enumerate(plain[at + 1 : at + 5])}
+            found = around.symbols[around.offsets[mention] : around.offsets[mention + 1]].tolist()
+            assert sorted(found) == sorted(symbol(sample, *each) for each in left | right)
+    places = [(side, near) for side in ("left", "right") for near in (True, False)]
+    assert len({symbol(sample, *place, word) for place in places for word in ("beat", ",", "12", "Oval")}) == 16
+
+
+def test_a_mention_at_either_end_and_an_empty_text(sample: Knowledge) -> None:
+    assert contexts("", [], sample).offsets.tolist() == [0]
+    assert contexts("Croft", [(0, 5)], sample).offsets.tolist() == [0, 0]
+    assert contexts("Croft\n\nbowled", [(0, 5)], sample).offsets.tolist() == [0, 1]  # a paragraph's end is no token
+
+
+def around_of(rows: list[list[int]]) -> Contexts:
+    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    return Contexts(offsets, np.array([symbol for row in rows for symbol in row], np.uint64))
+
+
+# Topics 0 and 1 have type words 1 and 2, and 2; the third has none.
+TYPES = TopicTypes(np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.uint32), np.array([10, 11, 12], np.uint32))
+
+
+def counted(sample: Knowledge, pairs: dict[tuple[int, int], int]) -> ContextCounts:
+    symbols, topics = np.array([each // 2 for each, _ in pairs]), np.array([each for _, each in pairs], np.uint32)
+    counts = run_of_pairs(symbols, topics, np.array(list(pairs.values())))
+    old = context_counts(None, sample, run_of_pairs(symbols[:0], topics[:0], symbols[:0]), np.empty(0, np.uint64))
+    return context_counts(old._replace(types=TYPES, totals=np.zeros(3)), sample, counts, np.array([5], np.uint64))
+
+
+def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
+    rng = random.Random(3)
+    pairs = {(symbol, topic): rng.randint(2, 9) * UNIT for symbol in range(100, 116, 2) for topic in range(3)}
+    known = counted(sample, pairs)
+    naive: dict[tuple[int, int], float] = defaultdict(float)
+    for (symbol, topic), count in pairs.items():
+        words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
+        for word in words:
+            naive[symbol, word] += count / UNIT / len(words)
+    assert {(c, d): n for c, row in _rows(known).items() for d, n in row.items()} == pytest.approx(naive)
+    total = sum(naive.values())
+    by_symbol, by_word = defaultdict(float), defaultdict(float)
+    for (symbol, word), count in naive.items():
+        by_symbol[symbol] += count
+        by_word[word] += count
+    around, topics = around_of([[100, 104, 998], [110], []]), np.array([0, 1, 2, 1, 0, 0], np.uint32)
+    found = context_evidence(around, np.arange(3), np.array([0, 3, 5, 6]), topics, known, known.total)
+    seen = [[100, 104], [100, 104], [100, 104], [110], [110], []]
+    for at, (topic, symbols) in enumerate(zip(topics.tolist(), seen, strict=True)):
+        words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
+        wanted = 0.0
+        for symbol in symbols if words else []:
+            ratios = [(naive[symbol, word] + 1) / (by_symbol[symbol] * by_word[word] / total + 1) for word in words]
+            wanted += math.log(sum(ratios) / len(words))
+        assert found[at] == pytest.approx(wanted, rel=1e-5, abs=1e-7)
+
+
+def test_more_counts_are_added_to_those_there_are(sample: Knowledge) -> None:
+    pairs = {(100, 0): 3 * UNIT, (104, 1): UNIT, (102, 0): 2 * UNIT}
+    once = counted(sample, pairs)
+    run = run_of_pairs(np.array([50, 53]), np.array([1, 1], np.uint32), np.array([UNIT, 2 * UNIT]))
+    twice = context_counts(once, sample, run, np.array([6], np.uint64))
+    assert _rows(once) == {100: {1: 1.5, 2: 1.5}, 102: {1: 1.0, 2: 1.0}}, "what was met once is left out"
+    assert _rows(twice) == {100: {1: 1.5, 2: 2.5}, 102: {1: 1.0, 2: 1.0}, 106: {2: 2.0}}
+    assert twice.texts.tolist() == [5, 6]
+    assert twice.totals.tolist() == [0.0, 2.5, 5.5]
+
+
+def _rows(known: ContextCounts) -> dict[int, dict[int, float]]:
+    keys = {int(n): int(key) for key, n in zip(known.symbols.keys, known.symbols.values, strict=True) if key}
+    return {
+        keys[row]: dict(
+            zip(
+                known.words[known.offsets[row] : known.offsets[row + 1]].tolist(),
+                known.counts[known.offsets[row] : known.offsets[row + 1]].tolist(),
+                strict=True,
+            )
+        )
+        for row in range(len(known.sums))
+    }
+
+
+def test_a_document_is_drawn_without_what_it_has_taught(
+    whole: Model, model: Path, sample: Knowledge, tmp_path: Path
+) -> None:
+    """Leave-one-out: a model of all texts, without those of one, draws it as a model of the others does."""
+    alone = replace(QUICK, held_out=0.0, evaluated=0)
+    rows: list[dict[str, object]] = [{"id": each.id, "text": each.text, "mentions": each.spans} for each in DOCUMENTS]
+    every = train(model, write_lines(tmp_path / "a", list(rows)).rename(tmp_path / "a.jsonl"), tmp_path / "all", alone)
+    for left_out in (0, 4):
+        some = write_lines(tmp_path / "some.jsonl", [*rows[:left_out], *rows[left_out + 1 :]])
+        others = train(model, some, tmp_path / f"others{left_out}", alone)
+        document = encode(DOCUMENTS[left_out], sample, contexts=True)
+        plain = Urn(Model.open(model), sample, alone.urn())
+        key = make_key(DOCUMENTS[left_out].id)
+        own = taught_by(plain.draw_without(replace(document, id=key, contexts=None), None))
+        assert others.contexts is not None
+        assert every.contexts is not None
+        rest = without(
+            every.contexts,
+            document.contexts,
+            spread(document.contexts, own.offsets, own.topics, own.shares / UNIT, every.contexts.types),
+        )
+        wanted, found = _rows(others.contexts), _rows(rest)
+        assert found
+        for symbol, row in found.items():
+            for word, count in row.items():
+                assert count == pytest.approx(wanted.get(symbol, {}).get(word, 0.0), abs=1e-4) or symbol not in wanted
+
+
+def make_key(name: str) -> int:
+    from wikilda.training.corpus._encode import key_of
+
+    return key_of(name)
+
+
+def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, sample: Knowledge) -> None:
+    from wikilda.urn._candidates import candidates_of, leave_out
+
+    before, symbols = Model.open(model), np.array([sample.find_mention("croft"), sample.find_mention("england")])
+    symbols.sort()
+    old = candidates_of(symbols, before.mentions, 64)
+    topics, values = before.mentions.row(int(symbols[0]))
+    values[0] += 2.0  # a copy-on-write view: the file stays as it is
+    try:
+        new = candidates_of(symbols, before.mentions, 64)
+    finally:
+        values[0] -= 2.0
+    own = Taught(np.array([0, 1]), topics[:1], np.array([UNIT], np.uint32), np.array([2 * UNIT], np.uint32))
+    found = leave_out(new, np.array([0]), own.offsets, own.topics, own.base / UNIT)
+    assert new.priors.tolist() != pytest.approx(old.priors.tolist())
+    assert found.tolist() == pytest.approx(old.priors.tolist())
+
+
+def test_the_command(model: Path, tmp_path: Path) -> None:
+    source = write_lines(tmp_path / "texts.jsonl", [{"text": each.text} for each in DOCUMENTS])
+    code, out, err = run("train", model, source, "-o", tmp_path / "new", "--evaluated=2", "--workers=1")
+    assert (code, err) == (0, "")
+    assert "held out" in out
+    assert run("link", tmp_path / "new", source)[0] == 0
+    code, _, err = run("train", model, source, "-o", tmp_path / "new", "--workers=1")
+    assert code == 1
+    assert "exists already" in err
+    code, _, err = run("train", model, source, "-o", tmp_path / "x", "--rho-local=0.1")
+    assert code == 1
+    assert "no setting of --method urn" in err
+    source.write_text("", "utf-8")
+    code, _, err = run("train", model, source, "-o", tmp_path / "none", "--workers=1")
+    assert code == 1
+    assert "no document" in err
+    assert not (tmp_path / "none").exists()

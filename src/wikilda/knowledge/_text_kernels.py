@@ -95,7 +95,7 @@ def _count_words(
                 words += 1
                 if words == len(keys):
                     slots, keys, spelling, latest = _grow(keys, spelling, latest)
-            written = _pack((int64(word) + 1) * 2 + int64(hashes[at] & AFTER_SPACE), tokens, written)  # type: ignore[arg-type]
+            written = _pack((int64(word) + 1) * 2 + int64(hashes[at] & AFTER_SPACE), tokens, written)
             if not hashes[at] & WORD:
                 continue
             if latest[word, 0] != page:
@@ -147,7 +147,7 @@ def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
     at = (key >> np.uint64(2)) & mask
     while slots[at] >= 0 and keys[slots[at]] != key:
         at = (at + np.uint64(1)) & mask
-    return int64(at)  # type: ignore[arg-type]
+    return int64(at)
 
 
 @inner

@@ -257,6 +257,12 @@ class MentionDescription(BaseModel):
     topics: list[MeaningAnswer]
 
 
+class ReloadAnswer(BaseModel):
+    """What is served from now on."""
+
+    identity: str = Field(description="the model's digest, as in its manifest")
+
+
 class ModelAnswer(BaseModel):
     """What is being served."""
 
@@ -301,6 +307,9 @@ class ErrorAnswer(BaseModel):
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with."""
     about = {
+        403: "not allowed",
+        409: "under way already",
+        500: "not done; see the log",
         400: "the body cannot be read",
         401: "no API key",
         404: "not known",

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -10,7 +9,7 @@ from wikilda._core.errors import InputError
 from wikilda.documents.reading.rows import unescape
 from wikilda.documents.reading.settings import CSV, ReadSettings
 
-_BATCH = 64  # rows of Parquet held at a time
+_BATCH = 16  # rows of Parquet held at a time
 _DELIMITERS = (",", ";", "\t")
 
 Row = dict[str, Any] | InputError
@@ -39,8 +38,13 @@ def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:
     encoding = settings.encoding.lower().replace("_", "-")
     plain = "utf-8-sig" if encoding in ("utf-8", "utf8") else encoding
     wrapped = io.TextIOWrapper(stream, plain, "surrogateescape", newline="")
+    most, number = 4 * settings.largest, 0
     try:
-        yield from wrapped
+        while line := wrapped.readline(most + 1):
+            number += 1
+            if len(line) > most:
+                raise InputError(f"line {number:,} is longer than {most:,} characters.")
+            yield line
     finally:
         if not stream.closed:
             wrapped.detach()  # whoever opened the stream closes it
@@ -72,32 +76,21 @@ def _row(header: list[str], row: list[str], settings: ReadSettings) -> Row:
 
 def parquet_rows(stream: IO[bytes], settings: ReadSettings, group: int | None = None) -> Iterator[Row]:
     """Rows of a Parquet file, or of one of its row groups, a few at a time."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from wikilda._core.parquet import open_parquet, parquet_batches
 
-    try:
-        file = pq.ParquetFile(stream, pre_buffer=False)
-        names = file.schema_arrow.names
-        check_columns(names, settings)
-        wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
-        groups = None if group is None else [group]
-        for batch in file.iter_batches(_BATCH, columns=wanted, row_groups=groups):
-            yield from batch.to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        if sys.exc_info()[0] is FileNotFoundError:
-            raise
-        raise InputError(f"is not a Parquet file that can be read ({str(error).splitlines()[0]}).") from None
+    file = open_parquet(stream)
+    names = file.schema_arrow.names
+    check_columns(names, settings)
+    wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
+    for batch in parquet_batches(file, _BATCH, wanted, None if group is None else [group]):
+        yield from batch.to_pylist()
 
 
 def row_groups(stream: IO[bytes]) -> list[int]:
     """The number of rows of each row group of a Parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from wikilda._core.parquet import open_parquet
 
-    try:
-        about = pq.ParquetFile(stream).metadata
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"is not a Parquet file that can be read ({str(error).splitlines()[0]}).") from None
+    about = open_parquet(stream).metadata
     return [about.row_group(at).num_rows for at in range(about.num_row_groups)]
 
 

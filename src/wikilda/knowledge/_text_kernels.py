@@ -147,7 +147,7 @@ def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
     at = (key >> np.uint64(2)) & mask
     while slots[at] >= 0 and keys[slots[at]] != key:
         at = (at + np.uint64(1)) & mask
-    return int64(at)
+    return int64(at)  # type: ignore[arg-type]
 
 
 @inner

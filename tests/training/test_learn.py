@@ -74,7 +74,7 @@ def test_a_trained_model_knows_contexts_and_links(whole: Model, model: Path) -> 
         if len(mention.candidates) == 2:
             best, other = mention.candidates
             assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=1.0)
-            assert best.odds.surroundings == -other.odds.surroundings
+            assert best.odds.context == -other.odds.context
 
 
 def test_a_model_is_not_read_by_the_other_method(whole: Model) -> None:

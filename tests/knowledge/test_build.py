@@ -304,3 +304,12 @@ def test_tokens_are_packed_without_loss() -> None:
     expected = [token for each in texts for token in [*token_hashes(each).tolist(), 0]]
     found = unpack_tokens(words.tokens, words.vocabulary).tolist()
     assert found == [each & ~2 for each in expected]  # whether a token is a word does not matter to mentions
+
+
+@pytest.mark.parametrize("topics", [3, 20, 60])
+def test_a_small_wiki_has_words(tmp_path: Path, topics: int) -> None:
+    """With the settings of large ones, 20 topics had none."""
+    pages = [page(f"Rock {n}", f"Rock {n} is a kind{n % 3} of stone{n % 7}. {FILLER}") for n in range(topics)]
+    made = build(tmp_path, pages, BuildSettings())
+    assert len(made.word_strings) > 0
+    assert "only" not in list(made.word_strings)  # which every page has

@@ -237,12 +237,17 @@ class Assembler:
         """Words that are neither too common nor too rare, and their best topics."""
         rules = self.settings
         topics = self._value("SELECT count(*) FROM topics")
+        # In a small wiki a twentieth of the topics is fewer than a word must have: then words may be in half of them.
+        most = rules.max_word_share * topics
+        if most < 2 * rules.min_word_topics:
+            most = max(most, topics / 2)
+        least = min(rules.min_word_topics, max(1, topics // 4))
         self._run(f"""
             CREATE TABLE kept AS
             SELECT (row_number() OVER (ORDER BY string) - 1)::UINTEGER AS id, word, string, frequency, total FROM
                 (SELECT word, count(*) AS frequency, sum(count)::BIGINT AS total
                  FROM words JOIN topics USING (page) GROUP BY word
-                 HAVING count(*) >= {rules.min_word_topics} AND count(*) <= {rules.max_word_share * topics})
+                 HAVING count(*) >= {least} AND count(*) <= {most})
                 JOIN (SELECT word, min(string) AS string FROM vocabulary GROUP BY word) USING (word)""")
         count = self._value("SELECT count(*) FROM kept")
         rows = "SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page)"

@@ -161,6 +161,8 @@ def test_a_bad_dump_gets_one_clear_message(tmp_path: Path, name: str) -> None:
 
 
 def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
+    news = tmp_path / "news.jsonl"
+    news.write_text('{"text": "Java"}')
     for arguments, words in [
         (("build", "-o", tmp_path / "x"), "give a DUMP or --tables"),
         (("build", "d.xml", "--tables", "t", "-o", tmp_path / "x"), "one of the two"),
@@ -170,6 +172,12 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
         (("nonsense",), "No such command"),
         (("show", tmp_path, "Java"), "is not wikilda knowledge"),
         (("show", tmp_path / "gone", "Java"), "no such directory"),
+        (("link", __file__), "is a file, and a model is a directory. Give the model first."),
+        (("build", news, "-o", tmp_path / "x"), "is not a dump. To link its documents: wikilda link MODEL"),
+        (("link", kb, kb), "is an artifact of wikilda, not a directory of documents"),
+        (("link", kb, "Croft bowled."), "no such file or directory. To link a text, pipe it"),
+        (("link", kb, news, "-o", tmp_path / "out.txt"), "the output is a file that ends in .jsonl"),
+        (("link", kb, news, "--method", "lda", "--word-weight", 3), "word_weight is a setting of the method urn"),
     ]:
         code, _, err = run(*arguments)
         assert code != 0

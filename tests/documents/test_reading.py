@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import lzma
+import pickle
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.wikis import FILLER, page, write_dump
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.document import marked
+from wikilda.documents.reading import batches
 from wikilda.linking import Bad, Document, ReadSettings, read_documents
 
 TEXT = '\ufeffDie Straße 😀\r\nin e\u0301 東京 "x"\tשלום\n'
@@ -38,7 +41,7 @@ def test_a_file_is_one_text_exactly_as_it_stands(tmp_path: Path) -> None:
     for name, pack in (("a.txt", bytes), ("b.txt.gz", gzip.compress), ("c.bz2", bz2.compress), ("d.xz", lzma.compress)):
         file = tmp_path / name
         file.write_bytes(pack(TEXT.encode()))
-        assert read(file) == [Document(TEXT, None, str(file))]
+        assert read(file) == [Document(TEXT, None, name)]
     assert from_input(TEXT.encode()) == [Document(TEXT, None, "1")]
 
 
@@ -62,9 +65,9 @@ def test_json_lines(tmp_path: Path) -> None:
     file.write_bytes(b"\xef\xbb\xbf" + b"\r\n\n".join(json.dumps(row).encode() for row in rows))
     assert read(file) == [
         Document("Croft bowls", [(0, 5)], "a"),
-        Document("Moin Khan", [(5, 9), (0, 4)], f"{file}:3"),
+        Document("Moin Khan", [(5, 9), (0, 4)], "in.jsonl:3"),
         Document("none", [], "7"),
-        Document("raw", None, f"{file}:7"),
+        Document("raw", None, "in.jsonl:7"),
     ]
     assert [each.id for each in from_input(file.read_bytes()) if isinstance(each, Document)] == ["a", "3", "7", "7"]
 
@@ -72,8 +75,8 @@ def test_json_lines(tmp_path: Path) -> None:
 def test_offsets_that_are_given_are_in_the_unit_that_is_said() -> None:
     line = '{"text": "😀 Croft", "mentions": [[%d, %d]]}'
     for unit, start in (("code-points", 2), ("utf-16", 3), ("bytes", 5)):
-        assert from_input((line % (start, start + 5)).encode(), unit=unit) == [Document("😀 Croft", [(2, 7)], "1")]
-    [bad] = from_input((line % (1, 3)).encode(), unit="bytes")
+        assert from_input((line % (start, start + 5)).encode(), offsets=unit) == [Document("😀 Croft", [(2, 7)], "1")]
+    [bad] = from_input((line % (1, 3)).encode(), offsets="bytes")
     assert "offset 1 cuts a character (in bytes)" in str(bad)
 
 
@@ -84,7 +87,7 @@ def test_csv_and_tsv(tmp_path: Path) -> None:
         Document('He said "Hi",\r\nthen left', None, "5"),
         Document("東", None, "6"),
     ]
-    assert read(comma, text_column="body")[1] == Document("東", None, f"{comma}:2")
+    assert read(comma, text_column="body")[1] == Document("東", None, "a.csv:2")
     tab.write_bytes(gzip.compress(b'id\ttext\nx\t"quoted"\ny\t"open\n'))
     assert read(tab) == [Document('"quoted"', None, "x"), Document('"open', None, "y")]
     assert from_input(b"text\na\n", format="csv") == [Document("a", None, "1")]
@@ -103,8 +106,68 @@ def test_directories_in_the_order_of_names(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     for name in ("b/2.txt", "b/1.txt", "a.txt", "c.jsonl", ".hidden", ".git/x"):
         (tmp_path / name).write_text('{"text": "x"}')
-    names = [Path(each.id.split(":")[0]).name for each in read(tmp_path) if isinstance(each, Document)]
-    assert names == ["a.txt", "c.jsonl", "1.txt", "2.txt"]
+    assert [each.id for each in read(tmp_path) if isinstance(each, Document)] == [
+        "a.txt",
+        "c.jsonl:1",
+        "b/1.txt",
+        "b/2.txt",
+    ]
+
+
+def test_files_of_the_same_name_have_their_paths_as_ids(tmp_path: Path) -> None:
+    files = [tmp_path / folder / "x.txt" for folder in "ab"]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("x")
+    assert [each.id for each in read_documents(files) if isinstance(each, Document)] == [str(file) for file in files]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_of_csv_is_found(tmp_path: Path, delimiter: str) -> None:
+    rows = [["id", "text"], ["1", f'"a{delimiter} b"'], ["2", "x, y" if delimiter == ";" else "x; y"]]
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(delimiter.join(row) for row in rows))
+    assert read(file) == [Document(f"a{delimiter} b", None, "1"), Document(rows[2][1], None, "2")]
+
+
+def test_other_encodings(tmp_path: Path) -> None:
+    for name, text in (("a.txt", "Café"), ("b.csv", "id;text\n1;Café"), ("c.txt", "Straße")):
+        encoding = "utf-16" if name == "c.txt" else "latin-1"
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        [document] = read(tmp_path / name, encoding=encoding)
+        assert isinstance(document, Document)
+        assert document.text == text.split(";")[-1]
+    with pytest.raises(SettingsError, match="encoding 'klingon' is not known"):
+        ReadSettings(encoding="klingon")
+
+
+def test_articles_of_a_dump_have_their_links_as_mentions(tmp_path: Path) -> None:
+    pages = [page("One", f"The Übung of [[England cricket team|England]]. {FILLER}"), page("Two", redirect="One")]
+    [document] = read(write_dump(tmp_path / "w.xml", pages))
+    assert isinstance(document, Document)
+    assert document.id == "One"
+    assert [document.text[start:end] for start, end in document.mentions or []] == ["England"]
+
+
+def test_batches_have_the_documents_of_the_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikilda.documents.reading._batches.BATCH_BYTES", 50)
+    monkeypatch.setattr("wikilda.documents.reading._batches._ROWS", 2)
+    monkeypatch.setattr("wikilda.documents.reading._batches._FILES", 2)
+    for at in range(5):
+        (tmp_path / f"{at}.txt").write_text(f"text {at}")
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"line {at}"}) + "\n" for at in range(9)) + "no\n")
+    (tmp_path / "b.csv").write_text("text\n" + "".join(f"row {at}\n" for at in range(5)) + "x,y\n")
+    pq.write_table(pa.table({"text": [f"row {at}" for at in range(7)]}), tmp_path / "c.parquet", row_group_size=3)
+    write_dump(tmp_path / "d.xml", [page("One", FILLER), page("Two", FILLER)])
+    settings = ReadSettings()
+    made = [pickle.loads(pickle.dumps(batch)) for batch in batches([tmp_path], settings)]
+    assert len(made) > 12
+    assert [each for batch in made for each in batch.read(settings)] == list(read_documents([tmp_path]))
+
+
+def test_a_directory_of_wikilda_is_no_directory_of_documents(model: Path) -> None:
+    with pytest.raises(InputError, match="is an artifact of wikilda"):
+        list(read_documents([model]))
 
 
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
@@ -118,8 +181,12 @@ def test_any_text_survives_json_lines(texts: list[str]) -> None:
     [
         ("a.txt", b"", "a.txt: is empty"),
         ("a.txt", b" \n", "is empty"),
-        ("a.txt", b"\x7fELF\x00\x01", "a.txt: has a zero byte at 4: not text"),
-        ("a.txt", b"abc\xff", r"a.txt: is not UTF-8 \(invalid start byte at byte 3\). --invalid replace"),
+        ("a.txt", b"\x7fELF\x00\x01", "a.txt: has a zero byte at 4: it is a binary file"),
+        (
+            "a.txt",
+            b"abc\xff",
+            r"a.txt: is not UTF-8 \(invalid start byte at byte 3\). Use --encoding, or --invalid replace",
+        ),
         ("a.txt", b"x" * 2000, "is larger than 1,000 bytes"),
         ("a.txt.gz", b"not gzip", "cannot be read"),
         ("a.txt.gz", gzip.compress(b"x" * 500)[:-9], "cannot be read"),
@@ -149,7 +216,7 @@ def test_bad_documents_come_out_as_such_and_the_next_one_follows(
     assert isinstance(bad, Bad)
     with pytest.raises(InputError, match=words):
         raise InputError(str(bad))
-    assert after == Document("good", None, str(good))
+    assert after == Document("good", None, "z.txt")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def test_bad_documents_are_reported_and_skipped(model: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "data", "code", "words"),
     [
-        ("a.bin", b"\x7fELF\0\0\0", 3, "zero byte at 4: not text"),
+        ("a.bin", b"\x7fELF\0\0\0", 3, "zero byte at 4: it is a binary file"),
         ("a.txt", b"caf\xe9", 3, "is not UTF-8 (unexpected end of data at byte 3)"),
         ("a.txt", b"", 3, "a.txt: is empty"),
         ("a.jsonl", b"", 1, "there are no documents"),

@@ -786,31 +786,57 @@ def test_a_server_that_does_not_speak_tls(server: Server, run: Run, slept: list[
     assert "no secure connection (TLS)" in said
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
-def test_a_certificate_that_is_not_trusted(run: Run, tmp_path: Path, slept: list[float]) -> None:
-    pem = tmp_path / "server.pem"
-    make = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "rsa:2048",
-        "-nodes",
-        "-days",
-        "2",
-        "-subj",
-        "/CN=localhost",
-    ]
-    subprocess.run([*make, "-keyout", pem, "-out", tmp_path / "certificate"], check=True, capture_output=True)
-    pem.write_text(pem.read_text() + (tmp_path / "certificate").read_text())
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[Server]:
+    """A server that speaks TLS, with a certificate in `certificate` that nobody has to trust."""
+    if shutil.which("openssl") is None:
+        pytest.skip("makes a certificate with openssl")
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", tmp_path / "key", "-out", tmp_path / "certificate"]
+    subprocess.run([*make.split(), *files], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    secure = Server()
-    secure.socket = context.wrap_socket(secure.socket, server_side=True)
-    thread = start(secure)
-    try:
-        code, _, said = run(mirror=secure.url.replace("http:", "https:"))
-    finally:
-        stop(secure, thread)
+    context.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
+    made = Server()
+    made.socket = context.wrap_socket(made.socket, server_side=True)
+    thread = start(made)
+    yield made
+    stop(made, thread)
+
+
+def test_a_certificate_that_is_not_trusted(secure: Server, run: Run, slept: list[float]) -> None:
+    code, _, said = run(mirror=secure.url.replace("http:", "https:"))
     assert (code, slept) == (1, [])
     assert re.search(r"no secure connection \(TLS\): self.signed certificate\. Check", said)
+
+
+def test_nobody_is_led_from_https_to_http(
+    secure: Server, server: Server, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate"))
+    mirror = secure.url.replace("http:", "https:")
+    secure.faults[f"/{WIKI}/"] = [Fault(status=302, headers={"Location": f"{server.url}{WIKI}/"})]
+    code, _, said = run(mirror=mirror)
+    assert (code, "which is not secure" in said) == (1, True)
+    assert server.log == []
+    files = {
+        name: entry | {"url": f"{server.url}{WIKI}/{DATE}/{name}"} for name, entry in articles(secure)["files"].items()
+    }
+    secure.index(DATE)
+    secure.publish(DATE, {"articlesmultistreamdump": done(files)})
+    code, _, said = run(mirror=mirror)
+    assert (code, "which is not secure" in said) == (1, True)
+    assert server.log == []
+
+
+def test_a_list_without_end_is_not_read(server: Server, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikilda.mediawiki.download._http._MOST_PAGE", 10_000)
+    server.tree[f"/{WIKI}/"] = b"<a href='20240101/'>" * 1000
+    code, _, said = run()
+    assert (code, "which no list is" in said) == (1, True)
+
+
+def test_a_file_without_a_digest_is_said_to_be_unchecked(server: Server, run: Run) -> None:
+    files = {name: {"size": entry["size"], "url": entry["url"]} for name, entry in articles(server)["files"].items()}
+    server.publish(DATE, {"articlesmultistreamdump": done(files)})
+    code, _, said = run()
+    assert (code, "unchecked, since the server publishes no digest" in said) == (0, True)

@@ -102,7 +102,7 @@ def process(model: Path, *arguments: object) -> Iterator[tuple[Served, "subproce
         started.communicate()
 
 
-def wait_until_ready(served: Served, seconds: float = 120, *, live: bool = False) -> None:
+def wait_until_ready(served: Served, seconds: float = 300, *, live: bool = False) -> None:
     """Until it can link, or at least lives."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -77,7 +77,7 @@ def test_explanations_agree_with_answers(client: httpx.Client) -> None:
     assert why.related
     assert all({each.first, each.second} <= shown for each in why.related)
     for reasons in (each for mention in why.mentions for each in mention.candidates):
-        parts = reasons.odds.prior + reasons.odds.words + reasons.odds.names + reasons.odds.company
+        parts = reasons.odds.prior + reasons.odds.words + reasons.odds.title + reasons.odds.context + reasons.odds.graph
         assert reasons.odds.total == pytest.approx(parts, abs=1e-5)
 
 
@@ -176,7 +176,7 @@ def test_the_openapi_document_has_all_routes_with_examples(client: httpx.Client)
     wanted = {
         "/", "/v1/link", "/v1/link/batch", "/v1/explain", "/v1/topics/{title}", "/v1/mentions/{string}", "/v1/model",
         "/v1/examples", "/health", "/health/live", "/metrics", "/tag", "/spot", "/rel", "/annotate", "/candidates",
-        "/disambiguate", "/nif",
+        "/disambiguate", "/nif", "/v1/reload",
     }  # fmt: skip
     assert set(found["paths"]) == wanted
     assert found["components"]["schemas"]["LinkRequest"]["examples"]
@@ -191,7 +191,7 @@ def test_metrics_count_what_was_answered(client: httpx.Client) -> None:
     assert numbers['wikilda_requests_total{route="/v1/link",status="200"}'] >= 1
     assert numbers['wikilda_requests_total{route="/v1/link",status="422"}'] >= 1
     count = numbers['wikilda_request_seconds_count{route="/v1/link"}']
-    assert numbers['wikilda_request_seconds_bucket{route="/v1/link",le="+Inf"}'] == count
+    assert numbers['wikilda_request_seconds_bucket{le="+Inf",route="/v1/link"}'] == count
     assert numbers["wikilda_linked_documents_total"] >= 1
     assert numbers["wikilda_ready"] == 1
     assert numbers["wikilda_open_requests"] >= 1

@@ -21,8 +21,15 @@ def hurried(model: Path) -> Iterator[Served]:
         yield served
 
 
+@pytest.fixture(scope="module")
+def frugal(model: Path) -> Iterator[Served]:
+    """A server that takes small requests, and waits for them."""
+    with serving(model, max_body=100_000, patience=60.0) as served:
+        yield served
+
+
 def head(length: int = len(BODY), path: str = "/v1/link") -> bytes:
-    return f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n".encode()
+    return f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n".encode()
 
 
 def everything(connection: socket.socket) -> bytes:
@@ -74,8 +81,8 @@ def test_clients_that_leave_in_the_middle(hurried: Served) -> None:
         b"\x00" * 100, b"\xff\xfe\xfd" * 50, b"GET\r\n\r\n", b"HELLO WORLD\r\n\r\n", bytes(range(256)),
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET / HTTP/9.9\r\n\r\n", b"POST / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
         b"POST / HTTP/1.1\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nZZZ\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-        b"GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n", b"GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+        b"POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nZZZ\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/1.1\r\nhost: localhost\r\nbad header\r\n\r\n", b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
     ],
 )  # fmt: skip
 def test_garbage(hurried: Served, data: bytes) -> None:
@@ -105,6 +112,44 @@ def test_heads_have_a_limit(hurried: Served) -> None:
         answer = everything(connection)
         assert not answer or b" 431 " in answer
     assert hurried.alive()
+
+
+CHUNKED = b"POST /v1/link HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("start", "most"),
+    [
+        (b"GET / HTTP/1.1\r\nhost: localhost\r\nx: ", 20_000_000),  # a header
+        (b"GET / HTTP/1.1\r\n", 20_000_000),  # the name of a header
+        (b"GET /", 20_000_000),  # an address
+        (CHUNKED + b"1;", 20_000_000),  # what may follow the size of a chunk
+        (CHUNKED + b"1\r\na\r\n0\r\nx: ", 20_000_000),  # a header after the body
+    ],
+)
+def test_what_never_ends_is_cut_off_while_it_comes(frugal: Served, start: bytes, most: int) -> None:
+    sent = 0
+    with frugal.socket() as connection:
+        connection.sendall(start)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            while sent <= most:
+                connection.sendall(b"a" * 10_000)
+                sent += 10_000
+    assert sent <= most, "the server took all that came"
+    assert frugal.alive()
+
+
+def test_a_header_that_never_ends_is_answered_431(frugal: Served) -> None:
+    with frugal.socket() as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 70_000)
+        assert b" 431 " in everything(connection)
+
+
+def test_requests_one_after_the_other_are_no_endless_head(frugal: Served) -> None:
+    with frugal.socket() as connection:
+        for _ in range(60):  # more than a head may have, in all
+            connection.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx: " + b"a" * 2_000 + b"\r\n\r\n")
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_thousand_connections(model: Path) -> None:
@@ -182,7 +227,7 @@ def test_a_client_that_reads_slowly_gets_all_of_it(hurried: Served) -> None:
 )  # fmt: skip
 def test_path_tricks(served: Served, path: str) -> None:
     with served.socket() as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+        connection.sendall(f"GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n".encode())
         answer = everything(connection)
     status = int(answer.split()[1])
     assert status in (200, 400, 404, 422)

@@ -13,7 +13,8 @@ import pytest
 
 from tests.training.conftest import write_lines
 from tests.wikis import FILLER, page, write_dump
-from wikilda._core.errors import ArtifactError, InputError, SettingsError
+from wikilda._core.errors import ArtifactError, InputError
+from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.sample import WIKI, texts
 from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
@@ -80,10 +81,11 @@ def test_text_files_are_detected_in(sample: Knowledge, tmp_path: Path) -> None:
     assert sorted(found) == ["deep/a.txt", "deep/b.txt"]
     assert found["deep/a.txt"] == found["deep/b.txt"]
     assert "england" in found["deep/a.txt"][1]
-    assert counts(corpus)["documents in another encoding"] == 1
-    assert "c.txt" in corpus.manifest["complaints"][0]
-    latin = made(sample, tmp_path / "latin", folder / "c.txt", settings=CorpusSettings(encoding="latin-1"))
-    assert counts(latin)["documents"] == 1
+    assert counts(corpus)["documents that cannot be read"] == 2
+    assert "c.txt: is not UTF-8" in corpus.manifest["complaints"][0]
+    latin = ReadSettings(encoding="latin-1")
+    other = make_corpus([folder / "c.txt"], sample.path, tmp_path / "latin", reading=latin, workers=1)
+    assert counts(other)["documents"] == 1
 
 
 def test_without_detection_there_are_no_mentions(sample: Knowledge, tmp_path: Path) -> None:
@@ -114,11 +116,8 @@ def test_bad_documents_are_counted(sample: Knowledge, tmp_path: Path) -> None:
         {"id": "good", "text": TEXT, "mentions": SPANS},
         {"id": "empty", "text": "  \n"},
         {"id": "nothing known", "text": "qqxyz zzqyx", "mentions": []},
-        {
-            "id": "spans",
-            "text": TEXT + " ",
-            "mentions": [[0, 7], [3, 9], [-1, 2], [5, 5], [50, 5000], "x", {"start": 56, "end": 61}],
-        },
+        {"id": "overlap", "text": TEXT + " ", "mentions": [[0, 7], [3, 9], {"start": 56, "end": 61}]},
+        {"id": "spans", "text": TEXT, "mentions": [[0, 7], [50, 5000]]},
         {"id": "no text"},
         ["a list"],
         {"id": "half", "text": "England \ud800 batsmen"},
@@ -127,17 +126,15 @@ def test_bad_documents_are_counted(sample: Knowledge, tmp_path: Path) -> None:
     with file.open("ab") as more:
         more.write(b"{not json\n" + '{"text": "Caf\xe9"}\n'.encode("latin-1") + b"\n" + b"[" * 5000 + b"\n")
     corpus = made(sample, tmp_path / "corpus", file)
-    assert sorted(read(corpus, sample)) == ["good", "half", "spans"]
-    assert read(corpus, sample)["spans"][1] == ["england", "croft"]
+    assert sorted(read(corpus, sample)) == ["good", "half", "overlap"]
+    assert read(corpus, sample)["overlap"][1] == ["england", "croft"]
     found = counts(corpus)
+    assert found["documents read"] == 11
     assert found["empty documents"] == 1
     assert found["documents without known words"] == 1
-    assert found["bad spans"] == 4
-    assert found["overlapping spans"] == 1
-    assert found["documents without text"] == 2
-    assert found["lines that are not JSON"] == 2
-    assert found["documents in another encoding"] == 1
-    assert len(corpus.manifest["complaints"]) == 12
+    assert found["overlapping mentions"] == 1
+    assert found["documents that cannot be read"] == 6
+    assert len(corpus.manifest["complaints"]) == 8
 
 
 def test_long_documents_are_cut(sample: Knowledge, tmp_path: Path) -> None:
@@ -159,7 +156,7 @@ def test_the_number_of_workers_changes_nothing(
         {"id": f"{each['id']}-{turn}", "text": each["text"]} for turn in range(20) for each in texts()
     ]
     file = write_lines(tmp_path / "a.jsonl", rows)
-    monkeypatch.setattr("wikilda.training.corpus.sources.BATCH_BYTES", 20_000)
+    monkeypatch.setattr("wikilda.documents.reading._batches.BATCH_BYTES", 20_000)
     one = make_corpus([file, WIKI], sample.path, tmp_path / "one", workers=1)
     two = make_corpus([file, WIKI], sample.path, tmp_path / "two", workers=2)
     assert one.identity == two.identity
@@ -187,8 +184,6 @@ def test_what_cannot_be_read_at_all_is_an_error(sample: Knowledge, tmp_path: Pat
     pq.write_table(pa.table({"body": ["x"]}), tmp_path / "d.parquet")
     with pytest.raises(InputError, match="no column 'text'"):
         made(sample, tmp_path / "corpus", tmp_path / "d.parquet")
-    with pytest.raises(SettingsError, match="encoding"):
-        CorpusSettings(encoding="klingon")
     assert not (tmp_path / "corpus").exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.test_cli import run
 from tests.training.conftest import write_lines
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import Contexts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker
@@ -74,7 +74,12 @@ def test_a_trained_model_knows_contexts_and_links(whole: Model, model: Path) -> 
         if len(mention.candidates) == 2:
             best, other = mention.candidates
             assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=1.0)
-            assert best.odds.surroundings == -other.odds.surroundings
+            assert best.odds.context == -other.odds.context
+
+
+def test_a_model_is_not_read_by_the_other_method(whole: Model) -> None:
+    with pytest.raises(SettingsError, match="was trained for the method urn"):
+        Linker.open(whole.path, method="lda")
 
 
 def test_likelihood_rises(whole: Model) -> None:
@@ -247,7 +252,7 @@ TYPES = TopicTypes(np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.uint32), np.ar
 
 
 def counted(sample: Knowledge, pairs: dict[tuple[int, int], int]) -> ContextCounts:
-    symbols, topics = np.array([each for each, _ in pairs]), np.array([each for _, each in pairs], np.uint32)
+    symbols, topics = np.array([each // 2 for each, _ in pairs]), np.array([each for _, each in pairs], np.uint32)
     counts = run_of_pairs(symbols, topics, np.array(list(pairs.values())))
     old = context_counts(None, sample, run_of_pairs(symbols[:0], topics[:0], symbols[:0]), np.empty(0, np.uint64))
     return context_counts(old._replace(types=TYPES, totals=np.zeros(3)), sample, counts, np.array([5], np.uint64))
@@ -255,7 +260,7 @@ def counted(sample: Knowledge, pairs: dict[tuple[int, int], int]) -> ContextCoun
 
 def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
     rng = random.Random(3)
-    pairs = {(symbol, topic): rng.randint(2, 9) * UNIT for symbol in range(100, 108) for topic in range(3)}
+    pairs = {(symbol, topic): rng.randint(2, 9) * UNIT for symbol in range(100, 116, 2) for topic in range(3)}
     known = counted(sample, pairs)
     naive: dict[tuple[int, int], float] = defaultdict(float)
     for (symbol, topic), count in pairs.items():
@@ -268,9 +273,9 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
     for (symbol, word), count in naive.items():
         by_symbol[symbol] += count
         by_word[word] += count
-    around, topics = around_of([[100, 103, 999], [107], []]), np.array([0, 1, 2, 1, 0, 0], np.uint32)
+    around, topics = around_of([[100, 104, 998], [110], []]), np.array([0, 1, 2, 1, 0, 0], np.uint32)
     found = context_evidence(around, np.arange(3), np.array([0, 3, 5, 6]), topics, known, known.total)
-    seen = [[100, 103], [100, 103], [100, 103], [107], [107], []]
+    seen = [[100, 104], [100, 104], [100, 104], [110], [110], []]
     for at, (topic, symbols) in enumerate(zip(topics.tolist(), seen, strict=True)):
         words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
         wanted = 0.0
@@ -281,12 +286,12 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
 
 
 def test_more_counts_are_added_to_those_there_are(sample: Knowledge) -> None:
-    pairs = {(100, 0): 3 * UNIT, (101, 1): UNIT, (102, 0): 2 * UNIT}
+    pairs = {(100, 0): 3 * UNIT, (104, 1): UNIT, (102, 0): 2 * UNIT}
     once = counted(sample, pairs)
-    run = run_of_pairs(np.array([100, 103]), np.array([1, 1], np.uint32), np.array([UNIT, 2 * UNIT]))
+    run = run_of_pairs(np.array([50, 53]), np.array([1, 1], np.uint32), np.array([UNIT, 2 * UNIT]))
     twice = context_counts(once, sample, run, np.array([6], np.uint64))
     assert _rows(once) == {100: {1: 1.5, 2: 1.5}, 102: {1: 1.0, 2: 1.0}}, "what was met once is left out"
-    assert _rows(twice) == {100: {1: 1.5, 2: 2.5}, 102: {1: 1.0, 2: 1.0}, 103: {2: 2.0}}
+    assert _rows(twice) == {100: {1: 1.5, 2: 2.5}, 102: {1: 1.0, 2: 1.0}, 106: {2: 2.0}}
     assert twice.texts.tolist() == [5, 6]
     assert twice.totals.tolist() == [0.0, 2.5, 5.5]
 

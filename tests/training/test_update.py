@@ -84,7 +84,7 @@ def answers(linker: Linker) -> list[str | None]:
 def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) -> None:
     before = Linker.open(model)
     made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
-    assert made.knowledge.path == tmp_path / "new.kb"
+    assert made.knowledge.path == tmp_path / "new" / "knowledge"
     made.knowledge.verify()
     after = Linker.open(tmp_path / "new")
     entity = after.link(marked("[[The Crofters]] played their album.")).mentions[0].entity
@@ -192,7 +192,6 @@ def test_bad_entities_are_refused(model: Path, tmp_path: Path, line: str, compla
     with pytest.raises(InputError, match=complaint):
         update(model, [tmp_path / "own.jsonl"], tmp_path / "new")
     assert not (tmp_path / "new").exists()
-    assert not (tmp_path / "new.kb").exists()
 
 
 def test_nothing_new_is_an_error_and_so_is_another_file(model: Path, tmp_path: Path) -> None:
@@ -210,12 +209,12 @@ def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
     assert ran.exit_code == 0, ran.output
     assert "entities added" in ran.output
     assert "'Nonesuch' is no topic" in ran.output
-    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "../new.kb"
+    assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "knowledge"
     again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
     refused = CliRunner().invoke(cli, again)
     assert "exists already" in str(refused.exception)
     assert CliRunner().invoke(cli, [*again, "--overwrite"]).exit_code == 0
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "new.kb", "own.jsonl"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["new", "own.jsonl"]
 
 
 def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

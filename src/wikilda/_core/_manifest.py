@@ -18,6 +18,9 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 def read_bytes(path: Path, kind: str) -> bytes:
     """The manifest of an artifact as it is on the disk."""
+    if path.is_file():
+        hint = f"From a dump: wikilda build {path} -o NAME" if ".xml" in path.name else "Give the model first."
+        raise ArtifactError(f"{path}: is a file, and a model is a directory. {hint}")
     if not path.is_dir():
         raise ArtifactError(f"{path}: no such directory.")
     file = path / MANIFEST
@@ -92,8 +95,11 @@ def is_of(value: Any, kind: Any) -> bool:
 def _check_kind(manifest: dict[str, Any], path: Path, kind: str, version: int) -> None:
     found, written = str(manifest.get("kind"))[:50], manifest["format"]
     if found != kind:
-        hint = f" Make one: wikilda init {path} -o MODEL" if (found, kind) == ("knowledge", "model") else ""
-        raise ArtifactError(f"{path}: is wikilda {found}, not {kind}.{hint}")
+        hints = {
+            ("knowledge", "model"): f" Make one: wikilda init {path} -o MODEL",
+            ("corpus", "model"): f" Train on it: wikilda train MODEL {path} -o NEW",
+        }
+        raise ArtifactError(f"{path}: is wikilda {found}, not {kind}.{hints.get((found, kind), '')}")
     if written > version:
         raise ArtifactError(
             f"{path}: was written in format {written} by wikilda {str(manifest.get('wikilda', '?'))[:50]}; "

@@ -14,6 +14,7 @@ from wikilda._core.errors import InputError
 SUFFIXES = (".bz2", ".gz", ".xz")
 MAX_RATIO = 300  # decompressed to compressed bytes; dumps have 5, tables of numbers 20, logs of one line 100
 FREE_BYTES = 1 << 26  # whatever their ratio
+MAX_LINE = 1 << 27
 _BUFFER = 1 << 18
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error)
 _DECOMPRESS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -65,6 +66,24 @@ def lines_up_to(stream: IO[bytes], most: int) -> Iterator[bytes | None]:
         yield None
 
 
+def whole_lines(stream: IO[bytes], place: Path) -> Iterator[bytes]:
+    """Lines with their ends; one that is longer than 128 MB is an error."""
+    for number, line in enumerate(lines_up_to(stream, MAX_LINE), 1):
+        if line is None:
+            raise InputError(f"{place}: line {number:,} is longer than {MAX_LINE >> 20} MB. Is it made of lines?")
+        yield line
+
+
+def check_expansion(path: Path, compressed: int, decompressed: int) -> None:
+    """Refuse what expands beyond all reason: to more than 64 MB and more than 300 times its size."""
+    if decompressed > FREE_BYTES and decompressed > MAX_RATIO * compressed:
+        raise CompressionError(
+            path,
+            f"expands to more than {MAX_RATIO} times its size ({decompressed >> 20:,} MB so far), which no text does. "
+            "If it is meant to, decompress it yourself.",
+        )
+
+
 class _Bounded(io.RawIOBase):
     """A decompressed stream that counts what goes in and what comes out."""
 
@@ -85,12 +104,7 @@ class _Bounded(io.RawIOBase):
                 raise
             raise CompressionError(self._path, f"cannot be decompressed ({error}). Download it again.") from None
         self._out += read
-        if self._out > FREE_BYTES and self._out > MAX_RATIO * self._file.tell():
-            raise CompressionError(
-                self._path,
-                f"expands to more than {MAX_RATIO} times its size ({self._out >> 20:,} MB so far), which no text does. "
-                "If it is meant to, decompress it yourself.",
-            )
+        check_expansion(self._path, self._file.tell(), self._out)
         return read
 
     def close(self) -> None:

@@ -4,12 +4,14 @@ import ctypes
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of renameat2(2)
 _PR_SET_PDEATHSIG = 1  # of prctl(2)
 _ZEROS = 1 << 20
+RELOAD_SIGNAL = getattr(signal, "SIGHUP", None)  # by which servers are told to take in what has changed
 
 
 def available_cores() -> int:
@@ -48,6 +50,17 @@ def end_with_parent() -> None:
     control = _libc("prctl")
     if control is not None:
         control(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def raise_file_limit() -> None:
+    """Let this process have as many files and connections open as it may; elsewhere than on Unix nothing happens."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # some systems have a lower limit than they say
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def cache_directory() -> Path:

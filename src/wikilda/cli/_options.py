@@ -100,15 +100,16 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
     @more("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
     @more("--offsets", type=click.Choice(UNITS), default=CODE_POINTS, show_default=True, help="Unit of offsets.")
+    @more("--encoding", default="utf-8", show_default=True, help="Encoding of text, CSV and TSV files.")
     @more("--invalid", type=click.Choice(["refuse", "replace"]), default="refuse", show_default=True,
-          help="What to do with a document that is not UTF-8.")  # fmt: skip
+          help="What to do with a document that is not in this encoding.")  # fmt: skip
     @more("--largest", type=click.IntRange(1), default=10_000_000, show_default=True, help="Bytes of a document.")
     @functools.wraps(command)
     def run(
-        *arguments: Any, format: str, text_column: str, id_column: str | None, offsets: str, invalid: str,  # noqa: A002
-        largest: int, **options: Any,
+        *arguments: Any, format: str, text_column: str, id_column: str | None, offsets: str, encoding: str,  # noqa: A002
+        invalid: str, largest: int, **options: Any,
     ) -> Any:  # fmt: skip
-        reading = ReadSettings(format, text_column, id_column, offsets, invalid, largest)
+        reading = ReadSettings(format, text_column, id_column, offsets, encoding, invalid, largest)
         return command(*arguments, reading=reading, **options)
 
     wrapped: Callable[..., Any] = run

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from wikilda._core.artifact import Artifact
-from wikilda._core.errors import SettingsError
+from wikilda._core.compression import uncompressed_suffix
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._options import ANY_PATH, Command, more, output_options, settings_options, workers_option
 from wikilda.cli._tables import console, table
 from wikilda.knowledge import BuildSettings
@@ -35,12 +36,23 @@ def command(
         raise click.UsageError("give a DUMP or --tables DIR, one of the two")
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory, re.IGNORECASE):
         raise SettingsError(f"--memory {memory}: give it like 800MB or 2GB")
+    _refuse_documents(dumps)
     made = build(
         tables or dumps, target, page_props=page_props, settings=settings, workers=workers, memory=memory,
         overwrite=overwrite,
     )  # fmt: skip
     report(made.knowledge(), str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")
+
+
+def _refuse_documents(dumps: tuple[Path, ...]) -> None:
+    """Documents are no dump: say which command takes them."""
+    for path in dumps:
+        if path.is_file() and uncompressed_suffix(path) in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".txt"):
+            raise InputError(
+                f"{path}: is not a dump. To link its documents: wikilda link MODEL {path}; "
+                f"to train on them: wikilda train MODEL {path} -o NEW"
+            )
 
 
 def report(made: Artifact, title: str | None = None) -> None:

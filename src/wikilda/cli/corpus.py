@@ -6,10 +6,19 @@ from pathlib import Path
 import click
 
 from wikilda._core.workers import Pool
-from wikilda.cli._options import ANY_PATH, Command, detector_option, output_options, settings_options, workers_option
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    detector_option,
+    output_options,
+    reading_options,
+    settings_options,
+    workers_option,
+)
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli.build import report
 from wikilda.documents.detection import choose_detector
+from wikilda.documents.reading import ReadSettings
 from wikilda.training.corpus import CorpusSettings, make_corpus
 
 
@@ -18,24 +27,24 @@ from wikilda.training.corpus import CorpusSettings, make_corpus
 @click.argument("inputs", nargs=-1, required=True, type=ANY_PATH, metavar="INPUT...")
 @output_options("a corpus")
 @detector_option
+@reading_options
 @workers_option("Processes")
 @engine_options
 @settings_options(CorpusSettings)
 def command(
     knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int,
-    cluster: Cluster | None, overwrite: bool, settings: CorpusSettings,
+    cluster: Cluster | None, overwrite: bool, reading: ReadSettings, settings: CorpusSettings,
 ) -> None:  # fmt: skip
-    """Encode documents to train on with the symbols of knowledge.
+    """Encode documents to train on with the symbols of MODEL.
 
-    INPUT is a plain text file (one document), JSON lines with "text" and perhaps "id" and "mentions" (.jsonl, .gz,
-    .bz2, .xz), Parquet with such columns, a MediaWiki dump (articles, with their links as mentions), or a directory
-    of these. What cannot be read is counted, and does not stop the rest.
+    INPUT is what `wikilda link` reads: text, JSON lines, CSV, TSV, Parquet, MediaWiki dumps (articles, with their links
+    as mentions), or directories of these. Documents that cannot be read are counted and skipped.
     """
     pool = _pool(cluster) if cluster else None
     given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes have other working directories
     made = make_corpus(
-        given, knowledge, target.absolute(), settings, detector=partial(choose_detector, detector), workers=workers,
-        pool=pool, overwrite=overwrite,
+        given, knowledge, target.absolute(), settings, reading=reading, detector=partial(choose_detector, detector),
+        workers=workers, pool=pool, overwrite=overwrite,
     )  # fmt: skip
     report(made)
 

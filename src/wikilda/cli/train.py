@@ -15,12 +15,14 @@ from wikilda.cli._options import (
     model_argument,
     more,
     output_options,
+    reading_options,
     settings_options,
     workers_option,
 )
 from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console, table
 from wikilda.documents.detection import choose_detector
+from wikilda.documents.reading import ReadSettings
 from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import CorpusSettings
 from wikilda.training.engines.base import Engine
@@ -39,8 +41,7 @@ from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, Ur
     "--iterations", type=click.IntRange(1), metavar="N", default=1, show_default=True, help="T: passes over the texts."
 )
 @workers_option("Processes")
-@click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
-@more("--id-column", default="id", show_default=True, help="Column or field with the document's id.")
+@reading_options
 @detector_option
 @more("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
 @engine_options
@@ -54,25 +55,25 @@ from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, Ur
 )  # fmt: skip
 @settings_options(UrnTraining, LdaTraining, defaults=False)
 def command(
-    model: Path, texts: tuple[Path, ...], target: Path, method: str, iterations: int, text_column: str, id_column: str,
+    model: Path, texts: tuple[Path, ...], target: Path, method: str, iterations: int, reading: ReadSettings,
     detector: str, shards: int, workers: int, cluster: Cluster | None, tables: str | None, together: int,
     keep: int, knowledge: Path | None, restart: bool, overwrite: bool, preset: str, settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Train MODEL on TEXTS without labels, so that it links texts like these better.
 
-    TEXTS are files and directories as `wikilda corpus` reads them, or a corpus that it has made. The result depends
-    on the model, the texts and the settings, not on the number of workers. Rerun the same command to resume an
-    interrupted training.
+    TEXTS are files and directories as `wikilda link` reads them, or a corpus that `wikilda corpus` has made. The
+    result depends on the model, the texts and the settings, not on the number of workers. Rerun the same command to
+    resume an interrupted training.
 
     The method `urn` is Algorithm 2 of the paper with the urn as its E-step; `lda` is the paper's, with the presets
     `paper`, which has the paper's values, and `default` (docs/training.md).
     """
-    own, columns = _engine(cluster, workers, tables, together), CorpusSettings(text=text_column, id=id_column)
+    own = _engine(cluster, workers, tables, together)
     try:
         made = train(
             model, texts, target, _settings(method, preset, settings), Plan(iterations, shards, keep), engine=own,
-            reading=Reading(columns, partial(choose_detector, detector), workers), knowledge=knowledge,
-            overwrite=overwrite, restart=restart,
+            reading=Reading(CorpusSettings(), reading, partial(choose_detector, detector), workers),
+            knowledge=knowledge, overwrite=overwrite, restart=restart,
         )  # fmt: skip
     finally:
         own.close()

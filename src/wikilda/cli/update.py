@@ -24,12 +24,12 @@ def command(
     overwrite: bool,
     workers: int,
 ) -> None:
-    """Take new pages, entities and names into a model, without building it anew.
+    """Add pages, entities and names to a model without a rebuild.
 
     CHANGED is a MediaWiki export of added or changed pages (.xml, .xml.bz2), or a list of your own entities, JSON
-    lines like {"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}. Everything else stays what it was.
+    lines like {"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}. Everything else stays as it was.
     """
-    made = update(model, list(files), target, knowledge=knowledge, steps=steps, workers=workers, overwrite=overwrite)
+    made = update(model, files, target, knowledge=knowledge, steps=steps, workers=workers, overwrite=overwrite)
     report = made.changes.report
     out = console()
     out.print(table(str(target), ["", "count"], sorted(report.counts.items())))

@@ -1,7 +1,7 @@
 """Documents to link: texts, with the spans of their mentions where these are known."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wikilda._core.errors import InputError
 
@@ -28,6 +28,16 @@ class Document:
     def spans(self) -> list[tuple[int, int]]:
         """The mentions that are known."""
         return self.mentions or []
+
+    def without_overlaps(self) -> "Document":
+        """The document with mentions that do not overlap: of those that do, the first and then the longest stays."""
+        if self.mentions is None:
+            return self
+        kept: list[tuple[int, int]] = []
+        for start, end in sorted(self.mentions, key=lambda span: (span[0], -span[1])):
+            if not kept or start >= kept[-1][1]:
+                kept.append((start, end))
+        return self if len(kept) == len(self.mentions) else replace(self, mentions=kept)
 
 
 def marked(text: str, id: str = "") -> Document:  # noqa: A002

@@ -19,6 +19,7 @@ _WINDOW = 4  # tokens of context on either side of a mention
 MOST_CONTEXTS = 2 * _WINDOW  # context symbols of a mention
 _MENTION, _NUMBER = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xD1B54A32D192ED00)  # for any of them
 _SIDES = np.array([0x8CB92BA72F3D8DD7, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3], np.uint64)
+_EVEN = ~np.uint64(1)  # counts have signed keys: half of the symbol
 _CUT = -2  # instead of a mention's number: its span begins or ends inside a token
 
 
@@ -164,7 +165,7 @@ def _side(tokens: Hashes, at: Whole, step: Whole, begin: Whole, end: Whole, symb
     at += step
     while 0 <= at < len(tokens) and seen < _WINDOW:
         if tokens[at] != BREAK:
-            symbol = mix(tokens[at] ^ _SIDES[(step > 0) * 2 + (seen > 0)]) >> np.uint64(1)  # counts have signed keys
+            symbol = mix(tokens[at] ^ _SIDES[(step > 0) * 2 + (seen > 0)]) & _EVEN
             new = symbol != 0
             for other in range(begin, end):
                 new = new and symbols[other] != symbol

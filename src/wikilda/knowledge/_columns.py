@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from wikilda._core.compression import open_compressed
 from wikilda._core.errors import InputError
+from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 
 BATCH_ROWS = 1 << 17
 _BLOCK_BYTES = 1 << 22
@@ -57,7 +58,7 @@ def worded(path: Path) -> Iterator[None]:
     """Say in words which file and row a library stumbled over."""
     try:
         yield
-    except (pa.ArrowException, UnicodeDecodeError) as error:
+    except (pa.ArrowException, UnicodeDecodeError, ParquetError) as error:
         raise InputError(f"{path}: {error}") from None
 
 
@@ -65,12 +66,12 @@ def _columns(path: Path) -> list[str]:
     if path.suffix == ".parquet":
         return list(pq.read_schema(path).names)
     with open_compressed(path) as stream:
-        return stream.readline().decode("utf-8", "replace").rstrip("\r\n").split("\t")
+        return stream.readline(_BLOCK_BYTES).decode("utf-8", "replace").rstrip("\r\n").split("\t")
 
 
 def _parquet(path: Path, names: list[str]) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path) as file:
-        yield from file.iter_batches(BATCH_ROWS, columns=names)
+    with open_parquet(path) as file:
+        yield from parquet_batches(file, BATCH_ROWS, names)
 
 
 def _tsv(path: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from wikilda._core.compression import open_compressed
+from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.diagnostics import Report
 from wikilda._core.errors import InputError
+from wikilda._core.parquet import open_parquet, parquet_batches
 from wikilda.knowledge._columns import (
     BATCH_ROWS,
     check_columns,
@@ -288,14 +288,14 @@ def _article(row: Any, place: str) -> tuple[str, str]:
 
 def _lines(path: Path) -> Iterator[bytes]:
     with open_compressed(path) as lines:
-        yield from (line for line in lines if line.strip())
+        yield from (line for line in whole_lines(lines, path) if line.strip())
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[Any, Any]]:
     with worded(path):
-        file = pq.ParquetFile(path)
+        file = open_parquet(path)
         check_columns(path, file.schema_arrow.names, {"title": pa.string(), "text": pa.string()}, {})
-        for batch in file.iter_batches(BATCH_ROWS // 32, columns=["title", "text"]):
+        for batch in parquet_batches(file, BATCH_ROWS // 32, ["title", "text"]):
             yield from zip(batch["title"].to_pylist(), batch["text"].to_pylist(), strict=True)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from wikilda._core.artifact import Writer, check_target
-from wikilda._core.compression import open_compressed
+from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.diagnostics import Report
 from wikilda._core.errors import InputError
 from wikilda._core.platform import available_cores
@@ -201,7 +201,7 @@ def read_page_props(path: Path) -> pa.Table:
         raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
     items: dict[str, list[np.ndarray]] = {"item": [], "disambiguation": [], "hiddencat": []}
     with open_compressed(path) as lines:
-        for line in lines:
+        for line in whole_lines(lines, path):
             if line.startswith(b"INSERT INTO"):
                 _read_line(line, items)
     if not any(items.values()):

@@ -23,6 +23,9 @@ from wikilda.text import mention_key
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 _NAMED = Array(np.uint32, below="topics")
 _CATEGORIES = Array(np.uint32, below="categories", increasing=True)
+_SITE: dict[str, Any] = {
+    "name": str, "database": str, "language": str, "base": str, "first_letter_case": bool, "namespaces": dict[str, int],
+}  # fmt: skip
 
 
 class Table(NamedTuple):
@@ -97,10 +100,9 @@ class Knowledge(Artifact):
     @cached_property
     def site(self) -> Site:
         """The wiki that it came from."""
-        try:
-            return Site(**{name: value for name, value in self.field("site", dict).items() if value is not None})
-        except TypeError as error:
-            raise ArtifactError(f"{self.path / MANIFEST}: site: {error}. Make {self.path} anew.") from None
+        given = self.field("site", dict)
+        known = {name: kind for name, kind in _SITE.items() if given.get(name) is not None}
+        return Site(**{name: self.field(f"site.{name}", kind) for name, kind in known.items()})
 
     @cached_property
     def settings(self) -> BuildSettings:

@@ -59,7 +59,7 @@ class Job:
         """A result as it is written; a page has the text and counts in code points."""
         page = output_format == HTML
         return linked.to_dict(
-            CODE_POINTS if page else self.reading.unit, with_text=page or self.with_text,
+            CODE_POINTS if page else self.reading.offsets, with_text=page or self.with_text,
             with_mentions=page or self.with_mentions,
         )  # fmt: skip
 

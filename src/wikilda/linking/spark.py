@@ -59,8 +59,8 @@ def _read(spark: SparkSession, sources: Sequence[str], job: Job) -> DataFrame:
 
 
 def _place() -> Column:
-    """A document's file and the number of its row, as the local command has them where paths are absolute."""
-    file = F.regexp_replace("_metadata.file_path", "^file:/+", "/")
+    """The name of a document's file and the number of its row, as `link_files` has them."""
+    file = F.element_at(F.split("_metadata.file_path", "/"), -1)
     return F.concat(file, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from wikilda._core.compression import open_compressed
+from wikilda._core.compression import check_expansion, open_compressed
 from wikilda._core.errors import InputError
 from wikilda.mediawiki.site import Site, read_site
 
@@ -24,6 +24,7 @@ _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _BROKEN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
 _PAGE_OVER = re.compile(rb"</page>|(?=<page>)|(?=</mediawiki>)")
 _LONGEST_PAGE = 1 << 28
+_LARGEST_PIECE = 1 << 30
 _TAIL = 256
 
 
@@ -118,30 +119,39 @@ def _stream_blocks(piece: Piece) -> Iterator[bytes]:
         following = bz2.BZ2Decompressor()
         while block := file.read(1 << 16):
             while block:
-                try:
-                    xml = following.decompress(block)
-                except OSError:
-                    raise _damaged(piece.path, piece.end) from None
-                if xml:
-                    yield xml
+                yield from _expand(following, block, piece.path, piece.end)
                 block = following.unused_data
                 if following.eof:
                     following = bz2.BZ2Decompressor()
 
 
 def _decompress(data: bytes, piece: Piece) -> bytes:
-    parts, at = [], piece.start
+    """All streams of a piece; what expands beyond all reason is refused while it does."""
+    parts, at, size = [], piece.start, 0
     while data:
         decompressor = bz2.BZ2Decompressor()
-        try:
-            parts.append(decompressor.decompress(data))
-        except OSError:
-            raise _damaged(piece.path, at) from None
+        for part in _expand(decompressor, data, piece.path, at):
+            parts.append(part)
+            size += len(part)
+            check_expansion(piece.path, piece.end - piece.start, size)
+            if size > _LARGEST_PIECE:
+                raise _endless(piece.path, piece.end)
         if not decompressor.eof:
             raise _cut_short(piece.path, at)
         at += len(data) - len(decompressor.unused_data)
         data = decompressor.unused_data
     return b"".join(parts)
+
+
+def _expand(decompressor: bz2.BZ2Decompressor, data: bytes, path: Path, at: int) -> Iterator[bytes]:
+    """What compressed data stands for, a megabyte at a time."""
+    try:
+        while not decompressor.eof and (data or not decompressor.needs_input):
+            if part := decompressor.decompress(data, _READ):
+                yield part
+            data = b""
+    except OSError:
+        raise _damaged(path, at) from None
 
 
 def _plain_blocks(piece: Piece) -> Iterator[bytes]:

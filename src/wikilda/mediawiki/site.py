@@ -1,5 +1,6 @@
 """What a dump says about its wiki (`<siteinfo>`)."""
 
+import re
 from dataclasses import dataclass, field
 from urllib.parse import quote
 from xml.parsers import expat
@@ -7,6 +8,7 @@ from xml.parsers import expat
 from wikilda._core.errors import InputError
 from wikilda.mediawiki.languages import Language, language
 
+_WEB = re.compile(r"https?://[^/\s]+/[^\s]*\Z", re.IGNORECASE)
 MAIN, FILE, TEMPLATE, CATEGORY = 0, 6, 10, 14
 
 
@@ -27,8 +29,8 @@ class Site:
         return language(self.database.removesuffix("wiki").replace("_", "-"), self.language)
 
     def url(self, title: str) -> str:
-        """The address of an article, after the pattern of the main page's."""
-        if "/" not in self.base:
+        """The address of an article, after the pattern of the main page's; nothing if that is none of the web."""
+        if not _WEB.match(self.base):  # such as javascript:, which must not get into a page
             return ""
         return self.base.rsplit("/", 1)[0] + "/" + quote(title.replace(" ", "_"), safe="/:@!$*(),;~'")
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import ipaddress
 import logging
 import traceback
 from time import perf_counter
@@ -60,6 +61,7 @@ class Guard:
             await send(message)
 
         try:
+            self._check_host(scope)
             body = await self._body(scope, receive)
             await self.app(scope, _once(body, receive), answer)
         except Gone:
@@ -75,6 +77,16 @@ class Guard:
         finally:
             self.metrics.open(-1)
             self._note(scope, status, perf_counter() - started)
+
+    def _check_host(self, scope: Scope) -> None:
+        """Refuse requests to a name that is not ours: a page may let its own name lead here (DNS rebinding)."""
+        settings = self.settings
+        if "*" in settings.hosts or not (settings.hosts or settings.is_local):
+            return
+        for name, value in scope["headers"]:
+            if name == b"host" and not _is_ours(value.decode("latin-1"), settings.hosts):
+                text = "This server is not asked by that name. If it should be, start it with --hosts NAME."
+                raise _closing(Problem(421, "wrong_host", text))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """All of a request's body, within the limits of size and time."""
@@ -107,6 +119,17 @@ class Guard:
         elif route.startswith("/v1/") and "{" in route:
             path = route  # what was looked up is the user's own business
         log.info("%s %s %d %.1f ms", scope["method"], path.encode("unicode_escape").decode(), status, 1000 * seconds)
+
+
+def _is_ours(host: str, names: tuple[str, ...]) -> bool:
+    """Whether a Host header has a name of the server: one that was given, localhost, or a plain address."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    name = name.strip("[]").rstrip(".").lower()
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name == "localhost" or name.endswith(".localhost") or name in (each.lower() for each in names)
+    return True
 
 
 class Keys:

@@ -1,12 +1,14 @@
 """The server's own API."""
 
+import asyncio
+import logging
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
 from wikilda import __version__
-from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 from wikilda.linking import Document
 from wikilda.linking.explanation import explain, explain_document
@@ -19,6 +21,7 @@ from wikilda.server.service import JSON, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
 
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
+log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
@@ -70,7 +73,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     summary="Say why",
 )
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
-    """Why mentions mean what they do: what prior, words, names and company say for each candidate against its rival."""
+    """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
     document = _text(service, asked)
     return await service.answer(lambda: _explained(service, document, asked))
 
@@ -166,6 +169,29 @@ async def model(service: _Service) -> Response:
         "identity": linker.model.identity,
         "limits": {name: getattr(limits, name) for name in _LIMITS},
     }))  # fmt: skip
+
+
+@router.post(
+    "/reload",
+    response_model=schemas.ReloadAnswer,
+    responses=schemas.errors(403, 409, 500),
+    summary="Open the model anew",
+)
+async def reload(request: Request) -> Response:
+    """Serve the model that is now where the old one was. Requests that have begun are answered by the old one.
+
+    Needs a key, or a server that listens to this machine only. Pages cannot ask for it.
+    """
+    service: Service = request.app.state.service
+    if "origin" in request.headers or not (service.settings.keys or service.settings.is_local):
+        raise Problem(403, "forbidden", "Start the server with --keys to reload from elsewhere, and not from a page.")
+    service.linker  # noqa: B018 - says so when it is not there yet
+    try:
+        linker = await asyncio.to_thread(service.reload, tell=True)
+    except (WikildaError, OSError) as error:
+        log.error("not reloaded, the old model stays: %s", error)
+        raise Problem(500, "not_reloaded", "The model cannot be opened; the old one stays. See the log.") from None
+    return JSON(dumps({"identity": linker.model.identity}))
 
 
 @router.get("/examples", response_model=list[schemas.ExampleAnswer], summary="Texts to try")

@@ -18,6 +18,7 @@ from wikilda.server._middleware import Guard, Keys
 from wikilda.server.compat import nif, rel, spotlight, tagme
 from wikilda.server.errors import Problem, problem_json
 from wikilda.server.metrics import Metrics
+from wikilda.server.protocol import MAX_OVERHEAD
 from wikilda.server.service import Service
 from wikilda.server.settings import ServerSettings
 
@@ -29,16 +30,20 @@ that their clients change nothing but an address. Offsets are in characters (Uni
 
 
 def create_app(
-    opener: Callable[[], Linker], settings: ServerSettings | None = None, metrics: Metrics | None = None
-) -> FastAPI:
-    """An application that serves the linker which `opener` opens; opening begins when the application starts."""
+    opener: Callable[[], Linker], settings: ServerSettings | None = None, metrics: Metrics | None = None,
+    reloaded: Callable[[], None] | None = None,
+) -> FastAPI:  # fmt: skip
+    """An application that serves the linker which `opener` opens; opening begins when the application starts.
+
+    A request to reload opens it again, and calls `reloaded`.
+    """
     settings = settings or ServerSettings()
-    service = Service(opener, settings, metrics or Metrics())
+    service = Service(opener, settings, metrics or Metrics(), reloaded)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[dict[str, Any]]:
         service.start()
-        yield {"patience": settings.patience}
+        yield {"patience": settings.patience, "max_bytes": MAX_OVERHEAD * settings.max_body}
         service.stop()
 
     app = FastAPI(

@@ -4,6 +4,13 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+_LONGEST_ECHO = 100  # characters of a request that an answer repeats
+
+
+def shortened(text: str) -> str:
+    """Something that was sent, short enough to be repeated in an answer."""
+    return text if len(text) <= _LONGEST_ECHO else text[: _LONGEST_ECHO - 1] + "…"
+
 
 class Problem(Exception):  # noqa: N818
     """Ends a request with a status code and a JSON error."""
@@ -22,10 +29,11 @@ def problem_json(code: str, message: str, **more: Any) -> dict[str, Any]:
     return {"error": {"code": code, "message": message, **more}}
 
 
-def too_large(what: str, size: int, most: int, setting: str) -> Problem:
+def too_large(what: str, size: int, most: int, setting: str = "") -> Problem:
     """Something is over its limit."""
-    advice = f"Send less, or start the server with a larger --{setting.replace('_', '-')}."
-    return Problem(413, f"{setting.removeprefix('max_')}_too_large", f"{what}: {size:,} is over {most:,}. {advice}")
+    larger = f", or start the server with a larger --{setting.replace('_', '-')}" if setting else ""
+    code = f"{setting.removeprefix('max_') or 'request'}_too_large"
+    return Problem(413, code, f"{what}: {size:,} is over {most:,}. Send less{larger}.")
 
 
 def invalid(message: str) -> Problem:

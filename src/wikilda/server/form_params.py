@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
-from wikilda.server.errors import Problem, invalid
+from wikilda.server.errors import Problem, invalid, shortened
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST = 1000  # fields of a request
@@ -52,7 +52,7 @@ async def fields_of(request: Request) -> Fields:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = await request.body()
     if body and kind not in (_FORM, ""):
-        raise Problem(415, "no_form", f"The body is {kind}; send {_FORM}, or parameters in the address.")
+        raise Problem(415, "no_form", f"The body is {shortened(kind)}; send {_FORM}, or parameters in the address.")
     return Fields([*_pairs(request.scope["query_string"]), *_pairs(body)])
 
 

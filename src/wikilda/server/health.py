@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from wikilda.server.errors import Problem
 from wikilda.server.schemas import HealthAnswer
 from wikilda.server.service import Service, service_of
 
@@ -31,4 +32,6 @@ async def live() -> Response:
 @router.get("/metrics", response_class=PlainTextResponse, summary="Numbers for Prometheus")
 async def metrics(service: _Service) -> Response:
     """Answers, times and what has been linked, over all processes."""
+    if not service.settings.metrics:
+        raise Problem(404, "not_found", "This server has no metrics: it was started with --no-metrics.")
     return Response(service.metrics.text(ready=service.ready), media_type="text/plain; version=0.0.4; charset=utf-8")

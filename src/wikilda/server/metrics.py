@@ -3,99 +3,62 @@
 import os
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-ROUTES = (
-    "/", "/v1/link", "/v1/link/batch", "/v1/explain", "/v1/topics/{title:path}", "/v1/mentions/{string:path}",
-    "/v1/model", "/v1/examples", "/health", "/health/live", "/metrics", "/openapi.json", "/tag", "/spot", "/rel",
-    "/annotate", "/candidates", "/disambiguate", "/nif", "/page/{name}", "other",
-)  # fmt: skip
-STATUSES = (200, 304, 400, 401, 404, 405, 408, 413, 415, 422, 499, 500, 503, 504, 0)  # 0: any other
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
-WORKED = ("documents", "mentions", "characters")  # what has been linked
-
-_ANSWERS = len(ROUTES) * len(STATUSES)
-_TIMES = len(ROUTES) * (len(BOUNDS) + 2)  # by route: buckets, one beyond the last bound, and the sum
-_SIZE = _ANSWERS + _TIMES + len(WORKED) + 1  # the last is a gauge: requests that are open
-_ROUTE_NUMBERS = {route: number for number, route in enumerate(ROUTES)}
-_STATUS_NUMBERS = {status: number for number, status in enumerate(STATUSES)}
-
-Row = NDArray[np.float64]
+_LINKED = ("documents", "mentions", "characters")
+_DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus_client, which looks at it when it is first imported
 
 
 class Metrics:
-    """The numbers of one process, in memory or in a file that other processes read."""
+    """The numbers of one process; with a directory, also those of all others that have it."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self._directory = directory
-        if directory is None:
-            self.row: Row = np.zeros(_SIZE)
-        else:
-            self.row = np.memmap(directory / f"{os.getpid()}.row", np.float64, "w+", shape=(_SIZE,))
+        if directory is not None:
+            os.environ[_DIRECTORY] = str(directory)
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._directory, self._registry = directory, CollectorRegistry()
+        own = self._registry
+        self._answers = Counter("wikilda_requests", "answers by route and status", ["route", "status"], registry=own)
+        about = "time from a request's head to the end of its answer"
+        self._seconds = Histogram("wikilda_request_seconds", about, ["route"], buckets=BOUNDS, registry=own)
+        self._linked = [
+            Counter(f"wikilda_linked_{each}", f"{each} that have been linked", registry=own) for each in _LINKED
+        ]
+        self._open = Gauge(
+            "wikilda_open_requests", "requests that have begun and not ended", multiprocess_mode="livesum", registry=own
+        )
+        self._ready = Gauge("wikilda_ready", "1 once the model is warm", multiprocess_mode="livemin", registry=own)
 
     def note(self, route: str, status: int, seconds: float) -> None:
-        """Count one answer."""
-        at = _ROUTE_NUMBERS.get(route, len(ROUTES) - 1)
-        self.row[at * len(STATUSES) + _STATUS_NUMBERS.get(status, len(STATUSES) - 1)] += 1
-        times = self.row[_ANSWERS + at * (len(BOUNDS) + 2) :]
-        times[np.searchsorted(BOUNDS, seconds)] += 1
-        times[len(BOUNDS) + 1] += seconds
+        """Count one answer; `route` is a path as it is declared, so there are not many."""
+        self._answers.labels(route, status).inc()
+        self._seconds.labels(route).observe(seconds)
 
     def open(self, change: int) -> None:
         """Count requests that have begun and not ended."""
-        self.row[-1] += change
+        self._open.inc(change)
 
     def worked(self, documents: int, mentions: int, characters: int) -> None:
         """Count what has been linked."""
-        self.row[_ANSWERS + _TIMES : -1] += (documents, mentions, characters)
+        for counter, amount in zip(self._linked, (documents, mentions, characters), strict=True):
+            counter.inc(amount)
 
-    def text(self, *, ready: bool) -> str:
+    def text(self, *, ready: bool) -> bytes:
         """All numbers in Prometheus' text format."""
-        rows = self._rows()
-        total = np.sum([row for row, _ in rows], axis=0)
-        alive = sum(int(row[-1]) for row, lives in rows if lives)
-        lines = [*_answers(total), *_times(total)]
-        for name, value in zip(WORKED, total[_ANSWERS + _TIMES : -1], strict=True):
-            lines += _head(f"wikilda_linked_{name}_total", "counter", f"{name} that have been linked")
-            lines.append(f"wikilda_linked_{name}_total {value:.0f}")
-        lines += _head("wikilda_open_requests", "gauge", "requests that have begun and not ended")
-        lines.append(f"wikilda_open_requests {alive}")
-        lines += _head("wikilda_ready", "gauge", "1 once the model is warm")
-        lines.append(f"wikilda_ready {int(ready)}")
-        return "\n".join(lines) + "\n"
+        from prometheus_client import CollectorRegistry, generate_latest
+        from prometheus_client.multiprocess import MultiProcessCollector
 
-    def _rows(self) -> list[tuple[Row, bool]]:
-        """The numbers of all processes, and whether each still runs; counters of those that ended stay."""
+        self._ready.set(ready)
         if self._directory is None:
-            return [(self.row, True)]
-        files = [(each, int(each.stem)) for each in sorted(self._directory.glob("*.row"))]
-        return [(np.fromfile(file, np.float64, _SIZE), Path(f"/proc/{process}").exists()) for file, process in files]
+            return generate_latest(self._registry)
+        everyone = CollectorRegistry()
+        MultiProcessCollector(everyone, str(self._directory))  # type: ignore[no-untyped-call]
+        return generate_latest(everyone)
 
 
-def _answers(total: Row) -> list[str]:
-    lines = _head("wikilda_requests_total", "counter", "answers by route and status (0: any other)")
-    counts = total[:_ANSWERS].reshape(len(ROUTES), len(STATUSES))
-    for route, row in zip(ROUTES, counts, strict=True):
-        for status, count in zip(STATUSES, row, strict=True):
-            if count:
-                lines.append(f'wikilda_requests_total{{route="{route}",status="{status}"}} {count:.0f}')
-    return lines
+def forget_process(directory: Path, process: int) -> None:
+    """Let a process that has ended have no requests open; what it has counted stays."""
+    from prometheus_client.multiprocess import mark_process_dead
 
-
-def _times(total: Row) -> list[str]:
-    name = "wikilda_request_seconds"
-    lines = _head(name, "histogram", "time from a request's head to the end of its answer")
-    for route, row in zip(ROUTES, total[_ANSWERS : _ANSWERS + _TIMES].reshape(len(ROUTES), -1), strict=True):
-        counts = np.cumsum(row[:-1])
-        if not counts[-1]:
-            continue
-        for bound, count in zip([*map(str, BOUNDS), "+Inf"], counts, strict=True):
-            lines.append(f'{name}_bucket{{route="{route}",le="{bound}"}} {count:.0f}')
-        lines.append(f'{name}_sum{{route="{route}"}} {row[-1]:.6f}')
-        lines.append(f'{name}_count{{route="{route}"}} {counts[-1]:.0f}')
-    return lines
-
-
-def _head(name: str, kind: str, about: str) -> list[str]:
-    return [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
+    mark_process_dead(process, str(directory))  # type: ignore[no-untyped-call]

@@ -8,17 +8,22 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _MOST_HEAD = 64 * 1024  # bytes of a request line and headers
 _PATIENCE = 10.0
+_MOST_BYTES = 1 << 26
+MAX_OVERHEAD = 16  # times the body's own limit that a request may have with all that is around its chunks
 _SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
 
 
 class PatientProtocol(HttpToolsProtocol):
     """Uvicorn's protocol with limits on the time and size of a request's head, and on waiting for a client to read.
 
-    The time is the application's `patience`, which its lifespan gives to the server as state.
+    Bytes are counted as they come: the parser keeps a header until it is whole, and would keep one without end. The
+    limits `patience` and `max_bytes` are the application's, which its lifespan gives to the server as state.
     """
 
     _timer: asyncio.TimerHandle | None = None
-    _head = 0
+    _head = 0  # bytes of the head as parsed
+    _in_head = True
+    _received = 0  # bytes since the last request was whole
     _reader: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -34,6 +39,13 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop_watching()
         super().connection_lost(exc)
 
+    def data_received(self, data: bytes) -> None:
+        """Count what has come of a request, and go on unless that is too much."""
+        self._received += len(data)
+        super().data_received(data)
+        if self._received > (_MOST_HEAD if self._in_head else int(self.app_state.get("max_bytes", _MOST_BYTES))):
+            self._refuse(b"431 Request Header Fields Too Large")
+
     def pause_writing(self) -> None:
         """An answer is waiting for the client to read: watch whether it does."""
         super().pause_writing()
@@ -47,7 +59,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Begin to wait for the rest of a request's head."""
         super().on_message_begin()
-        self._head = 0
+        self._head, self._in_head = 0, True
         self._wait()
 
     def on_url(self, url: bytes) -> None:
@@ -63,6 +75,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is whole."""
         self._cancel()
+        self._in_head = False
         if not self.transport.is_closing():
             super().on_headers_complete()
 
@@ -73,6 +86,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The request is whole, unless it has been refused."""
+        self._received, self._in_head = 0, True
         if not self.transport.is_closing():
             super().on_message_complete()
 

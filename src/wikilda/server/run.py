@@ -2,9 +2,11 @@
 
 import logging
 import logging.config
-import resource
+import os
+import signal
 import socket
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,11 @@ from typing import Any
 import uvicorn
 
 from wikilda._core.errors import WikildaError
+from wikilda._core.platform import RELOAD_SIGNAL, can_fork, raise_file_limit
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
-from wikilda.server._processes import Workers
 from wikilda.server.app import create_app
-from wikilda.server.metrics import Metrics
+from wikilda.server.metrics import Metrics, forget_process
 from wikilda.server.service import warm
 from wikilda.server.settings import ServerSettings
 from wikilda.urn import UrnSettings
@@ -33,36 +35,58 @@ class Plan:
     server: ServerSettings
     settings: UrnSettings | LdaSettings
 
+    def open(self) -> Linker:
+        """Open the model and its knowledge, as they are now."""
+        return Linker.open(self.model, knowledge=self.knowledge, settings=self.settings)
+
+
+def _alone() -> None:
+    """There are no other processes to tell."""
+
 
 def serve(plan: Plan) -> None:
-    """Serve until a signal says to stop; what has begun is finished first."""
+    """Serve until a signal says to stop; what has begun is finished first. SIGHUP opens the model anew."""
     # What is wrong with the model is said here, once, before anything listens.
-    linker = Linker.open(plan.model, knowledge=plan.knowledge, settings=plan.settings)
-    _raise_file_limit()
+    linker = plan.open()
+    if plan.server.workers > 1 and not can_fork():
+        raise WikildaError("this system has no processes that share memory. Serve with one worker.")
+    raise_file_limit()
     with _bound(plan.server) as listener:
         logging.config.dictConfig(_logging())
         host = f"[{plan.server.host}]" if ":" in plan.server.host else plan.server.host
         log.info("http://%s:%d", host, listener.getsockname()[1])
         if plan.server.workers == 1:
-            _serve(linker, plan.server, Metrics(), listener)
+            _serve(plan, linker, Metrics(), listener)
         else:
-            _serve_in_processes(linker, plan.server, listener.getsockname())
+            _serve_in_processes(plan, linker, listener.getsockname())
 
 
-def _serve(linker: Linker, settings: ServerSettings, metrics: Metrics, listener: socket.socket) -> None:
-    app = create_app(lambda: linker, settings, metrics)
-    uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings))).run(sockets=[listener])
+def _serve(
+    plan: Plan, linker: Linker | None, metrics: Metrics, listener: socket.socket, reloaded: Callable[[], None] = _alone
+) -> None:
+    """Serve in this process, with a linker that is open already or one that is opened now."""
+    first = [linker] if linker else []
+    app = create_app(lambda: first.pop() if first else plan.open(), plan.server, metrics, reloaded)
+    if RELOAD_SIGNAL is not None:
+        signal.signal(RELOAD_SIGNAL, lambda _, __: app.state.service.reload_later())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [RELOAD_SIGNAL])
+    uvicorn.Server(uvicorn.Config(app, **uvicorn_options(plan.server))).run(sockets=[listener])
 
 
-def _serve_in_processes(linker: Linker, settings: ServerSettings, address: tuple[Any, ...]) -> None:
+def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) -> None:
     """Each process has a listener of its own: from a common one, the first to wake takes all that wait."""
+    from wikilda.server._processes import RELOAD, Workers
+
     warm(linker)  # what is loaded here, all processes share
+    parent = os.getpid()
 
-    def work() -> None:
-        _serve(linker, settings, Metrics(Path(numbers)), _socket(address, shared=True))
+    def work(stale: bool) -> None:
+        own = _socket(address, shared=True)
+        _serve(plan, None if stale else linker, Metrics(numbers), own, lambda: os.kill(parent, RELOAD))
 
-    with tempfile.TemporaryDirectory(prefix="wikilda-metrics-") as numbers:
-        Workers(settings.workers, work).run()
+    with tempfile.TemporaryDirectory(prefix="wikilda-metrics-") as directory:
+        numbers = Path(directory)
+        Workers(plan.server.workers, work, lambda ended: forget_process(numbers, ended)).run()
 
 
 def _bound(settings: ServerSettings) -> socket.socket:
@@ -118,9 +142,3 @@ def _logging() -> dict[str, Any]:
         "handlers": {"errors": handler},
         "loggers": {"uvicorn": logger, "wikilda.server": logger},
     }
-
-
-def _raise_file_limit() -> None:
-    """Every connection is a file: ask for as many as we may have."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

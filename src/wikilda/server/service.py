@@ -1,5 +1,6 @@
 """What all routes work with: the linker, once it is warm; threads, limits and numbers."""
 
+import copy
 import json
 import logging
 import threading
@@ -9,12 +10,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, WikildaError
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.server._thread_pool import Work, threads_for
-from wikilda.server.errors import invalid, too_large, warming
+from wikilda.server.errors import Problem, invalid, too_large, warming
 from wikilda.server.metrics import Metrics
 from wikilda.server.settings import ServerSettings
 
@@ -27,8 +28,12 @@ _WARM_UP = "Croft took three wickets for England at The Oval. Pakistan lost."
 class Service:
     """A linker that is opened and warmed in the background, and the limits of what it is asked for."""
 
-    def __init__(self, opener: Callable[[], Linker], settings: ServerSettings, metrics: Metrics) -> None:
-        self.settings, self.metrics, self._opener = settings, metrics, opener
+    def __init__(
+        self, opener: Callable[[], Linker], settings: ServerSettings, metrics: Metrics,
+        reloaded: Callable[[], None] | None = None,
+    ) -> None:  # fmt: skip
+        self.settings, self.metrics, self._opener, self._reloaded = settings, metrics, opener, reloaded
+        self._reloading = threading.Lock()
         self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
         self._linker: Linker | None = None
         self._thread = threading.Thread(target=self._warm, name="wikilda-warming", daemon=True)
@@ -52,6 +57,39 @@ class Service:
     def stop(self) -> None:
         """Finish what has begun."""
         self.work.stop()
+
+    def now(self) -> "Service":
+        """This service as it is now: one request has one linker, whatever is loaded meanwhile."""
+        return copy.copy(self)
+
+    def reload(self, *, tell: bool = False) -> Linker:
+        """Open the model as it is now, and serve it from the next request on; if that fails, the old one stays.
+
+        With `tell`, other processes are told to do the same.
+        """
+        if not self._reloading.acquire(blocking=False):
+            raise Problem(409, "reloading", "The model is being opened already. Wait until it is.")
+        try:
+            linker = self._opener()
+            warm(linker)
+            self._linker = linker
+        finally:
+            self._reloading.release()
+        log.info("reloaded: %s", linker.model.identity)
+        if tell and self._reloaded:
+            self._reloaded()
+        return linker
+
+    def reload_later(self) -> None:
+        """Reload in the background; what goes wrong is logged."""
+
+        def reload() -> None:
+            try:
+                self.reload()
+            except (WikildaError, OSError, Problem) as error:
+                log.error("not reloaded, the old model stays: %s", error)
+
+        threading.Thread(target=reload, name="wikilda-reloading", daemon=True).start()
 
     def text(self, text: str, spans: Spans | None = None, name: str = "") -> Document:
         """A document, if it is within the limits and its spans are inside it."""
@@ -115,6 +153,6 @@ def dumps(value: Any) -> bytes:
 
 
 def service_of(request: Request) -> Service:
-    """The service that a request's application has."""
+    """The service that a request's application has, as it is when the request begins."""
     service: Service = request.app.state.service
-    return service
+    return service.now()

@@ -1,5 +1,6 @@
 """What the server listens on, and what it accepts."""
 
+import ipaddress
 from dataclasses import dataclass
 
 from wikilda._core.errors import SettingsError
@@ -27,9 +28,29 @@ class ServerSettings(Settings):
     max_batch: int = setting(64, "documents of a batch (413)", minimum=1)
     keys: tuple[str, ...] = setting((), "an API key that clients must send; without any the server is open")
     origins: tuple[str, ...] = setting((), "an origin whose pages may call the API (CORS), * for all; else none")
+    hosts: tuple[str, ...] = setting(
+        (), "a name that clients may ask by, * for all; without any, a server for this machine only has localhost (421)"
+    )  # fmt: skip
+    metrics: bool = setting(True, "serve /metrics, behind the keys where there are any")
     log_texts: bool = setting(False, "write query strings, which may hold users' texts, to the log")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for origin in self.origins:
+            if origin != "*" and not origin.startswith(("http://", "https://")):
+                raise SettingsError(f"origins: {origin!r} is no origin, such as https://example.org")
         if any(not key.strip() for key in self.keys):
             raise SettingsError("keys: an API key must not be empty")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it listens to this machine only."""
+        return self.host == "localhost" or is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is an address of this machine that no other can reach."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -29,6 +29,8 @@ from wikilda.urn.statistics import UNIT
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 
+_ONE = np.uint64(1)  # counts have half of a context symbol, which is even: their symbols are signed
+
 Counts = dict[str, Run]
 
 
@@ -70,7 +72,7 @@ def context_counts(
     """n_cd of an earlier model and of counts by context symbol and topic; what is hardly ever met is left out."""
     types = first.types if first else topic_types(knowledge)
     old = first or empty_counts(types)
-    keys = np.union1d(old.keys, counts.symbols.astype(np.uint64))
+    keys = np.union1d(old.keys, counts.symbols.astype(np.uint64) << _ONE)
     pieces = list(_expanded(keys, old, counts, types))
     lengths, words, values, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
     kept = sums >= _LEAST
@@ -106,7 +108,7 @@ def _expanded(keys: NDArray[np.uint64], old: ContextCounts, counts: Run, types: 
     yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0))
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
-        run = counts.between(int(some[0]), int(some[-1]) + 1)
+        run = counts.between(int(some[0]) >> 1, (int(some[-1]) >> 1) + 1)
         rows = Rows(old.symbols, old.offsets, old.words, old.counts)
         yield _Piece(*_expand(some, rows, run, types, len(types.hashes)))
 
@@ -130,7 +132,7 @@ def _expand(
     size, row = np.int64(0), np.int64(0)
     for number in range(len(keys)):
         count = _add_old(keys[number], old, added, seen)
-        if row < len(run.symbols) and np.uint64(run.symbols[row]) == keys[number]:
+        if row < len(run.symbols) and np.uint64(run.symbols[row]) << _ONE == keys[number]:
             count = _add_new(run, row, types, added, seen, count)
             row += 1
         if size + count > len(found):

@@ -15,6 +15,7 @@ from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
 from wikilda._core.workdir import work_directory
 from wikilda.documents.detection import Detector, DetectorSettings
+from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
@@ -30,7 +31,7 @@ from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on
 
 DEFAULT = UrnTraining()
-_CORPUS, _DETECTOR = CorpusSettings(), DetectorSettings()
+_CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 
 
@@ -48,6 +49,7 @@ class Reading:
     """How texts are encoded, where they are not a corpus already."""
 
     settings: CorpusSettings = _CORPUS
+    documents: ReadSettings = _READ
     detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR
     workers: int | None = None
 
@@ -65,10 +67,29 @@ def train(
     overwrite: bool = False,
     restart: bool = False,
 ) -> Model:
-    """Train a model on texts: files and directories as `wikilda corpus` reads them, or one corpus that it has made.
+    """Train a model on texts without labels: `wikilda train`.
 
-    The result depends on model, texts, settings and number of shards alone. After an interruption, the same call
-    resumes.
+    The result depends on model, texts, settings and number of shards alone. An interrupted training resumes when it is
+    called again with the same arguments.
+
+    Parameters
+    ----------
+    model, knowledge
+        As in `Linker.open`.
+    texts
+        Files and directories as `wikilda link` reads them, or a corpus that `make_corpus` has made.
+    target
+        The model to write.
+    settings
+        `UrnTraining` (the default) or `LdaTraining`, the paper's.
+    plan
+        Iterations, shards, and which models of earlier iterations to keep.
+    engine
+        What runs it: `LocalEngine(workers)` by default.
+    reading
+        How texts are read and their mentions detected.
+    overwrite, restart
+        Whether to replace a model that exists, and to discard an unfinished training.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
@@ -108,8 +129,9 @@ def _open_corpus(
     if knowledge is None:
         raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
     return make_corpus(
-        given, knowledge, target, reading.settings, detector=reading.detector, workers=reading.workers, overwrite=True
-    )
+        given, knowledge, target, reading.settings, reading=reading.documents, detector=reading.detector,
+        workers=reading.workers, overwrite=True,
+    )  # fmt: skip
 
 
 class _Training:

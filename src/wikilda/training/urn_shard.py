@@ -78,7 +78,7 @@ def _context_counts(documents: Documents, taught: Taught) -> Run:
     lengths = np.diff(contexts.offsets)[mentions]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) + np.repeat(contexts.offsets[mentions] - offsets[:-1], lengths)
-    symbols = contexts.symbols[source].astype(np.int64)
+    symbols = (contexts.symbols[source] >> np.uint64(1)).astype(np.int64)
     return run_of_pairs(symbols, np.repeat(topics, lengths), np.repeat(shares, lengths).astype(np.int64))
 
 

@@ -241,12 +241,17 @@ class Urn:
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
-        if not hasattr(self._local, "scratch"):
-            self._local.scratch = np.zeros(self.model.topics, np.float32)
-        rows, scratch = self.model.words, self._local.scratch
+        rows, scratch = self.model.words, self.scratch()
         return word_evidence(
             words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
         )
+
+    def scratch(self) -> NDArray[np.float32]:
+        """A 0 for every topic, of this thread; whoever uses it leaves it so."""
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = np.zeros(self.model.topics, np.float32)
+        found: NDArray[np.float32] = self._local.scratch
+        return found
 
     def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:
         """The contexts of the mentions, and what others than this document have taught about them."""

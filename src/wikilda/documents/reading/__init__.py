@@ -1,6 +1,7 @@
-"""Documents from standard input, files and directories: plain text, JSON lines, CSV, TSV, Parquet."""
+"""Documents from standard input, files and directories: text, JSON lines, CSV, TSV, Parquet, MediaWiki dumps."""
 
-from wikilda.documents.reading._read import Bad, Read, read_documents
+from wikilda.documents.reading._batches import Batch, batches
+from wikilda.documents.reading._files import Bad, Read, read_documents
 from wikilda.documents.reading.settings import FORMATS, ReadSettings
 
-__all__ = ["FORMATS", "Bad", "Read", "ReadSettings", "read_documents"]
+__all__ = ["FORMATS", "Bad", "Batch", "Read", "ReadSettings", "batches", "read_documents"]

@@ -1,27 +1,215 @@
-"""Files, found in directories."""
+"""Files and directories → one stream of documents.
 
+A document that cannot be read comes out as `Bad`, in its place. Its id is the one that it has, or the name of its file
+(below the directory that was given) and the number of its line or row.
+"""
+
+import io
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, NamedTuple
 
+from wikilda._core.compression import CompressionError, lines_up_to, open_compressed, read_up_to
 from wikilda._core.errors import InputError
+from wikilda.documents.document import Document, marked
+from wikilda.documents.reading.rows import decode, from_line, from_row, too_large
+from wikilda.documents.reading.settings import AUTO, DUMP, JSON_LINES, MARKED, PARQUET, TEXT, ReadSettings
+from wikilda.documents.reading.tables import Row, parquet_rows, separated_rows
+from wikilda.mediawiki.dump import Piece, cut, site_of
+from wikilda.mediawiki.site import Site
 
-STANDARD_INPUT = "standard input"
+_PIECE = 1 << 24  # bytes of a dump that are read together
+_JSON_START = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"')
+_STANDARD_INPUT = "standard input"
+_DEFAULT = ReadSettings()
 
 
-def find_files(paths: Sequence[Path]) -> Iterator[Path]:
+@dataclass(frozen=True)
+class Bad:
+    """A document that could not be read or linked: its place, and the reason."""
+
+    place: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.why}"
+
+
+Read = Document | Bad
+
+
+class File(NamedTuple):
+    """A file, what it is called in ids, and its format."""
+
+    path: Path
+    name: str
+    kind: str
+
+
+def read_documents(
+    paths: Sequence[str | Path] = (), standard_input: IO[bytes] | None = None, settings: ReadSettings = _DEFAULT
+) -> Iterator[Read]:
+    """Read the documents of files and directories, in their order; of standard input when there are no paths.
+
+    Without a format, files go by the end of their names, and standard input is JSON lines if it begins with `{"`.
+
+    Parameters
+    ----------
+    paths
+        Files and directories: text, JSON lines, CSV, TSV, Parquet, MediaWiki dumps; `.gz`, `.bz2`, `.xz` may follow.
+    standard_input
+        A stream of bytes.
+    settings
+        Format, columns, encoding.
+
+    Examples
+    --------
+    >>> from wikilda import read_documents
+    >>> [document.id for document in read_documents([news])]
+    ['croft', 'bush']
+    """
+    if not paths and standard_input is not None:
+        yield from _read_standard_input(standard_input, settings)
+    for file in find_files([Path(each) for each in paths], settings):
+        try:
+            yield from read_file(file, settings)
+        except CompressionError as error:
+            yield Bad(str(file.path), f"cannot be read: it {error.why}")
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            yield Bad(str(file.path), f"cannot be read ({error}).")
+
+
+def find_files(paths: Sequence[Path], settings: ReadSettings) -> Iterator[File]:
     """All files, those of directories in the order of their names; hidden ones in directories are left alone."""
+    names = Counter(path.name for path in paths)
     for path in paths:
         if not path.exists():
-            raise InputError(f"{path}: no such file or directory.")
+            hint = " To link a text, pipe it: echo 'TEXT' | wikilda link MODEL" if " " in str(path) else ""
+            raise InputError(f"{path}: no such file or directory.{hint}")
     for path in paths:
-        if path.is_dir():
-            yield from _walk(path)
-        else:
-            yield path
+        inside = _walk(path) if path.is_dir() else [path]
+        for each in inside:
+            name = str(each) if names[path.name] > 1 else str(each.relative_to(path)) if path.is_dir() else path.name
+            yield File(each, name, settings.format_of(each))
 
 
 def _walk(directory: Path) -> Iterator[Path]:
+    if (directory / "manifest.json").is_file():
+        raise InputError(f"{directory}: is an artifact of wikilda, not a directory of documents.")
     for folder, folders, files in os.walk(directory):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         yield from (Path(folder, name) for name in sorted(files) if not name.startswith("."))
+
+
+def _read_standard_input(stream: IO[bytes], settings: ReadSettings) -> Iterator[Read]:
+    buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
+    start = buffered.peek(1 << 16)
+    if not start:
+        raise InputError(f"{_STANDARD_INPUT}: is empty. Give text, or name files.")
+    kind = settings.format
+    if kind == AUTO:
+        kind = JSON_LINES if _JSON_START.match(start) else TEXT
+    if kind == DUMP:
+        raise InputError(f"{_STANDARD_INPUT}: a dump is read from a file. Name it.")
+    yield from _read_stream(buffered, File(Path(_STANDARD_INPUT), "", kind), settings)
+
+
+def read_file(file: File, settings: ReadSettings) -> Iterator[Read]:
+    """The documents of a file."""
+    if file.kind == DUMP:
+        site = site_of(file.path)
+        for piece in cut(file.path, _PIECE):
+            yield from read_articles(piece, site)
+        return
+    with open_compressed(file.path) as stream:
+        yield from _read_stream(stream, file, settings)
+
+
+def _read_stream(stream: IO[bytes], file: File, settings: ReadSettings) -> Iterator[Read]:
+    if file.kind in (TEXT, MARKED):
+        yield _whole(stream, file, settings)
+    elif file.kind == JSON_LINES:
+        yield from from_lines(lines_up_to(stream, settings.largest), file, 1, settings)
+    else:
+        yield from from_rows(table_rows(stream, file, settings), file, 1, settings)
+
+
+def _whole(stream: IO[bytes], file: File, settings: ReadSettings) -> Read:
+    name = file.name or "1"
+
+    def read() -> Document:
+        data = read_up_to(stream, settings.largest)
+        if data is None:
+            raise too_large(settings)
+        text = decode(data, settings, settings.encoding)
+        if not text.strip():
+            raise InputError("is empty.")
+        return marked(text, name) if file.kind == MARKED else Document(text, None, name)
+
+    return _caught(read, str(file.path))
+
+
+def from_lines(lines: Iterable[bytes | None], file: File, first: int, settings: ReadSettings) -> Iterator[Read]:
+    """Documents from lines of JSON, of which the first has a number; None is a line that is too long."""
+    for number, line in enumerate(lines, first):
+        if line is None:
+            yield Bad(f"{file.path}: line {number}", str(too_large(settings)))
+        elif line.strip():
+            plain = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+            def read(line: bytes = plain, number: int = number) -> Document:
+                return from_line(line, _id(file, number), settings)
+
+            yield _caught(read, f"{file.path}: line {number}")
+
+
+def from_rows(rows: Iterable[Row], file: File, first: int, settings: ReadSettings) -> Iterator[Read]:
+    """Documents from the rows of a table, of which the first has a number."""
+    for number, row in enumerate(rows, first):
+
+        def read(row: Row = row, number: int = number) -> Document:
+            if isinstance(row, InputError):
+                raise row
+            return from_row(row, _id(file, number), settings)
+
+        yield _caught(read, f"{file.path}: row {number}")
+
+
+def table_rows(stream: IO[bytes], file: File, settings: ReadSettings) -> Iterator[Row]:
+    """The rows of a table; what is wrong with the whole of it names the file."""
+    try:
+        if file.kind == PARQUET:
+            yield from parquet_rows(stream if stream.seekable() else io.BytesIO(stream.read()), settings)
+        else:
+            yield from separated_rows(stream, file.kind, settings)
+    except CompressionError:
+        raise
+    except InputError as error:
+        raise InputError(f"{file.path}: {error}") from None
+
+
+def _id(file: File, number: int) -> str:
+    return f"{file.name}:{number}" if file.name else str(number)
+
+
+def _caught(read: Callable[[], Document], place: str) -> Read:
+    try:
+        return read()
+    except CompressionError:  # of the whole file
+        raise
+    except InputError as error:
+        return Bad(place, str(error))
+
+
+def read_articles(piece: Piece, site: Site) -> Iterator[Read]:
+    """The articles of a piece of a MediaWiki dump."""
+    from wikilda.documents.reading._articles import articles  # brings kernels
+
+    for found in articles(piece, site):
+        yield Bad(f"{piece.path}: page {found[0]!r}", found[1]) if isinstance(found, tuple) else found

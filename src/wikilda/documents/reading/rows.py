@@ -1,23 +1,59 @@
-"""Rows with a text, an id and perhaps mentions → documents."""
+"""Bytes, lines and rows → documents; what is wrong with one is an InputError, without its place."""
 
 import json
+import re
 from typing import Any
 
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document, marked
-from wikilda.documents.reading.settings import ReadSettings
+from wikilda.documents.reading.settings import REPLACE, ReadSettings
 from wikilda.text.offsets import CODE_POINTS, to_code_points
 
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_REMEDY = "Use --encoding, or --invalid replace."
 
-def from_line(line: str, id: str, settings: ReadSettings) -> Document:  # noqa: A002
-    """A document from a line of JSON: `text`, with `mentions` or without, or `marked` with [[mentions]]."""
+
+def decode(data: bytes, settings: ReadSettings, encoding: str = "utf-8") -> str:
+    """Text, exactly as it stands; with the policy `replace` bad bytes become U+FFFD."""
+    nul = data.find(b"\0")
+    if nul >= 0 and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
+        raise InputError(f"has a zero byte at {nul:,}: it is a binary file or in UTF-16.")
     try:
-        row = json.loads(line)
+        return data.decode(encoding, "replace" if settings.invalid == REPLACE else "strict")
+    except UnicodeDecodeError as error:
+        name = encoding.upper() if encoding == "utf-8" else encoding
+        raise InputError(f"is not {name} ({error.reason} at byte {error.start:,}). {_REMEDY}") from None
+
+
+def unescape(text: str, settings: ReadSettings) -> str:
+    """Text that was decoded with `surrogateescape`, held to the same policy."""
+    bad = _ESCAPED.search(text)
+    if bad is None:
+        return text
+    if settings.invalid == REPLACE:
+        return _ESCAPED.sub("\ufffd", text)
+    raise InputError(f"is not {settings.encoding.upper()} (at character {bad.start():,}). {_REMEDY}")
+
+
+def too_large(settings: ReadSettings) -> InputError:
+    """A document that nobody can have meant as one."""
+    return InputError(f"is larger than {settings.largest:,} bytes. Split it into documents, or raise --largest.")
+
+
+def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
+    """A line of JSON as a row of named values."""
+    try:
+        row = json.loads(decode(line, settings))
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON ({error}).") from None
     if not isinstance(row, dict):
         raise InputError("is not a JSON object.")
-    return from_row(row, id, settings)
+    return row
+
+
+def from_line(line: bytes, id: str, settings: ReadSettings) -> Document:  # noqa: A002
+    """A document from a line of JSON: `text`, with `mentions` or without, or `marked` with [[mentions]]."""
+    return from_row(row_of(line, settings), id, settings)
 
 
 def from_row(row: dict[str, Any], id: str, settings: ReadSettings) -> Document:  # noqa: A002
@@ -30,7 +66,7 @@ def from_row(row: dict[str, Any], id: str, settings: ReadSettings) -> Document: 
     if not isinstance(text, str):
         raise InputError(f'needs "{settings.text_column}", a string.')
     if len(text) > settings.largest:
-        raise InputError(f"has a text of {len(text):,} characters, more than the {settings.largest:,} of --largest.")
+        raise too_large(settings)
     return Document(text, _mentions(row.get("mentions"), text, settings), name)
 
 
@@ -39,7 +75,7 @@ def _mentions(given: Any, text: str, settings: ReadSettings) -> list[tuple[int, 
         return None
     if not isinstance(given, list):
         raise InputError('has "mentions" that are not a list.')
-    return to_code_points(text, [_span(each, settings.unit) for each in given], settings.unit)
+    return to_code_points(text, [_span(each, settings.offsets) for each in given], settings.offsets)
 
 
 def _span(mention: Any, unit: str) -> tuple[int, int]:

@@ -1,37 +1,70 @@
 """Rows of CSV, TSV and Parquet files."""
 
 import csv
-import sys
+import io
 from collections.abc import Iterator
 from typing import IO, Any
 
 from wikilda._core.errors import InputError
-from wikilda.documents.reading._decode import unescape
+from wikilda.documents.reading.rows import unescape
 from wikilda.documents.reading.settings import CSV, ReadSettings
 
-_BATCH = 64  # rows of Parquet held at a time
+_BATCH = 16  # rows of Parquet held at a time
+_DELIMITERS = (",", ";", "\t")
+
+Row = dict[str, Any] | InputError
 
 
-def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> Iterator[dict[str, Any] | InputError]:  # noqa: A002
+def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> Iterator[Row]:  # noqa: A002
     """Rows of a CSV file (quoted as spreadsheets do) or a TSV file (where quotation marks are plain characters)."""
     csv.field_size_limit(max(settings.largest, csv.field_size_limit()))
-    lines = (line.decode("utf-8-sig" if at == 0 else "utf-8", "surrogateescape") for at, line in enumerate(stream))
-    rows = csv.reader(lines) if format == CSV else csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    lines = _lines(stream, settings)
+    first = next(lines, None)
+    if first is None:
+        raise InputError("is empty.")
+    plain = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
+    rows = csv.reader(_again(first, lines), **({"delimiter": _delimiter(first, settings)} if format == CSV else plain))
     try:
-        header = next(rows, None)
-        if header is None:
-            raise InputError("is empty.")
+        header = next(rows)
         check_columns(header, settings)
         for row in rows:
             if row:
                 yield _row(header, row, settings)
     except csv.Error as error:
-        raise InputError(
-            f"line {rows.line_num:,}: {error}. Is it {format.upper()}? Say --from to name the format."
-        ) from None
+        raise InputError(f"line {rows.line_num:,}: {error}. Is it {format.upper()}? See --format.") from None
 
 
-def _row(header: list[str], row: list[str], settings: ReadSettings) -> dict[str, Any] | InputError:
+def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:
+    encoding = settings.encoding.lower().replace("_", "-")
+    plain = "utf-8-sig" if encoding in ("utf-8", "utf8") else encoding
+    wrapped = io.TextIOWrapper(stream, plain, "surrogateescape", newline="")
+    most, number = 4 * settings.largest, 0
+    try:
+        while line := wrapped.readline(most + 1):
+            number += 1
+            if len(line) > most:
+                raise InputError(f"line {number:,} is longer than {most:,} characters.")
+            yield line
+    finally:
+        if not stream.closed:
+            wrapped.detach()  # whoever opened the stream closes it
+
+
+def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _delimiter(header: str, settings: ReadSettings) -> str:
+    """The delimiter by which the header has the column of texts, else the one that gives the most columns."""
+    columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in _DELIMITERS}
+    for mark, names in columns.items():
+        if settings.text_column in names:
+            return mark
+    return max(_DELIMITERS, key=lambda mark: len(columns[mark]))
+
+
+def _row(header: list[str], row: list[str], settings: ReadSettings) -> Row:
     if len(row) != len(header):
         return InputError(f"has {len(row)} columns, and the header has {len(header)}.")
     wanted = (settings.text_column, settings.id_column or "id")
@@ -41,22 +74,24 @@ def _row(header: list[str], row: list[str], settings: ReadSettings) -> dict[str,
         return error
 
 
-def parquet_rows(stream: IO[bytes], settings: ReadSettings) -> Iterator[dict[str, Any]]:
-    """Rows of a Parquet file, a few at a time."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def parquet_rows(stream: IO[bytes], settings: ReadSettings, group: int | None = None) -> Iterator[Row]:
+    """Rows of a Parquet file, or of one of its row groups, a few at a time."""
+    from wikilda._core.parquet import open_parquet, parquet_batches
 
-    try:
-        file = pq.ParquetFile(stream, pre_buffer=False)
-        names = file.schema_arrow.names
-        check_columns(names, settings)
-        wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
-        for batch in file.iter_batches(_BATCH, columns=wanted):
-            yield from batch.to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        if sys.exc_info()[0] is FileNotFoundError:
-            raise
-        raise InputError(f"is not a Parquet file that can be read ({str(error).splitlines()[0]}).") from None
+    file = open_parquet(stream)
+    names = file.schema_arrow.names
+    check_columns(names, settings)
+    wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
+    for batch in parquet_batches(file, _BATCH, wanted, None if group is None else [group]):
+        yield from batch.to_pylist()
+
+
+def row_groups(stream: IO[bytes]) -> list[int]:
+    """The number of rows of each row group of a Parquet file."""
+    from wikilda._core.parquet import open_parquet
+
+    about = open_parquet(stream).metadata
+    return [about.row_group(at).num_rows for at in range(about.num_row_groups)]
 
 
 def check_columns(names: list[str], settings: ReadSettings) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from email.message import Message
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException, HTTPResponse, InvalidURL
-from typing import TypeVar
+from http.client import HTTPException, HTTPMessage, HTTPResponse, InvalidURL
+from typing import Any, TypeVar
 from urllib import request
 from urllib.error import HTTPError, URLError
 
@@ -36,6 +36,9 @@ class Patience:
 PATIENCE = Patience()
 
 
+_MOST_PAGE = 1 << 24  # bytes of a page that lists dumps
+
+
 class PassingError(Exception):
     """It may go better next time; `asked` is how long the server wants to be left alone."""
 
@@ -59,9 +62,14 @@ def read(url: str) -> bytes:
     def attempt() -> bytes:
         with ask(url, {}) as response:
             try:
-                return response.read()
+                page = response.read(_MOST_PAGE + 1)
             except (OSError, HTTPException) as error:
                 raise PassingError(f"the connection was dropped ({error})") from error
+        if len(page) <= _MOST_PAGE and response.length:
+            raise PassingError("the connection was dropped")
+        if len(page) > _MOST_PAGE:
+            raise InputError(f"{url}: is longer than {_MOST_PAGE >> 20} MB, which no list is. Check --mirror.")
+        return page
 
     with bar(f"asking {url.split('/')[2]}", None, unit="bytes") as shown:
         return persist(url, attempt, PATIENCE.question_tries, shown, lambda: 0)
@@ -108,6 +116,18 @@ def ask(url: str, headers: dict[str, str]) -> HTTPResponse:
     return response
 
 
+class _Redirects(request.HTTPRedirectHandler):
+    """Follows a server elsewhere, but not from https to http, where anybody on the way could answer."""
+
+    def redirect_request(
+        self, req: request.Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> request.Request | None:
+        """The request that follows."""
+        if req.type == "https" and not newurl.lower().startswith("https:"):
+            raise InputError(f"{req.full_url}: leads to {newurl[:200]}, which is not secure. Name another --mirror.")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 def _opener() -> request.OpenerDirector:
     """An opener without urllib's file:, ftp: and data: addresses, to which a server could lead us."""
     opener = request.OpenerDirector()
@@ -117,7 +137,7 @@ def _opener() -> request.OpenerDirector:
         request.HTTPHandler,
         request.HTTPSHandler,
         request.HTTPDefaultErrorHandler,
-        request.HTTPRedirectHandler,
+        _Redirects,
         request.HTTPErrorProcessor,
     ):
         opener.add_handler(handler())

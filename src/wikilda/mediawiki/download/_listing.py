@@ -135,7 +135,10 @@ class Dumps:
         prefix = "/" + self._mirror.split("/", 3)[3]
         if url.startswith("/") and not url.startswith(("//", prefix)):
             return self._mirror + url.lstrip("/")
-        return urljoin(f"{self._home}{date}/", url)
+        address = urljoin(f"{self._home}{date}/", url)
+        if self._mirror.lower().startswith("https:") and not address.lower().startswith("https:"):
+            raise InputError(f"{self._home}{date}/: lists {address[:200]}, which is not secure. Name another --mirror.")
+        return address
 
     def _unknown(self) -> InputError:
         guess = f" Did you mean {self.wiki}wiki?" if len(self.wiki) <= 3 else ""

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from wikilda.linking import Document, LinkedMention
 from wikilda.server.compat._turtle import Context, Phrase, read, write
-from wikilda.server.errors import Problem, too_large
+from wikilda.server.errors import Problem, shortened, too_large
 from wikilda.server.identifiers import has_identifiers, identifier
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of
@@ -28,7 +28,7 @@ async def nif(
     """Phrases that are given are answered, each as it came; where there are none, the server finds them."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower() or _KINDS[0]
     if kind not in _KINDS:
-        raise Problem(415, "no_turtle", f"The body is {kind}; send {' or '.join(_KINDS)}.")
+        raise Problem(415, "no_turtle", f"The body is {shortened(kind)}; send {' or '.join(_KINDS)}.")
     body = await request.body()
     if not has_identifiers(service.linker.knowledge, kb):
         raise Problem(404, "no_identifiers", f"This knowledge has no identifiers of the kind {kb}. Give another ?kb=.")

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from wikilda.linking import Candidate, Document, LinkedMention, Linker, marked
 from wikilda.server.compat import tagme
 from wikilda.server.compat._turtle import Context, Phrase, write
-from wikilda.server.errors import Problem, invalid
+from wikilda.server.errors import Problem, invalid, shortened
 from wikilda.server.form_params import Fields, fields_of
 from wikilda.server.identifiers import dbpedia, resource_name
 from wikilda.server.openapi import parameters
@@ -183,7 +183,7 @@ def _json(text: str, mentions: list[LinkedMention], wanted: Filter, linker: Link
     language = linker.knowledge.site.language
     head = {
         "@text": text, "@confidence": str(wanted.confidence), "@support": str(wanted.support), "@types": "",
-        "@sparql": "", "@policy": wanted.policy,
+        "@sparql": "", "@policy": shortened(wanted.policy),
     }  # fmt: skip
     resources = [
         {

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import similarity
 from wikilda.linking import Document, LinkedMention
-from wikilda.server.errors import Problem
+from wikilda.server.errors import Problem, shortened
 from wikilda.server.form_params import Fields, fields_of
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
@@ -80,7 +80,7 @@ async def rel(request: Request, service: _Service) -> Response:
 def _answer(api: str, fields: Fields, started: float, **more: Any) -> dict[str, Any]:
     spent = round(1000 * (perf_counter() - started))
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return {**more, "time": spent, "api": api, "lang": fields.get("lang", "en"), "timestamp": now}
+    return {**more, "time": spent, "api": api, "lang": shortened(fields.get("lang", "en")), "timestamp": now}
 
 
 def _spot(document: Document, start: int, end: int, known: Knowledge) -> dict[str, Any]:
@@ -109,14 +109,14 @@ def _link_probability(text: str, known: Knowledge) -> float:
 
 
 def _relatedness(pair: str, by_title: bool, known: Knowledge) -> dict[str, Any]:
-    names = pair.split()
+    names, shown = pair.split(), shortened(pair)
     if len(names) != 2:
-        return {"couple": pair, "err": "not two names with a space between"}
+        return {"couple": shown, "err": "not two names with a space between"}
     topics = [known.find_topic(name) if by_title else _page(name, known) for name in names]
     for name, topic in zip(names, topics, strict=True):
         if topic < 0:
-            return {"couple": pair, "err": f"Entity not found: {name}"}
-    return {"couple": pair, "rel": round(float(similarity(known.graph, *topics)), 6)}
+            return {"couple": shown, "err": f"Entity not found: {shortened(name)}"}
+    return {"couple": shown, "rel": round(float(similarity(known.graph, *topics)), 6)}
 
 
 def _page(name: str, known: Knowledge) -> int:

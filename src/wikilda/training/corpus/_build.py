@@ -18,14 +18,14 @@ from wikilda._core.workdir import work_directory
 from wikilda._core.workers import Pool, Workers
 from wikilda.documents.detection import Detector, DetectorSettings
 from wikilda.documents.encoding import MOST_CONTEXTS
+from wikilda.documents.reading import ReadSettings, batches
 from wikilda.knowledge import Knowledge
 from wikilda.training.corpus._encode import Recipe, encode_part
 from wikilda.training.corpus.corpus import Corpus
 from wikilda.training.corpus.settings import CorpusSettings
-from wikilda.training.corpus.sources import batches
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
-_DEFAULT, _DETECTOR = CorpusSettings(), DetectorSettings()
+_DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 
 
 def make_corpus(
@@ -34,22 +34,36 @@ def make_corpus(
     target: str | Path,
     settings: CorpusSettings = _DEFAULT,
     *,
+    reading: ReadSettings = _READING,
     detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR,
     workers: int | None = None,
     pool: Pool | None = None,
     overwrite: bool = False,
 ) -> Corpus:
-    """Encode documents with the symbols of some knowledge. The result depends on the documents alone.
+    """Encode documents with the symbols of a model, to train on: `wikilda corpus`.
 
-    `pool` runs tasks elsewhere than in processes of this machine.
+    Parameters
+    ----------
+    inputs
+        Files and directories as `wikilda link` reads them.
+    knowledge
+        A model, or knowledge.
+    target
+        The directory to write.
+    settings, reading, detector
+        How documents are encoded and read, and their mentions detected.
+    workers, pool
+        Processes of this machine, or what else runs the tasks; the result does not depend on them.
+    overwrite
+        Whether to replace a corpus that exists.
     """
     target, known = Path(target), Knowledge.open(knowledge)
     check_target(target, overwrite=overwrite)
-    recipe = Recipe(Path(knowledge).resolve(), settings, detector)
+    recipe = Recipe(known.path.resolve(), settings, reading, detector)
     with work_directory(target, "encoding", {}, restart=True) as work:
         parts = work / "parts"
         with pool or Workers(workers or available_cores()) as own, bar("reading documents", None) as shown:
-            tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs)))
+            tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs, reading)))
             for count in own.run(encode_part, tasks):
                 shown.advance(count)
         kept = _without_copies(parts)

@@ -17,11 +17,10 @@ from wikilda._core.string_table import StringTable
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, encode
+from wikilda.documents.reading import Bad, Batch, ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model.context_counts import text_digest
-from wikilda.training.corpus._reading import Draft, drafts
 from wikilda.training.corpus.settings import CorpusSettings
-from wikilda.training.corpus.sources import Batch
 
 
 class Recipe(NamedTuple):
@@ -29,6 +28,7 @@ class Recipe(NamedTuple):
 
     knowledge: Path
     settings: CorpusSettings
+    reading: ReadSettings
     detector: "DetectorSettings | Callable[[Knowledge], Detector]"
 
 
@@ -63,8 +63,12 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     knowledge, detector = _opened(recipe)
     report = Report()
     made: list[Encoded] = []
-    for draft in drafts(batch, recipe.settings, report):
-        made += _encoded(draft, knowledge, detector, recipe.settings, report)
+    for document in batch.read(recipe.reading):
+        report.count("documents read")
+        if isinstance(document, Bad):
+            report.complain("documents that cannot be read", str(document))
+        else:
+            made += _encoded(document, knowledge, detector, recipe.settings, report)
     made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
     with new_directory(parts / f"{number:06d}") as place:
         for name, values in arrays_of(made).items():
@@ -74,12 +78,15 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
 
 
 def _encoded(
-    draft: Draft, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
+    document: Document, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
 ) -> Iterator[Encoded]:
-    if not draft.text.strip():
-        report.complain("empty documents", f"document {draft.id!r} is empty")
+    name = document.id.encode("utf-8", "replace").decode()  # JSON may have halves of characters
+    if not document.text.strip():
+        report.complain("empty documents", f"document {name!r} is empty")
         return
-    encoded = encode(Document(draft.text, draft.spans, draft.id), knowledge, detector, contexts=True)
+    alone = document.without_overlaps()
+    report.count("overlapping mentions", len(document.spans) - len(alone.spans))
+    encoded = encode(alone, knowledge, detector, contexts=True)
     words, mentions = np.asarray(encoded.words), np.asarray(encoded.mentions)
     report.count("words", len(words))
     report.count("words not in the knowledge", int((words < 0).sum()))
@@ -89,15 +96,15 @@ def _encoded(
     positions, contexts = np.asarray(encoded.positions, np.uint32)[known], _padded(encoded.contexts)[known]
     words, mentions = words[words >= 0], mentions[known]
     if len(words) + len(mentions) == 0:
-        report.complain("documents without known words", f"document {draft.id!r} has no word that the knowledge has")
+        report.complain("documents without known words", f"document {name!r} has no word that the knowledge has")
         return
     pieces = -(-(len(words) + len(mentions)) // settings.longest)
     if pieces > 1:
-        report.complain("documents cut", f"document {draft.id!r} is long: it is cut into {pieces}")
+        report.complain("documents cut", f"document {name!r} is long: it is cut into {pieces}")
     for piece in range(pieces):
-        identity = draft.id if piece == 0 else f"{draft.id}#{piece + 1}"
+        identity = name if piece == 0 else f"{name}#{piece + 1}"
         some, its = _piece(len(words), piece, pieces), _piece(len(mentions), piece, pieces)
-        digest = (int(text_digest(draft.text)) + piece) % 2**64
+        digest = (int(text_digest(document.text)) + piece) % 2**64
         yield Encoded(
             identity, words[some].astype(np.uint32), mentions[its].astype(np.uint32), digest, positions[its],
             contexts[its],

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from wikilda._core.compression import open_compressed, uncompressed_suffix
+from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
 from wikilda._core.diagnostics import Report
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
@@ -189,7 +189,7 @@ def linked_titles(knowledge: Knowledge, title: str) -> list[str]:
 def _read_entities(path: Path, knowledge: Knowledge, changes: Changes) -> None:
     rows = []
     with open_compressed(path) as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(whole_lines(lines, path), 1):
             if not line.strip():
                 continue
             try:

@@ -5,6 +5,7 @@ few times, with the old model as the prior: λ̂ = λ̂_old + Σ_d λ̂^d over t
 urn, unless the model was trained for the lda.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from wikilda._core.errors import InputError
 from wikilda._core.workdir import work_directory
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.create import relative_hint
+from wikilda.model.build import INSIDE
 from wikilda.model.model import LDA, MENTIONS, WORDS
 from wikilda.model.topic_types import topic_types
 from wikilda.training.checkpoints import Checkpoint
@@ -44,7 +45,7 @@ class Updated:
 
 def update(
     model: str | Path,
-    files: list[Path],
+    files: str | Path | Sequence[str | Path],
     target: str | Path,
     settings: LdaTraining = PRESETS["default"],
     *,
@@ -53,24 +54,50 @@ def update(
     workers: int = 1,
     overwrite: bool = False,
 ) -> Updated:
-    """Write MODEL2 and its knowledge, MODEL2.kb."""
+    """Add pages, entities and names to a model without a rebuild: `wikilda update`.
+
+    Parameters
+    ----------
+    model, knowledge
+        As in `Linker.open`.
+    files
+        MediaWiki exports of added or changed pages, or JSON lines of entities:
+        `{"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}`.
+    target
+        The model to write; it has its knowledge inside.
+    settings
+        How changed texts are sampled.
+    steps
+        Training steps on the changed texts.
+    workers
+        Processes.
+    overwrite
+        Whether to replace a model that exists.
+
+    Returns
+    -------
+    Updated
+        The model, its knowledge, and what was changed.
+    """
     old, target = Model.open(model), Path(target)
-    known, place = old.knowledge(knowledge), target.with_name(f"{target.name}.kb")
-    for each in (target, place):
-        check_target(each, overwrite=overwrite)
+    paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
+    known = old.knowledge(knowledge)
+    check_target(target, overwrite=overwrite)
     with work_directory(target, "updating", {}, restart=True, keep=False) as work:
-        changes = read_changes(files, known)
+        changes = read_changes(paths, known)
         if not changes.entities and not changes.mentions:
-            raise InputError(f"{', '.join(map(str, files))}: nothing in there is new.")
-        made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in files])
+            raise InputError(f"{', '.join(map(str, paths))}: nothing in there is new.")
+        made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in paths])
         hint = str((work / "kb").resolve())
         grown = _grow(old, known, made, mapping, work / "model", hint)
         if steps and changes.words and grown.method == LDA:
-            grown = _sample(grown, made, files, settings, steps, workers, work)
+            grown = _sample(grown, made, paths, settings, steps, workers, work)
         elif steps and changes.words:
-            grown = _learn(grown, files, workers, work)
-        _place(grown, made, work, target, place)
-    return Updated(Model.open(target), Knowledge.open(place), changes)
+            grown = _learn(grown, paths, workers, work)
+        made.path.rename(grown.path / INSIDE)
+        grown.redirect(INSIDE)
+        place_directory(grown.path, target)
+    return Updated(Model.open(target), Knowledge.open(target), changes)
 
 
 def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, target: Path, hint: str) -> Model:
@@ -157,10 +184,3 @@ def _sample(
     finally:
         engine.close()
     return current
-
-
-def _place(model: Model, knowledge: Knowledge, work: Path, target: Path, place: Path) -> None:
-    """Knowledge first: a model never stands without it."""
-    place_directory(knowledge.path, place)
-    model.redirect(relative_hint(place, target))
-    place_directory(model.path, target)

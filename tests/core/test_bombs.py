@@ -1,0 +1,96 @@
+"""Small files that stand for large ones: they are refused, in words, before memory is gone."""
+
+import bz2
+import gzip
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from wikilda._core import compression, parquet
+from wikilda._core.errors import InputError, WikildaError
+from wikilda.documents.reading import batches, read_documents
+from wikilda.documents.reading.settings import ReadSettings
+from wikilda.knowledge._columns import read_batches
+from wikilda.knowledge.build import read_page_props
+from wikilda.mediawiki.dump import cut, read_piece, site_of
+
+PAGE = b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>"
+HEAD = b'<mediawiki xml:lang="en"><siteinfo><sitename>T</sitename></siteinfo>'
+
+
+@pytest.fixture(autouse=True)
+def _within_memory() -> Iterator[None]:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 700_000  # kilobytes
+
+
+def packed(start: bytes, megabytes: int = 0) -> bytes:
+    """A stream of bz2 that goes on for some megabytes; it is made without holding them."""
+    pack = bz2.BZ2Compressor()
+    return b"".join([pack.compress(start), *(pack.compress(b"a" * 1_000_000) for _ in range(megabytes)), pack.flush()])
+
+
+STREAMS = {
+    "the only one": [packed(HEAD + PAGE, 400)],
+    "the last": [packed(HEAD), packed(PAGE, 400)],
+    "the first": [packed(HEAD + PAGE, 400), packed(b"</text></revision></page></mediawiki>")],
+    "after a page that has begun": [packed(HEAD + b"a" * 5_000_000 + PAGE), packed(b"", 400), packed(b"</mediawiki>")],
+}
+
+
+@pytest.mark.parametrize("which", STREAMS)
+def test_a_dump_that_expands_without_end(tmp_path: Path, which: str) -> None:
+    """In one of its streams."""
+    dump = tmp_path / "a.xml.bz2"
+    dump.write_bytes(b"".join(STREAMS[which]))
+    assert dump.stat().st_size < 10_000
+
+    def read() -> None:
+        site_of(dump)
+        for piece in cut(dump, 1 << 24):
+            read_piece(piece)
+
+    with pytest.raises(InputError, match=r"expands to more than|does not end"):
+        read()
+
+
+def test_a_table_that_repeats_one_long_string(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 120, pa.int32()), pa.array(["a" * 10_000_000]))
+    pq.write_table(pa.table({"text": text, "title": text}), file, compression="zstd", store_schema=False)
+    assert file.stat().st_size < 100_000
+    with pytest.raises(InputError, match=r"a\.parquet: .* bytes of text, more than"):
+        list(read_batches(file, {"title": pa.string()}, {}))
+    documents = read_documents([file], settings=ReadSettings(largest=20_000_000))
+    assert len(str(next(documents))) > 0  # 16 rows at a time are not too many
+
+
+def test_row_groups_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a" * 1000]}), file)
+    monkeypatch.setattr(parquet, "MAX_GROUP_BYTES", 500)
+    with pytest.raises(InputError, match="row group 0 has"):
+        list(read_documents([file]))
+    with pytest.raises(InputError, match="row group 0 has"):
+        list(batches([file]))
+
+
+def test_lines_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "MAX_LINE", 10_000)
+    long = b"(1,'wikibase_item','Q1')," * 1000
+    (tmp_path / "page_props.sql.gz").write_bytes(gzip.compress(b"x\nINSERT INTO " + long))
+    with pytest.raises(WikildaError, match="line 2 is longer than"):
+        read_page_props(tmp_path / "page_props.sql.gz")
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv"])
+def test_rows_of_tables_have_a_limit(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / f"a.{kind}"
+    file.write_bytes(b"text\nshort\n" + b"long " * 10_000)
+    with pytest.raises(InputError, match="line 3 is longer than 4,000 characters"):
+        list(read_documents([file], settings=ReadSettings(largest=1000)))

@@ -146,7 +146,7 @@ class Linker:
         Parameters
         ----------
         documents
-            Texts or `Document`s.
+            Texts or documents.
         workers
             Threads: they share the model, and its kernels run without the interpreter's lock. Results do not depend
             on them.

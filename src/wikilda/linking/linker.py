@@ -312,7 +312,7 @@ class Linker:
         return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
     def _mixture(self, document: EncodedDocument, drawn: Drawn) -> Ranking:
-        """The document's topics, where its mentions mean what the urn says."""
+        """The document's topics, given the entities of its mentions."""
         assert self.urn is not None
         nil = np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
         return document_topics(self.urn, document, drawn, nil)

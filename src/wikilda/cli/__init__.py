@@ -19,6 +19,7 @@ COMMANDS = {
     "download": "Download a dump of a Wikimedia wiki.",
     "build": "Build a model from a wiki dump or from tables.",
     "link": "Link the mentions of documents to entities.",
+    "match": "Match the cells of a table with entities.",
     "explain": "Show the evidence for the entity of a mention.",
     "show": "Look up a title or a mention.",
     "serve": "Serve a model: an API and a web page.",
@@ -30,6 +31,8 @@ COMMANDS = {
     "evaluate": "Measure methods on annotated documents.",
     "tune": "Search for settings with the best accuracy.",
     "init": "Make an untrained model with other priors.",
+    "pack": "Pack a model into one file to share.",
+    "get": "Check and unpack a packed model, from a file or a URL.",
     "verify": "Check an artifact: every value and every digest.",
 }
 

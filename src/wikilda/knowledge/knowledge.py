@@ -2,6 +2,7 @@
 
 import json
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -94,8 +95,45 @@ class Knowledge(Artifact):
         """
         return super().open(_inside(Path(path)))
 
+    def describe(self, term: str, most: int = 10) -> dict[str, Any]:
+        """Look up a title or a mention string: `wikilda show`.
+
+        Parameters
+        ----------
+        term
+            A title, which may be that of a redirect, or a string.
+        most
+            How many candidates, words, links of each to give.
+
+        Returns
+        -------
+        dict
+            `mention`, with its candidates and link probability, and `topic`, with its words, links and nearest topics.
+
+        Examples
+        --------
+        >>> from wikilda import Knowledge
+        >>> found = Knowledge.open(sample).describe("Croft")
+        >>> [each["title"] for each in found["mention"]["topics"]][:2]
+        ['Lara Croft', 'Robert Croft']
+        """
+        from wikilda.knowledge.describe import describe
+
+        return describe(self, term, most)
+
     def __repr__(self) -> str:
         return f"Knowledge({self.site.database or self.site.name!r}, {len(self.titles):,} topics)"
+
+    def _repr_html_(self) -> str:
+        counts = {
+            "topics": len(self.titles), "redirects": len(self._redirect_titles), "mentions": len(self.mention_strings),
+            "words": len(self.word_strings), "links": len(self.graph.out_topics), "categories": len(self.categories),
+        }  # fmt: skip
+        lines = "".join(
+            f"<tr><th align='left'>{name}</th><td align='right'>{n:,}</td></tr>" for name, n in counts.items()
+        )
+        title = escape(f"{self.site.name or self.site.database or self.path.name} {self.site.language}")
+        return f"<b>{title}</b><table>{lines}</table>"
 
     @cached_property
     def site(self) -> Site:

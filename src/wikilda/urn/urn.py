@@ -15,7 +15,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
-from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra
+from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
@@ -198,6 +198,8 @@ class Urn:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
         related_strings = related_names(names, rows.ravel())
         found = self._with_more(found, symbols, names, related_strings)
+        if s.new_sense > 0:
+            found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
         known = np.log(np.maximum(found.priors, 1e-300))

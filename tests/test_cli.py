@@ -172,7 +172,7 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
         (("nonsense",), "No such command"),
         (("show", tmp_path, "Java"), "is not wikilda knowledge"),
         (("show", tmp_path / "gone", "Java"), "no such directory"),
-        (("link", __file__), "is a file. A model is a directory; from a dump: wikilda build"),
+        (("link", __file__), "is a file, and a model is a directory. Give the model first."),
         (("build", news, "-o", tmp_path / "x"), "is not a dump. To link its documents: wikilda link MODEL"),
         (("link", kb, kb), "is an artifact of wikilda, not a directory of documents"),
         (("link", kb, "Croft bowled."), "no such file or directory. To link a text, pipe it"),

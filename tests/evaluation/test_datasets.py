@@ -1,5 +1,6 @@
 """Readers: small files in the shape of the real ones."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -377,3 +378,9 @@ def test_hipe_that_is_wrong(tmp_path: Path, line: str, message: str) -> None:
     file.write_text(HIPE + line + "\n")
     with pytest.raises(InputError, match=f"line 13: .*{message}"):
         read_dataset(file)
+
+
+def test_own_lines_may_be_compressed(gold_file: Path, tmp_path: Path) -> None:
+    packed = tmp_path / "gold.jsonl.gz"
+    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + gold_file.read_bytes()))
+    assert read_dataset(packed)[0].documents == read_dataset(gold_file)[0].documents

@@ -28,7 +28,8 @@ def test_rows_are_the_mixtures_of_the_linker(model: Path, linker: Linker) -> Non
     matrix = made.fit_transform(TEXTS[:6])
     assert issparse(matrix)
     assert matrix.shape == (6, len(made.get_feature_names_out()))
-    np.testing.assert_allclose(np.asarray(matrix.sum(axis=1)).ravel(), 1)
+    sums = np.asarray(matrix.sum(axis=1)).ravel()
+    assert np.all((sums > 0.3) & (sums < 1)), "the rest is the background's"
     for row, text in enumerate(TEXTS[:6]):
         topics, shares = linker.topics(text)
         dense = matrix[row].toarray().ravel()

@@ -10,6 +10,10 @@ from tests.mediawiki.dumps import multistream
 from tests.wikis import FILLER, dump, page, write_dump
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
+from wikilda.knowledge._text_kernels import count_words, unpack_tokens
+from wikilda.knowledge.from_dump import joined
+from wikilda.text import token_hashes
+from wikilda.text.tokens import byte_array
 
 
 def topics_of(known: Knowledge, mention: str) -> dict[str, int]:
@@ -266,3 +270,46 @@ def test_settings_out_of_range_are_refused() -> None:
     for wrong in ({"max_word_share": 0.0}, {"max_word_share": 2.0}, {"min_text": -1}):
         with pytest.raises(SettingsError):
             BuildSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("template", "is_topic"),
+    [
+        ("TLAdisambig", False),
+        ("2CC", False),
+        ("disambig-cleanup", False),
+        ("disambiguation needed", True),
+        ("Stub", True),
+    ],
+)
+def test_templates_tell_disambiguation_by_their_names(tmp_path: Path, template: str, is_topic: bool) -> None:
+    """AWK and ACN of 2006, whose templates are not in the dump."""
+    pages = [
+        page("AWK", f"AWK may be a station. {FILLER} {{{{{template}}}}}"),
+        page("Rock", f"A rock is hard. {FILLER}"),
+    ]
+    assert (build(tmp_path, pages).find_topic("AWK") >= 0) == is_topic
+
+
+def test_too_little_disk_is_said_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wikilda.knowledge.build.DISK_A_BYTE", 1e12)
+    with pytest.raises(WikildaError, match=r"needs about \d+\.\d GB of disk, but \d+\.\d GB are free"):
+        build(tmp_path, [page("Rock", f"A rock is hard. {FILLER}")])
+
+
+def test_tokens_are_packed_without_loss() -> None:
+    texts = ["The cat, the CAT.\n\nA cat sat 東京. " * 50, " ".join(f"word{n}" for n in range(20_000)), ""]
+    text, bounds = joined([each.encode() for each in texts])
+    words = count_words(byte_array(text), bounds)
+    expected = [token for each in texts for token in [*token_hashes(each).tolist(), 0]]
+    found = unpack_tokens(words.tokens, words.vocabulary).tolist()
+    assert found == [each & ~2 for each in expected]  # whether a token is a word does not matter to mentions
+
+
+@pytest.mark.parametrize("topics", [3, 20, 60])
+def test_a_small_wiki_has_words(tmp_path: Path, topics: int) -> None:
+    """With the settings of large ones, 20 topics had none."""
+    pages = [page(f"Rock {n}", f"Rock {n} is a kind{n % 3} of stone{n % 7}. {FILLER}") for n in range(topics)]
+    made = build(tmp_path, pages, BuildSettings())
+    assert len(made.word_strings) > 0
+    assert "only" not in list(made.word_strings)  # which every page has

@@ -32,8 +32,9 @@ def copies(model: Model, *, shrink_sums: bool = True) -> tuple[Copy, Copy]:
     """Copies of all rows of a model."""
     words, mentions = np.arange(model.words.symbols), np.arange(model.mentions.symbols)
     bounds = np.array([0, len(words)]), np.array([0, len(mentions)])
+    of_the_urn = np.zeros(1, np.uint64), np.zeros(len(mentions), np.uint32), np.zeros(0, np.uint64)
     documents = Documents(
-        np.zeros(1, np.uint64), bounds[0], words.astype(np.uint32), bounds[1], mentions.astype(np.uint32)
+        np.zeros(1, np.uint64), bounds[0], words.astype(np.uint32), bounds[1], mentions.astype(np.uint32), *of_the_urn
     )
     shard = form_shard(documents, model)
     settings, made = model.settings, []

@@ -39,7 +39,7 @@ def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(linker
         assert each.rival == best.entity.title
         assert each.odds.total == pytest.approx(math.log(each.probability / best.probability), abs=1e-5)
     assert best.odds == Odds(
-        *(-getattr(others[0].odds, name) for name in ("prior", "words", "names", "surroundings", "company"))
+        *(-getattr(others[0].odds, name) for name in ("prior", "words", "title", "context", "graph"))
     )
 
 
@@ -65,14 +65,14 @@ def test_words_add_up(linker: Linker) -> None:
         assert each.against == pytest.approx(each.weight - rivals[each.word], abs=1e-5)
 
 
-def test_company_adds_up(linker: Linker) -> None:
+def test_support_adds_up(linker: Linker) -> None:
     best, other, *_ = explain(linker, SURE, 1).candidates
-    assert {(each.mention, each.times) for each in best.company} == {("Wasim Akram", 2), ("The Oval", 1)}
-    assert sum(each.pull for each in best.company) == pytest.approx(best.urn.related)
+    assert {(each.mention, each.times) for each in best.support} == {("Wasim Akram", 2), ("The Oval", 1)}
+    assert sum(each.weight for each in best.support) == pytest.approx(best.urn.related)
     assert best.urn.repeats == 0
     more, others = (each.urn.total / each.urn.base for each in (best, other))
-    assert best.odds.company == pytest.approx(SHARPEN * math.log(more / others))
-    assert [each.pull for each in best.company] == sorted((each.pull for each in best.company), reverse=True)
+    assert best.odds.graph == pytest.approx(SHARPEN * math.log(more / others))
+    assert [each.weight for each in best.support] == sorted((each.weight for each in best.support), reverse=True)
     twice = explain(linker, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
     assert twice.urn.repeats == pytest.approx(UrnSettings().repeat_weight)
 
@@ -88,7 +88,7 @@ def test_links_and_shared_neighbours_are_the_graphs(linker: Linker) -> None:
     seen = set()
     for reasons in (each for mention in explain_document(linker, CROFT).mentions for each in mention.candidates):
         mine = around(reasons.entity.title)
-        for each in reasons.company:
+        for each in reasons.support:
             assert each.linked is (known.find_topic(each.entity.title) in mine)
             assert each.shared == len(mine & around(each.entity.title))
             seen.add(each.linked)
@@ -107,9 +107,9 @@ def test_relatedness_is_the_urns(linker: Linker) -> None:
 
 def test_titles_speak_for_names(linker: Linker) -> None:
     kennedy = explain(linker, marked("[[JFK]]"), 0).candidates[0]
-    assert (kennedy.entity.title, kennedy.odds.names) == ("John F. Kennedy", SHARPEN * UrnSettings().acronym_bonus)
+    assert (kennedy.entity.title, kennedy.odds.title) == ("John F. Kennedy", SHARPEN * UrnSettings().acronym_bonus)
     house = explain(linker, marked("[[White House]]"), 0).candidates[0]
-    assert (house.entity.title, house.odds.names) == ("White House", SHARPEN * UrnSettings().title_mismatch_penalty)
+    assert (house.entity.title, house.odds.title) == ("White House", SHARPEN * UrnSettings().title_mismatch_penalty)
 
 
 def test_documents_with_little_in_them(linker: Linker) -> None:
@@ -117,7 +117,7 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
     unknown = explain(linker, marked("[[Xyzzy]] and [[Croft]]"), 0)
     assert (unknown.text, unknown.candidates) == ("Xyzzy", [])
     alone = explain(linker, marked("[[Croft]]"), 0).candidates[0]
-    assert (alone.company, alone.top_words, alone.odds.company) == ([], [], 0)
+    assert (alone.support, alone.top_words, alone.odds.graph) == ([], [], 0)
     only = explain(linker, marked("[[Wasim Akram]]"), 0).candidates
     assert [(each.rival, each.odds.total) for each in only] == [(None, 0)]
     with pytest.raises(IndexError):

@@ -36,7 +36,7 @@ def test_topics_do_not_contradict_links(linker: Linker) -> None:
     assert "Robert Croft" in meant
     assert meant <= set(topics)  # each has the share of its mentions at least
     assert "Lara Croft" not in topics
-    assert sum(topics.values()) == pytest.approx(1)
+    assert 0.3 < sum(topics.values()) < 1  # the rest is the background's
     assert [*topics.values()] == pytest.approx(linker.topics(DOCUMENT)[1].tolist())
 
 

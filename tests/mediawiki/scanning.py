@@ -44,7 +44,7 @@ class Name(str):
 def marks(wikitext: str, wiki: Dialect = ENGLISH) -> list[tuple[str, str]]:
     data = wikitext.encode()
     found = []
-    for kind, key in scan(data, np.array([0, len(data)]), wiki).marks.T:
+    for kind, key in scan(data, np.array([0, len(data)]), wiki).marks[:2].T:
         name = Name(hex(int(key)))
         name.key = int(key)
         found.append((_KINDS[int(kind)], name))

@@ -106,6 +106,12 @@ def test_what_is_refused(head: str, said: str) -> None:
     assert said in str(raised.value)
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf16_is_named(encoding: str) -> None:
+    with pytest.raises(InputError, match=r"x: is in UTF-16; .*iconv"):
+        read_site(GERMAN.encode(encoding), "x")
+
+
 def test_addresses() -> None:
     site = read_site(GERMAN.encode(), "x")
     assert site.url("Zürich (Stadt)") == "https://de.wikipedia.org/wiki/Z%C3%BCrich_(Stadt)"

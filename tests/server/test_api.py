@@ -77,7 +77,7 @@ def test_explanations_agree_with_answers(client: httpx.Client) -> None:
     assert why.related
     assert all({each.first, each.second} <= shown for each in why.related)
     for reasons in (each for mention in why.mentions for each in mention.candidates):
-        parts = reasons.odds.prior + reasons.odds.words + reasons.odds.names + reasons.odds.company
+        parts = reasons.odds.prior + reasons.odds.words + reasons.odds.title + reasons.odds.context + reasons.odds.graph
         assert reasons.odds.total == pytest.approx(parts, abs=1e-5)
 
 

@@ -128,7 +128,7 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     assert "The Oval" in page.text(".why")
     odds = why[number]["candidates"][0]["odds"]
     shown_odds = [each.text.replace("−", "-") for each in page.all(".odds dd")]
-    wanted = [odds[each] for each in ("prior", "words", "names", "company", "total")]
+    wanted = [odds[each] for each in ("prior", "words", "title", "graph", "total")]
     assert [float(each) for each in shown_odds] == pytest.approx(wanted, abs=0.006)
     sides = page.run("return [...document.querySelectorAll('.balance > span')].map((each) => each.className)")
     assert sides == ["contra" if each < 0 else "pro" for each in wanted[:4]]

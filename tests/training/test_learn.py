@@ -13,7 +13,7 @@ import pytest
 
 from tests.test_cli import run
 from tests.training.conftest import write_lines
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import Contexts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker
@@ -74,7 +74,12 @@ def test_a_trained_model_knows_contexts_and_links(whole: Model, model: Path) -> 
         if len(mention.candidates) == 2:
             best, other = mention.candidates
             assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=1.0)
-            assert best.odds.surroundings == -other.odds.surroundings
+            assert best.odds.context == -other.odds.context
+
+
+def test_a_model_is_not_read_by_the_other_method(whole: Model) -> None:
+    with pytest.raises(SettingsError, match="was trained for the method urn"):
+        Linker.open(whole.path, method="lda")
 
 
 def test_likelihood_rises(whole: Model) -> None:

@@ -51,8 +51,10 @@ def test_training_makes_documents_likelier(whole: Model) -> None:
 
 
 def test_the_result_links(whole: Model) -> None:
-    linked = Linker.open(whole.path).link(marked("[[Croft]] took five wickets for [[England]] at [[Lord's]]."))
-    assert linked.mentions[0].entity is not None
+    document = marked("[[Croft]] took five wickets for [[England]] at [[Lord's]].")
+    assert Linker.open(whole.path, method="lda").link(document).mentions[0].entity is not None
+    with pytest.raises(SettingsError, match="was trained for the method lda"):
+        Linker.open(whole.path)
 
 
 def test_two_workers_give_the_same_model(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 def read_bytes(path: Path, kind: str) -> bytes:
     """The manifest of an artifact as it is on the disk."""
     if path.is_file():
-        raise ArtifactError(f"{path}: is a file. A model is a directory; from a dump: wikilda build {path} -o NAME")
+        hint = f"From a dump: wikilda build {path} -o NAME" if ".xml" in path.name else "Give the model first."
+        raise ArtifactError(f"{path}: is a file, and a model is a directory. {hint}")
     if not path.is_dir():
         raise ArtifactError(f"{path}: no such directory.")
     file = path / MANIFEST

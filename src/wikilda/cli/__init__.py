@@ -31,6 +31,8 @@ COMMANDS = {
     "evaluate": "Measure methods on annotated documents.",
     "tune": "Search for settings with the best accuracy.",
     "init": "Make an untrained model with other priors.",
+    "pack": "Pack a model into one file to share.",
+    "get": "Check and unpack a packed model, from a file or a URL.",
     "verify": "Check an artifact: every value and every digest.",
 }
 

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -19,10 +18,10 @@ from wikilda.linking.reasons import Explanation, Reasons
 from wikilda.linking.results import is_nil
 
 _COLUMNS = (
-    "means", "sure", "prior", "against", "log odds", "= prior", "+ words", "+ names", "+ around", "+ company",
-    "pulled by", "words",
+    "entity", "posterior", "prior", "rival", "log odds", "= prior", "+ words", "+ title", "+ context", "+ graph",
+    "supported by", "words",
 )  # fmt: skip
-_AROUND = _COLUMNS.index("+ around")
+_AROUND = _COLUMNS.index("+ context")
 
 
 @click.command(cls=Command)
@@ -56,7 +55,7 @@ def command(
             else "no mentions were found in the text. Put one in [[double brackets]] to ask about it."
         )
     if as_json:
-        click.echo(json.dumps([asdict(each) for each in chosen], ensure_ascii=False, indent=1))
+        click.echo(json.dumps([each.to_dict() for each in chosen], ensure_ascii=False, indent=1))
         return
     out = console()
     for each in chosen:
@@ -64,7 +63,7 @@ def command(
 
 
 def show_explanation(out: Console, explanation: Explanation) -> None:
-    """The candidates of a mention, and what speaks for each against its rival."""
+    """The candidates of a mention, and the evidence for each against its rival."""
     if not explanation.candidates:
         out.print(f"“{explanation.text}”: not in the knowledge\n", markup=False, highlight=False)
         return
@@ -72,7 +71,7 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
     nil = explanation.nil
     doubt = f": probably NIL ({nil:.0%}); else" if is_nil(nil) else f" (NIL {nil:.0%})"
     columns: Sequence[str] = _COLUMNS
-    if not any(each.odds.surroundings for each in explanation.candidates):  # the model knows no contexts
+    if not any(each.odds.context for each in explanation.candidates):  # the model knows no contexts
         columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]
     out.print(table(f"“{explanation.text}”{doubt}", columns, rows))
     out.print()
@@ -84,10 +83,10 @@ def _without(place: int, cells: Sequence[str]) -> tuple[str, ...]:
 
 def _row(reasons: Reasons) -> tuple[str, ...]:
     odds = reasons.odds
-    logs = (odds.total, odds.prior, odds.words, odds.names, odds.surroundings, odds.company)
+    logs = (odds.total, odds.prior, odds.words, odds.title, odds.context, odds.graph)
     parts = [f"{each:+.1f}" for each in logs]
-    company = ", ".join(f"{each.entity.title} {each.pull:.2f}" for each in reasons.company[:3])
+    support = ", ".join(f"{each.entity.title} {each.weight:.2f}" for each in reasons.support[:3])
     words = ", ".join(f"{each.word} {each.against:+.1f}" for each in reasons.top_words[:4])
     shares = f"{reasons.probability:.0%}", f"{reasons.prior:.0%}"
     against = (reasons.rival, *parts) if reasons.rival else ("nothing", *[""] * len(parts))
-    return reasons.entity.title, *shares, *against, company, words
+    return reasons.entity.title, *shares, *against, support, words

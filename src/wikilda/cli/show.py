@@ -8,11 +8,9 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH, Command, json_option
 from wikilda.cli._tables import console, table
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 
 
 @click.command(cls=Command)
@@ -30,25 +28,14 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
     if term is None:
         show_summary(known, as_json=as_json)
         return
-    mention, topic = known.find_mention(term), known.find_topic(term)
-    found = {}
-    if mention >= 0:
-        found["mention"] = describe_mention(known, mention, most)
-        if topic < 0:
-            topic = known.find_topic(found["mention"]["topics"][0]["title"])  # what it most likely means
-    if topic >= 0:
-        found["topic"] = describe_topic(known, topic, most)
-    if not found:
-        near = suggest(known, term, 8)
-        hint = f" There are: {', '.join(near)}." if near else ""
-        raise InputError(f"{term!r} is neither a title nor a mention in {knowledge}.{hint}")
+    found = known.describe(term, most)
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
     out = console()
-    if mention >= 0:
+    if "mention" in found:
         show_mention(out, found["mention"])
-    if topic >= 0:
+    if "topic" in found:
         show_topic(out, found["topic"])
 
 

@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: documents → a sparse matrix of how much each is about each topic."""
+"""A scikit-learn transformer: documents → a sparse matrix of topic shares."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,16 +16,23 @@ from wikilda.linking.batch import map_ordered
 class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns documents (strings) into shares of topics, θ of the model; a column is an article of the wiki.
 
-    Fitting learns which topics there are in the documents given: those that at least `min_documents` of them have
-    are the columns.
+    Parameters
+    ----------
+    model, knowledge, method, detector
+        As in `Linker.open`.
+    min_documents
+        Fitting selects the columns: the topics of at least this many documents.
+    workers
+        Threads.
     """
 
     def __init__(
-        self, model: str, *, knowledge: str | None = None, detector: str = "dictionary", min_documents: int = 1,
-        workers: int = 1,
+        self, model: str, *, knowledge: str | None = None, method: str = "urn", detector: str = "dictionary",
+        min_documents: int = 1, workers: int = 1,
     ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge
+        self.method = method
         self.detector = detector
         self.min_documents = min_documents
         self.workers = workers
@@ -55,10 +62,10 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _opened(self) -> Linker:
         """The linker; it is opened when needed, and stays out of copies and pickles."""
-        made_of = (self.model, self.knowledge, self.detector)
+        made_of = (self.model, self.knowledge, self.method, self.detector)
         opened: tuple[Any, Linker] | None = self.__dict__.get("_linker")
         if opened is None or opened[0] != made_of:
-            linker = Linker.open(self.model, detector=self.detector, knowledge=self.knowledge)
+            linker = Linker.open(self.model, method=self.method, detector=self.detector, knowledge=self.knowledge)
             opened = self._linker = (made_of, linker)
         return opened[1]
 

@@ -18,6 +18,7 @@ from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError, disk_is_full
 from wikilda._core.hash_table import HashTable, capacity_for, insert_all
 from wikilda._core.string_table import StringTable
+from wikilda.knowledge.from_dump import TOKENS, read_tokens
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 _BATCH = 1 << 17
 _TABLES = ("pages", "texts", "marks", "templates", "names", "links", "strings", "words", "vocabulary", "categories",
-           "parents", "category_names", "category_pages", "category_marks")  # fmt: skip
+           "parents", "category_names", "category_pages", "category_marks", "template_names")  # fmt: skip
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
+
+_DISTINCTIVE = 4  # letters, more than which name disambiguation also as part of a template's name
+_NOTICES = "need|link|hinweis|redirect|other|hat|see|for |about|clar|requ|vérif"  # templates that only point to it
 
 
 class Assembler:
@@ -100,7 +104,12 @@ class Assembler:
         words = ", ".join(str(mark_key(word)) for word in language.disambiguation)
         magic = f"(kind = {MAGIC_MARK} AND name IN ({words}))"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
+        # Where the dump has no templates, their names tell: {{TLAdisambig}}, {{Homonymie de patronyme}}.
+        words = "|".join(re.escape(word.lower()) for word in ("disambig", *templates) if len(word) > _DISTINCTIVE)
+        named = f"regexp_matches(lower(string), '{_quoted(words)}') AND NOT regexp_matches(lower(string), '{_NOTICES}')"
         self._spread("marking", magic, templates)
+        if not rules.disambiguation_templates:
+            self._run(f"INSERT INTO marking SELECT DISTINCT name FROM template_names WHERE {named}")
         self._run(f"""
             CREATE TABLE disambiguation AS
             SELECT page FROM marks WHERE {magic}
@@ -217,8 +226,8 @@ class Assembler:
             SELECT coalesce(n, 0) FROM mentions LEFT JOIN ({self.linked}) USING (mention) ORDER BY id""",
             linked,
         )
-        chunks = sorted(each.parent for each in self.chunks.glob("*/tokens.npy"))
-        occurs = count_occurrences(chunks, trie, len(strings), self.workers)
+        chunks = sorted(each.parent for each in self.chunks.glob(f"*/{TOKENS}"))
+        occurs = count_occurrences(chunks, read_tokens, trie, len(strings), self.workers)
         out.array("mentions/occurrences", np.maximum(occurs, linked))
         self.summary["mentions"] = len(strings)
 
@@ -228,12 +237,17 @@ class Assembler:
         """Words that are neither too common nor too rare, and their best topics."""
         rules = self.settings
         topics = self._value("SELECT count(*) FROM topics")
+        # In a small wiki a twentieth of the topics is fewer than a word must have: then words may be in half of them.
+        most = rules.max_word_share * topics
+        if most < 2 * rules.min_word_topics:
+            most = max(most, topics / 2)
+        least = min(rules.min_word_topics, max(1, topics // 4))
         self._run(f"""
             CREATE TABLE kept AS
             SELECT (row_number() OVER (ORDER BY string) - 1)::UINTEGER AS id, word, string, frequency, total FROM
                 (SELECT word, count(*) AS frequency, sum(count)::BIGINT AS total
                  FROM words JOIN topics USING (page) GROUP BY word
-                 HAVING count(*) >= {rules.min_word_topics} AND count(*) <= {rules.max_word_share * topics})
+                 HAVING count(*) >= {least} AND count(*) <= {most})
                 JOIN (SELECT word, min(string) AS string FROM vocabulary GROUP BY word) USING (word)""")
         count = self._value("SELECT count(*) FROM kept")
         rows = "SELECT id, topic, count FROM words JOIN kept USING (word) JOIN topics USING (page)"

@@ -104,6 +104,7 @@ class TableExtractor:
             empty = np.empty(0, np.uint64)
             folder.write("marks", {"page": empty, "kind": empty, "name": empty})
             folder.write("templates", {"template": empty, "kind": empty, "name": empty})
+            folder.write("template_names", {"name": empty, "string": pa.array([], pa.string())})
             report.count("described", int(described))
             folder.write_report(report)
 

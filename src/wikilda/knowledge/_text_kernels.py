@@ -11,6 +11,7 @@ from wikilda.mediawiki.titles import hash_title, normalize_title
 from wikilda.mediawiki.wikitext.dialect import Dialect
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import (
+    AFTER_SPACE,
     BREAK,
     FLAGS,
     WORD,
@@ -32,9 +33,9 @@ class Words(NamedTuple):
     row_word: Numbers
     row_page: Numbers
     row_count: Numbers
-    vocabulary: Hashes
-    spelling: Offsets  # where in the text each word was first seen
-    tokens: Hashes  # with BREAK after every page
+    vocabulary: Hashes  # of words and punctuation, in the order in which they are first seen
+    spelling: Offsets  # where in the text each was first seen
+    tokens: Bytes  # see `unpack_tokens`
 
 
 def count_words(text: Bytes, bounds: Offsets) -> Words:
@@ -43,28 +44,45 @@ def count_words(text: Bytes, bounds: Offsets) -> Words:
     hashes = np.empty(longest, np.uint64)
     places = np.empty((2, longest), np.int64)
     rows = np.empty((3, len(text) + 1), np.uint32)
-    tokens = np.empty(len(text) + len(bounds), np.uint64)
+    tokens = np.empty(5 * len(text) + len(bounds), np.uint8)  # at most; what is not written takes no memory
     found = _count_words(text, bounds, characters(), hashes, places, rows, tokens)
     row_count, token_count, keys, spelling = found
-    word, page, count = (row[:row_count].copy() for row in rows)
+    word, page, count = _by_word(rows[:, :row_count], len(keys))
     return Words(word, page, count, keys, spelling, tokens[:token_count])
 
 
 @njit
+def _by_word(rows: Numbers, words: int) -> Numbers:
+    """Rows in the order of their words, and of pages within a word: so they compress best."""
+    place = np.zeros(words + 1, np.int64)
+    for at in range(rows.shape[1]):
+        place[rows[0, at] + 1] += 1
+    for word in range(words):
+        place[word + 1] += place[word]
+    ordered = np.empty(rows.shape, np.uint32)
+    for at in range(rows.shape[1]):
+        to = place[rows[0, at]]
+        place[rows[0, at]] = to + 1
+        for part in range(3):
+            ordered[part, to] = rows[part, at]
+    return ordered
+
+
+@njit
 def _count_words(
-    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, rows: Numbers, tokens: Hashes
+    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, rows: Numbers, tokens: Bytes
 ) -> tuple[int, int, Hashes, Offsets]:
     slots = np.full(1 << 14, -1, np.int32)
     keys = np.empty(1 << 13, np.uint64)
     spelling = np.empty((2, 1 << 13), np.int64)
     latest = np.empty((1 << 13, 2), np.int64)  # by word: the page where it was last seen, and its row there
-    words = row_count = token_count = 0
+    words = row_count = written = 0
     for page in range(len(bounds) - 1):
         count = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
         for at in range(count):
-            tokens[token_count] = hashes[at]
-            token_count += 1
-            if not hashes[at] & WORD:
+            if hashes[at] == BREAK:
+                tokens[written] = 0
+                written += 1
                 continue
             key = hashes[at] & ~FLAGS
             slot = _slot(slots, keys, key)
@@ -77,14 +95,49 @@ def _count_words(
                 words += 1
                 if words == len(keys):
                     slots, keys, spelling, latest = _grow(keys, spelling, latest)
+            written = _pack((int64(word) + 1) * 2 + int64(hashes[at] & AFTER_SPACE), tokens, written)
+            if not hashes[at] & WORD:
+                continue
             if latest[word, 0] != page:
                 latest[word, 0], latest[word, 1] = page, row_count
                 rows[0, row_count], rows[1, row_count], rows[2, row_count] = word, page, 0
                 row_count += 1
             rows[2, latest[word, 1]] += 1
-        tokens[token_count] = BREAK
-        token_count += 1
-    return row_count, token_count, keys[:words].copy(), spelling[:, :words].copy()
+        tokens[written] = 0
+        written += 1
+    return row_count, written, keys[:words].copy(), spelling[:, :words].copy()
+
+
+@inner
+def _pack(value: int, out: Bytes, at: int) -> int:
+    """Write a number seven bits a byte, the lowest first."""
+    while value >= 128:
+        out[at] = value & 127 | 128
+        value >>= 7
+        at += 1
+    out[at] = value
+    return at + 1
+
+
+@njit
+def unpack_tokens(packed: Bytes, vocabulary: Hashes) -> Hashes:
+    """The hashes of tokens in order, as mentions chain them, with BREAK after every paragraph and page.
+
+    A packed token is the number of its word in the vocabulary from 1 on, twice, and 1 more after a space; 0 is a break.
+    """
+    hashes = np.empty(len(packed), np.uint64)
+    count = at = 0
+    while at < len(packed):
+        value = shift = 0
+        while packed[at] >= 128:
+            value |= (int64(packed[at]) & 127) << shift
+            shift += 7
+            at += 1
+        value |= int64(packed[at]) << shift
+        at += 1
+        hashes[count] = BREAK if value == 0 else vocabulary[(value >> 1) - 1] | np.uint64(value & 1)
+        count += 1
+    return hashes[:count].copy()
 
 
 @inner

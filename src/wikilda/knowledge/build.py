@@ -1,6 +1,7 @@
 """`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -13,7 +14,7 @@ import pyarrow as pa
 from wikilda._core.artifact import Writer, check_target
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.diagnostics import Report
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workdir import work_directory
@@ -29,6 +30,8 @@ from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
+DISK_A_BYTE = 1.1  # of XML: work files and knowledge together, as measured (docs/build.md)
+_EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ def build_from_dump(
     site = _one_site(dumps)
     props = read_page_props(page_props) if page_props else None
     with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
+        _check_disk(dumps, work)
         chunks, total = work / "chunks", sum(path.stat().st_size for path in dumps)
         with bar("reading pages", total, unit="bytes") as shown:
             _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
@@ -122,6 +126,18 @@ def _assemble(
             })  # fmt: skip
     finally:
         assembler.close()
+
+
+def _check_disk(dumps: list[Path], work: Path) -> None:
+    """Refuse to begin what the disk cannot hold."""
+    needed = DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
+    needed -= sum(file.stat().st_size for file in work.rglob("*") if file.is_file())  # of an earlier run
+    free = shutil.disk_usage(work).free
+    if free < needed:
+        raise WikildaError(
+            f"{work.parent}: the build needs about {needed / 1e9:.1f} GB of disk, but {free / 1e9:.1f} GB are free. "
+            "Free some, or write the knowledge to another disk."
+        )
 
 
 def _one_site(dumps: list[Path]) -> Site:

@@ -4,8 +4,26 @@ from typing import Any
 
 import numpy as np
 
+from wikilda._core.errors import InputError
 from wikilda.knowledge.graph import nearest
 from wikilda.knowledge.knowledge import Knowledge, Table
+
+
+def describe(knowledge: Knowledge, term: str, most: int = 10) -> dict[str, Any]:
+    """A mention string and a topic: what a term is, and what the string most often means if it is no title."""
+    mention, topic = knowledge.find_mention(term), knowledge.find_topic(term)
+    found = {}
+    if mention >= 0:
+        found["mention"] = describe_mention(knowledge, mention, most)
+        if topic < 0:
+            topic = knowledge.find_topic(found["mention"]["topics"][0]["title"])
+    if topic >= 0:
+        found["topic"] = describe_topic(knowledge, topic, most)
+    if not found:
+        near = suggest(knowledge, term, 8)
+        hint = f" There are: {', '.join(near)}." if near else ""
+        raise InputError(f"{term!r} is neither a title nor a mention in {knowledge.path}.{hint}")
+    return found
 
 
 def describe_mention(knowledge: Knowledge, mention: int, most: int) -> dict[str, Any]:

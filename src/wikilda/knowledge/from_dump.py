@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from wikilda._core.atomic import new_directory
 from wikilda._core.csr import offsets_of
 from wikilda._core.diagnostics import Report
-from wikilda._core.npy import save_array
 from wikilda.knowledge._text_kernels import (
     Numbers,
     count_words,
@@ -26,6 +26,7 @@ from wikilda.knowledge._text_kernels import (
     target_hashes,
     text_lengths,
     title_strings,
+    unpack_tokens,
 )
 from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.knowledge.settings import BuildSettings
@@ -46,6 +47,10 @@ from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
 _SENTENCE_BYTES = 2500
+TOKENS = "tokens.zst"
+_TOKEN_CODEC = pa.Codec("zstd", compression_level=4)
+# Hashes do not compress: what repeats is kept once, in dictionaries that are large enough for a piece.
+PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "dictionary_pagesize_limit": 1 << 24}
 PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
 
@@ -68,14 +73,14 @@ class Folder:
 
     def write(self, name: str, columns: Mapping[str, Any]) -> None:
         """Write one table."""
-        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", compression="lz4")
+        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", **PARQUET)
 
     def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
         """Write some rows more of one table."""
         rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
         if name not in self._growing:
             file = self._beside / f"{name}.parquet"
-            self._growing[name] = pq.ParquetWriter(file, rows.schema, compression="lz4")
+            self._growing[name] = pq.ParquetWriter(file, rows.schema, **PARQUET)
         self._growing[name].write_table(rows)
 
     def write_texts(
@@ -90,19 +95,30 @@ class Folder:
         self.write("words", columns)
         spelling, _, _ = normalized(text, *words.spelling)
         self.write("vocabulary", {"word": words.vocabulary, "string": spelling})
-        save_array(self._beside / "tokens.npy", words.tokens)
+        size = len(words.tokens).to_bytes(8, "little")
+        (self._beside / TOKENS).write_bytes(size + _TOKEN_CODEC.compress(words.tokens, asbytes=True))
 
     def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[Numbers]) -> None:
         """Write how mentions are spelled, each once."""
         every = np.concatenate(hashes)
         _, first = np.unique(every, return_index=True)
         together = pa.chunked_array([each.cast(pa.string()) for each in strings], pa.string())
-        columns = {"mention": every[first], "string": together.take(pa.array(first))}
-        self.write("strings", {**columns, "length": np.concatenate(lengths)[first]})
+        spelled = together.take(pa.array(first))
+        order = pc.sort_indices(spelled).to_numpy()
+        columns = {"mention": every[first][order], "string": spelled.take(pa.array(order))}
+        self.write("strings", {**columns, "length": np.concatenate(lengths)[first][order]})
 
     def write_report(self, report: Report) -> None:
         """Write what was met."""
         report.save(self._beside)
+
+
+def read_tokens(folder: Path) -> Hashes:
+    """The tokens of a piece, as mentions chain them."""
+    packed = (folder / TOKENS).read_bytes()
+    data = byte_array(_TOKEN_CODEC.decompress(packed[8:], int.from_bytes(packed[:8], "little"), asbytes=True))
+    words = pq.read_table(folder / "vocabulary.parquet", columns=["word"])["word"].to_numpy()
+    return unpack_tokens(data, np.array(words))
 
 
 class Extractor:
@@ -185,6 +201,7 @@ class Extractor:
             np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds)
         )
         folder.write("marks", {"page": owner, "kind": scanned.marks[0], "name": scanned.marks[1]})
+        folder.write("template_names", _template_names(scanned))
         inner = _scan(templates, self.template_dialect)
         names = np.array([mark_key(_after_colon(page.title)) for page in templates], np.uint64)
         uses = {
@@ -237,7 +254,9 @@ class Extractor:
         mention[~aside], mention[aside] = anchors[0][1], anchors[1][1]
         source = np.repeat(number[: len(scanned.link_bounds) - 1], np.diff(scanned.link_bounds))
         target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
-        folder.write("links", {"source": source, "target": target, "mention": mention, "aside": aside})
+        order = np.lexsort((mention, target))  # repeats side by side: so they compress best
+        columns = {"source": source, "target": target, "mention": mention, "aside": aside}
+        folder.write("links", {name: column[order] for name, column in columns.items()})
         spelled = [(strings, hashes, lengths), *anchors]
         folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
         report.count("links read", len(aside))
@@ -245,6 +264,15 @@ class Extractor:
 
 def _scan(pages: list[RawPage], dialect: Dialect) -> Scanned:
     return scan(*joined([page.text for page in pages]), dialect)
+
+
+def _template_names(scanned: Scanned) -> dict[str, Any]:
+    """The names of the templates that are used, each once."""
+    used = scanned.marks[:, scanned.marks[0] == TEMPLATE_MARK]
+    keys, first = np.unique(used[1], return_index=True)
+    spans = used[2:, first].astype(np.int64).T.tolist()
+    names = [scanned.source[start:end].tobytes().decode("utf-8", "replace").strip() for start, end in spans]
+    return {"name": keys, "string": pa.array(names, pa.string())}
 
 
 def _sentences(text: Bytes, bounds: Offsets, lead: Offsets, language: str) -> list[str]:

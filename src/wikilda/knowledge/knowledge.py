@@ -94,6 +94,32 @@ class Knowledge(Artifact):
         """
         return super().open(_inside(Path(path)))
 
+    def describe(self, term: str, most: int = 10) -> dict[str, Any]:
+        """Look up a title or a mention string: `wikilda show`.
+
+        Parameters
+        ----------
+        term
+            A title, which may be that of a redirect, or a string.
+        most
+            How many candidates, words, links of each to give.
+
+        Returns
+        -------
+        dict
+            `mention`, with its candidates and link probability, and `topic`, with its words, links and nearest topics.
+
+        Examples
+        --------
+        >>> from wikilda import Knowledge
+        >>> found = Knowledge.open(sample).describe("Croft")
+        >>> [each["title"] for each in found["mention"]["topics"]][:2]
+        ['Lara Croft', 'Robert Croft']
+        """
+        from wikilda.knowledge.describe import describe
+
+        return describe(self, term, most)
+
     def __repr__(self) -> str:
         return f"Knowledge({self.site.database or self.site.name!r}, {len(self.titles):,} topics)"
 

@@ -1,5 +1,6 @@
 """How often each mention string occurs in text: a trie of token sequences, held in a hash table."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,13 +27,15 @@ def trie_capacity(strings: StringTable) -> int:
     return capacity_for(int(_count_tokens(strings.data, strings.offsets, characters(), *_scratch())))
 
 
-def count_occurrences(chunks: list[Path], trie: HashTable, mentions: int, workers: int) -> NDArray[np.uint32]:
-    """Count every mention string in the tokens of all pieces; overlapping ones all count."""
+def count_occurrences(
+    chunks: list[Path], read: Callable[[Path], Hashes], trie: HashTable, mentions: int, workers: int
+) -> NDArray[np.uint32]:
+    """Count every mention string in the tokens that are read of all pieces; overlapping ones all count."""
 
     def count(share: list[Path]) -> NDArray[np.uint32]:
         counts = np.zeros(mentions, np.uint32)
         for chunk in share:
-            _count(np.asarray(np.load(chunk / "tokens.npy", mmap_mode="c")), trie, counts)
+            _count(read(chunk), trie, counts)
         return counts
 
     with ThreadPoolExecutor(workers) as pool:

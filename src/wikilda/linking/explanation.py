@@ -1,20 +1,20 @@
-"""Why a mention means what it does: what speaks for each candidate against its best rival.
+"""Explanations: the evidence for each candidate of a mention against its best rival.
 
 The urn draws a mention with log weights that are sums (see `wikilda.urn`), so the log odds of two
 candidates are sums, too:
 
 - *prior*: log P(k|v), as from the base;
 - *words*: word_weight · E_k, and what each word of the document adds to it, by the candidate and by its neighbours;
-- *names*: whether the string is made of the title's initials, or the title is unlike it where another is not;
-- *surroundings*: the context of the mention, if the model was trained on texts;
-- *company*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): how much
-  more the other mentions make of it, and what each other string adds to that.
+- *title*: whether the string is made of the title's initials, or the title is unlike it where another is not;
+- *context*: the context words of the mention, if the model was trained on texts;
+- *graph*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): what
+  the other mentions add, and what each other string adds.
 
-All of it is multiplied by `posterior_exponent`, to which power the posterior is raised.
+All are multiplied by `posterior_exponent`, the power of the posterior.
 
-All but the last are exactly what was drawn with. Company changes from sweep to sweep; here it is taken at the expected
-content of the urn, given what the other mentions mean after all. So the sum is the logarithm of the posterior odds
-where the other mentions are sure, and close to it where they are not.
+All but the last are exactly those of the sampler. The graph's part changes from sweep to sweep; here it is taken at the
+expected content of the urn, given the posteriors of the other mentions. So the sum is the log posterior odds where the
+other mentions are certain, and close to it where they are not.
 """
 
 from functools import cached_property
@@ -28,7 +28,7 @@ from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.linker import Linker
-from wikilda.linking.reasons import Companion, Content, Explained, Explanation, Odds, Reasons, Relation, Word
+from wikilda.linking.reasons import Content, Explained, Explanation, Odds, Reasons, Relation, Support, Word
 from wikilda.urn import Company, Part, Urn
 
 _LEAST_WORD = 0.005  # of a log weight: less is not worth showing
@@ -40,12 +40,12 @@ _NOTHING = Odds(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def explain(linker: Linker, document: Document, number: int, *, candidates: int = 5) -> Explanation:
-    """Why one mention of a document means what it does."""
+    """The evidence for the candidates of one mention of a document."""
     return _Explainer(linker, document, candidates).mentions([number])[0]
 
 
 def explain_document(linker: Linker, document: Document, *, candidates: int = 5, topics: int = 10) -> Explained:
-    """Why all mentions of a document mean what they do."""
+    """The evidence for the candidates of all mentions of a document."""
     explainer = _Explainer(linker, document, candidates)
     mentions = explainer.mentions(range(len(explainer.document.spans)))
     return Explained(
@@ -113,7 +113,7 @@ class _PartOf:
 
     def __init__(self, linker: Linker, urn: Urn, part: Part, document: EncodedDocument) -> None:
         self.linker, self.urn, self.part, self.document = linker, urn, part, document
-        self.company, self.sharpen = Company(part, urn.rules), urn.settings.posterior_exponent
+        self.graph, self.sharpen = Company(part, urn.rules), urn.settings.posterior_exponent
         self._words: dict[int, NDArray[np.float32]] = {}
         self._top: dict[tuple[int, int], list[Word]] = {}
 
@@ -142,7 +142,7 @@ class _PartOf:
         ]
 
     def reasons(self, token: int, topic: int, rival: int, probability: float, prior: float) -> Reasons:
-        pulls = self.company.pulls(token, topic)
+        pulls = self.graph.pulls(token, topic)
         return Reasons(
             entity=self.linker.entity(self.part.topics[topic]),
             sentence=self.linker.knowledge.sentences[int(self.part.topics[topic])],
@@ -152,27 +152,27 @@ class _PartOf:
             odds=self._odds(token, topic, rival) if rival >= 0 else _NOTHING,
             urn=self._content(token, topic),
             top_words=self._top_words(topic, rival),
-            company=self._companions(pulls, topic),
+            support=self._support(pulls, topic),
         )
 
     def _odds(self, token: int, topic: int, rival: int) -> Odds:
         found, row = self.part.found, self.part.rows[token]
         span = slice(found.offsets[row], found.offsets[row + 1])
         one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
-        prior, words, names = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
+        prior, words, title = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
         held, against = self._content(token, topic), self._content(token, rival)
-        company = np.log(held.total / held.base) - np.log(against.total / against.base)
+        graph = np.log(held.total / held.base) - np.log(against.total / against.base)
         prior += self.sharpen * float(np.log(held.base) - np.log(against.base))
         before = self.part.mentions.offsets[token] - span.start
         around = self.sharpen * float(self.part.contexts[before + one] - self.part.contexts[before + other])
-        return Odds(prior, words, names, around, self.sharpen * float(company))
+        return Odds(prior, words, title, around, self.sharpen * float(graph))
 
     def _content(self, token: int, topic: int) -> Content:
-        related = float(self.company.pulls(token, topic).sum())
+        related = float(self.graph.pulls(token, topic).sum())
         mentions = self.part.mentions
         span = slice(mentions.offsets[token], mentions.offsets[token + 1])
         base = mentions.base[span][mentions.numbers[span] == topic][0]
-        return Content(float(base), self.company.repeats(token, topic), related)
+        return Content(float(base), self.graph.repeats(token, topic), related)
 
     def _top_words(self, topic: int, rival: int) -> list[Word]:
         """The words that say most for a candidate, or against it."""
@@ -188,25 +188,25 @@ class _PartOf:
             ]
         return self._top[topic, rival]
 
-    def _companions(self, pulls: NDArray[np.float64], topic: int) -> list[Companion]:
-        """The strings that pull most, each with what its nearest mention means."""
+    def _support(self, pulls: NDArray[np.float64], topic: int) -> list[Support]:
+        """The strings that add most, each with the entity of its strongest mention."""
         totals = np.bincount(self.part.rows, weights=pulls)
         best = _largest(totals, _MOST)
-        return [self._companion(int(row), pulls, topic) for row in best if totals[row] >= _LEAST_PULL]
+        return [self._support_of(int(row), pulls, topic) for row in best if totals[row] >= _LEAST_PULL]
 
-    def _companion(self, row: int, pulls: NDArray[np.float64], topic: int) -> Companion:
+    def _support_of(self, row: int, pulls: NDArray[np.float64], topic: int) -> Support:
         others = self._tokens[row]
         others = others[pulls[others] > 0]
         other = int(others[np.argmax(pulls[others])])
-        means, probability = self.company.puller(other, topic)
-        linked, shared = self.company.between(means, topic)
+        means, probability = self.graph.puller(other, topic)
+        linked, shared = self.graph.between(means, topic)
         start, end = self.document.spans[self.part.chosen[other]]
-        return Companion(
+        return Support(
             mention=self.document.text[start:end],
             times=len(others),
             entity=self.linker.entity(self.part.topics[means]),
             probability=probability,
-            pull=float(pulls[others].sum()),
+            weight=float(pulls[others].sum()),
             linked=linked,
             shared=shared,
         )

@@ -43,7 +43,7 @@ class Job:
         )  # fmt: skip
 
     def link(self, linker: Linker, document: Read) -> Linked | Bad:
-        """Link one of many documents: an error is a result that says so, and does not stop the others."""
+        """Link one of many documents; an error becomes a `Bad`, and does not stop the others."""
         if isinstance(document, Bad):
             return document
         try:

@@ -1,7 +1,7 @@
 """Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -16,13 +16,13 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
 from wikilda.lda.settings import LdaSettings
-from wikilda.linking._document_topics import mixture
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.methods import MethodSettings, method_of, method_settings
+from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
 from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings
+from wikilda.urn.document_topics import document_topics
 
 if TYPE_CHECKING:
     from wikilda.linking.reasons import Explained, Explanation
@@ -33,8 +33,8 @@ DEFAULT = UrnSettings()
 class Linker:
     """Links documents with a model. One linker serves many threads; the same document always gets the same answer.
 
-    Mentions are decided by the urn, or by the paper's sampler if the settings are those of it. The sampler also infers
-    the document's topics, given the entities of its mentions.
+    Mentions and the document's topics are inferred by the urn, or by the paper's sampler if the settings are those of
+    it.
 
     Examples
     --------
@@ -54,8 +54,6 @@ class Linker:
         self.model, self.settings = model, settings
         self.knowledge = knowledge or model.knowledge()
         self.urn = Urn(model, self.knowledge, settings) if isinstance(settings, UrnSettings) else None
-        sampling = LdaSettings(seed=settings.seed) if isinstance(settings, UrnSettings) else settings
-        self.sampler = Sampler(model, sampling, self.knowledge.graph)
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
@@ -99,6 +97,7 @@ class Linker:
         wikilda._core.errors.SettingsError: there is no detector 'regex': choose dictionary, spacy, or spacy:MODEL.
         """
         chosen, opened = method_settings(method, settings), Model.open(model)
+        check_method(opened, chosen)
         known = opened.knowledge(knowledge)
         return cls(opened, known, chosen, _detector(detector, known, detection or DetectorSettings()))
 
@@ -147,7 +146,7 @@ class Linker:
         Parameters
         ----------
         documents
-            Texts or `Document`s.
+            Texts or documents.
         workers
             Threads: they share the model, and its kernels run without the interpreter's lock. Results do not depend
             on them.
@@ -222,6 +221,12 @@ class Linker:
             contexts = self.urn is not None and self.urn.contexts is not None
         return encode(_document(document), self.knowledge, self.detector, contexts=contexts)
 
+    @cached_property
+    def sampler(self) -> Sampler:
+        """The paper's sampler."""
+        settings = LdaSettings(seed=self.settings.seed) if isinstance(self.settings, UrnSettings) else self.settings
+        return Sampler(self.model, settings, self.knowledge.graph)
+
     def draw(self, document: EncodedDocument | Document | str) -> Drawn:
         """Draw the mentions of a document from the urn."""
         if self.urn is None:
@@ -229,13 +234,10 @@ class Linker:
         return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
     def _mixture(self, document: EncodedDocument, drawn: Drawn) -> Ranking:
-        """The document's topics, where its mentions mean what the urn says."""
-        means = [
-            drawn.topics[start + int(np.argmax(drawn.posterior[start:end]))]
-            for start, end, nil in zip(drawn.offsets[:-1], drawn.offsets[1:], drawn.nil, strict=True)
-            if end > start and not is_nil(nil)
-        ]
-        return mixture(self.sampler, np.asarray(document.words), np.array(means, np.uint32), str(document.id))
+        """The document's topics, given the entities of its mentions."""
+        assert self.urn is not None
+        nil = np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
+        return document_topics(self.urn, document, drawn, nil)
 
     def entity(self, topic: int | np.integer[Any] | str) -> Entity:
         """The entity of a topic, by its number or by a title, which may be that of a redirect.

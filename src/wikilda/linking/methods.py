@@ -7,6 +7,7 @@ from typing import Any
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import Settings, suggestion
 from wikilda.lda.settings import LdaSettings
+from wikilda.model import Model
 from wikilda.urn.settings import UrnSettings
 
 URN, LDA = "urn", "lda"
@@ -50,6 +51,15 @@ def method_settings(
 def method_of(settings: MethodSettings) -> str:
     """The method that settings belong to."""
     return URN if isinstance(settings, UrnSettings) else LDA
+
+
+def check_method(model: Model, settings: MethodSettings) -> None:
+    """Refuse a model that was trained for the other method: what it has learned would mislead this one."""
+    if model.method not in ("", method_of(settings)):
+        raise SettingsError(
+            f"{model.path}: was trained for the method {model.method}. Link with --method {model.method}, or train a "
+            f"model with --method {method_of(settings)}."
+        )
 
 
 def _checked(method: str | None, settings: Settings) -> MethodSettings:

@@ -1,6 +1,8 @@
-"""What an explanation says."""
+"""Explanations as values: the evidence for each candidate of a mention."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from wikilda.linking.results import Entity, TopicShare
 
@@ -16,41 +18,55 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Companion:
+class Support:
     """Another string of the document, and what it adds to a candidate in the urn.
 
-    `entity` is the meaning by which it pulls most, how probable that is, whether that has a link with the candidate,
-    and how many neighbours they share.
+    `entity` is the candidate of that string which adds most, with its probability, whether it has a link with the
+    supported candidate, and how many neighbours they share.
     """
 
     mention: str
     times: int
     entity: Entity
     probability: float
-    pull: float
+    weight: float
     linked: bool
     shared: int
 
 
 @dataclass(frozen=True)
 class Odds:
-    """How much more speaks for a candidate than for its rival, as logarithms that add up."""
+    """The log odds of a candidate against its rival, by kind of evidence; they add up.
+
+    Attributes
+    ----------
+    prior
+        P(k|v).
+    words
+        The words of the document.
+    title
+        Whether the title matches the mention string.
+    context
+        The context words of the mention, if the model was trained on texts.
+    graph
+        Links and shared neighbours with the entities of other mentions.
+    """
 
     prior: float
     words: float
-    names: float
-    surroundings: float
-    company: float
+    title: float
+    context: float
+    graph: float
 
     @property
     def total(self) -> float:
-        """All of it."""
-        return self.prior + self.words + self.names + self.surroundings + self.company
+        """Their sum."""
+        return self.prior + self.words + self.title + self.context + self.graph
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a candidate has in the urn: from the beginning, by mentions that mean it too, by those related to it."""
+    """A candidate's weight in the urn: its base, by mentions of the same entity, by mentions of related ones."""
 
     base: float
     repeats: float
@@ -58,13 +74,13 @@ class Content:
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """Their sum."""
         return self.base + self.repeats + self.related
 
 
 @dataclass(frozen=True)
 class Reasons:
-    """A candidate, and what speaks for it against its rival: the best candidate, or the second best for that itself."""
+    """A candidate and the evidence for it against its rival: the best candidate, or the second best for that itself."""
 
     entity: Entity
     sentence: str
@@ -74,14 +90,14 @@ class Reasons:
     odds: Odds
     urn: Content
     top_words: list[Word]
-    company: list[Companion]
+    support: list[Support]
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A mention and the reasons for its candidates, best first; none where the knowledge does not have the string.
+    """A mention and the evidence for its candidates, best first; none where the knowledge does not have the string.
 
-    `nil` is how probable it is that it means nothing that the knowledge has.
+    `nil` is the probability that it refers to nothing in the knowledge.
     """
 
     start: int
@@ -89,6 +105,14 @@ class Explanation:
     text: str
     candidates: list[Reasons]
     nil: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as plain values."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
 @dataclass(frozen=True)

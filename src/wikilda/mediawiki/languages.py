@@ -38,7 +38,7 @@ _CYRILLIC = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 _ENGLISH = Language(
     disambiguation_templates=(
         "disambig", "disambiguation", "disambiguation page", "dab", "disamb", "hndis", "geodis", "hospitaldis",
-        "schooldis", "numberdis", "mathdab", "roaddis",
+        "schooldis", "numberdis", "mathdab", "roaddis", "tla", "lnd", "2cc", "3cc", "4cc", "2la", "3la", "4la", "5la",
         "human name disambiguation", "place name disambiguation", "letter-number combination disambiguation",
     ),
     disambiguation_categories=("disambiguation", "disambiguation pages", "all disambiguation pages", "ship disambiguation",

@@ -82,6 +82,8 @@ class _Header:
 
 def read_site(head: bytes, place: str) -> Site:
     """Read the wiki's own description from the first bytes of a dump."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in head[:64].strip(b"\0")[:2]:
+        raise InputError(f"{place}: is in UTF-16; exports are in UTF-8. Convert it: iconv -f UTF-16 -t UTF-8.")
     header = _Header(place)
     before_pages = head.split(b"<page>", 1)[0]
     try:

@@ -21,7 +21,19 @@ def create_model(
     *,
     overwrite: bool = False,
 ) -> Model:
-    """Write the model that training starts from, and that links well enough without any."""
+    """Make an untrained model from knowledge: `wikilda init`.
+
+    Parameters
+    ----------
+    knowledge
+        The knowledge, as `Knowledge.open` gives it.
+    target
+        The directory to write.
+    settings
+        The masses of λ̂ and the priors α and β.
+    overwrite
+        Whether to replace a model that exists.
+    """
     topics = len(knowledge.page_ids)
     with ModelWriter(target, topics, overwrite=overwrite) as writer:
         words = writer.table(WORDS, knowledge.words.offsets)

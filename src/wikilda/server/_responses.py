@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from wikilda.linking.reasons import Companion, Explained, Explanation, Reasons
+from wikilda.linking.reasons import Explained, Explanation, Reasons, Support
 from wikilda.text.offsets import from_code_points
 
 
@@ -33,14 +33,14 @@ def _reasons(reasons: Reasons) -> dict[str, Any]:
         "odds": _rounded(asdict(reasons.odds) | {"total": reasons.odds.total}),
         "urn": _rounded(asdict(reasons.urn)),
         "top_words": [_rounded(asdict(each)) for each in reasons.top_words],
-        "company": [_companion(each) for each in reasons.company],
+        "support": [_support(each) for each in reasons.support],
     }
 
 
-def _companion(companion: Companion) -> dict[str, Any]:
-    values = _rounded(asdict(companion))
+def _support(support: Support) -> dict[str, Any]:
+    values = _rounded(asdict(support))
     del values["entity"]
-    return companion.entity.to_dict() | values
+    return support.entity.to_dict() | values
 
 
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:

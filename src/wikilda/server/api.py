@@ -73,7 +73,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     summary="Say why",
 )
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
-    """Why mentions mean what they do: what prior, words, names and company say for each candidate against its rival."""
+    """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
     document = _text(service, asked)
     return await service.answer(lambda: _explained(service, document, asked))
 

@@ -140,13 +140,13 @@ class WordAnswer(BaseModel):
     against: float
 
 
-class CompanionAnswer(EntityAnswer):
-    """Another string of the document, the meaning by which it pulls the candidate, and how much it adds in the urn."""
+class SupportAnswer(EntityAnswer):
+    """Another string of the document, its entity that supports the candidate most, and what it adds in the urn."""
 
     mention: str
     times: int = Field(description="how many mentions have the string")
     probability: float = Field(description="how probable that meaning is")
-    pull: float = Field(description="what all mentions with the string add to what the candidate has in the urn")
+    weight: float = Field(description="what all mentions with the string add to what the candidate has in the urn")
     linked: bool = Field(description="whether the meaning and the candidate have a link")
     shared: int = Field(description="how many neighbours they share in the link graph")
 
@@ -156,9 +156,9 @@ class OddsAnswer(BaseModel):
 
     prior: float = Field(description="how often the string means it")
     words: float = Field(description="how well the document's words go with it and its neighbours")
-    names: float = Field(description="whether its title looks like the string, or like what that abbreviates")
-    surroundings: float = Field(description="the context of the mention, if the model was trained on texts")
-    company: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
+    title: float = Field(description="whether its title looks like the string, or like what that abbreviates")
+    context: float = Field(description="the context of the mention, if the model was trained on texts")
+    graph: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
     total: float
 
 
@@ -178,7 +178,7 @@ class ReasonsAnswer(CandidateAnswer):
     odds: OddsAnswer
     urn: ContentAnswer
     top_words: list[WordAnswer]
-    company: list[CompanionAnswer]
+    support: list[SupportAnswer]
 
 
 class ExplanationAnswer(BaseModel):

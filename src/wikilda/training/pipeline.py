@@ -67,10 +67,29 @@ def train(
     overwrite: bool = False,
     restart: bool = False,
 ) -> Model:
-    """Train a model on texts: files and directories as `wikilda corpus` reads them, or one corpus that it has made.
+    """Train a model on texts without labels: `wikilda train`.
 
-    The result depends on model, texts, settings and number of shards alone. After an interruption, the same call
-    resumes.
+    The result depends on model, texts, settings and number of shards alone. An interrupted training resumes when it is
+    called again with the same arguments.
+
+    Parameters
+    ----------
+    model, knowledge
+        As in `Linker.open`.
+    texts
+        Files and directories as `wikilda link` reads them, or a corpus that `make_corpus` has made.
+    target
+        The model to write.
+    settings
+        `UrnTraining` (the default) or `LdaTraining`, the paper's.
+    plan
+        Iterations, shards, and which models of earlier iterations to keep.
+    engine
+        What runs it: `LocalEngine(workers)` by default.
+    reading
+        How texts are read and their mentions detected.
+    overwrite, restart
+        Whether to replace a model that exists, and to discard an unfinished training.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
@@ -170,7 +189,9 @@ class _Training:
         whole = learned(place, before, counts, settings.global_step(number - 1))
         assert self.knowledge is not None
         known = Knowledge.open(self.knowledge)
-        return next_model(self.first, known, whole, self.texts, target, iteration=number)
+        return next_model(
+            self.first, known, whole, self.texts, target, iteration=number, new_mentions=settings.new_mentions
+        )
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations

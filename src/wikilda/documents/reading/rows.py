@@ -40,15 +40,20 @@ def too_large(settings: ReadSettings) -> InputError:
     return InputError(f"is larger than {settings.largest:,} bytes. Split it into documents, or raise --largest.")
 
 
-def from_line(line: bytes, id: str, settings: ReadSettings) -> Document:  # noqa: A002
-    """A document from a line of JSON: `text`, with `mentions` or without, or `marked` with [[mentions]]."""
+def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
+    """A line of JSON as a row of named values."""
     try:
         row = json.loads(decode(line, settings))
     except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON ({error}).") from None
     if not isinstance(row, dict):
         raise InputError("is not a JSON object.")
-    return from_row(row, id, settings)
+    return row
+
+
+def from_line(line: bytes, id: str, settings: ReadSettings) -> Document:  # noqa: A002
+    """A document from a line of JSON: `text`, with `mentions` or without, or `marked` with [[mentions]]."""
+    return from_row(row_of(line, settings), id, settings)
 
 
 def from_row(row: dict[str, Any], id: str, settings: ReadSettings) -> Document:  # noqa: A002

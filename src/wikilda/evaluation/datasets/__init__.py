@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wikilda._core.compression import open_compressed
 from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets._aida import is_aida, read_aida
 from wikilda.evaluation.datasets._hipe import is_hipe, read_hipe
@@ -80,7 +81,7 @@ def _read(path: Path, form: str | None, complaints: list[str]) -> list[GoldDocum
 
 
 def _form(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_compressed(path) as file:
         head = file.read(_HEAD).decode("utf-8-sig", "ignore").lstrip()
     for name, (looks_like, _) in READERS.items():
         if looks_like(head):

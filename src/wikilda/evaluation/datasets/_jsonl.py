@@ -1,13 +1,16 @@
 """JSON lines: our own, and those of ELEVANT and ZELDA."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from wikilda._core.compression import open_compressed
 from wikilda._core.errors import InputError
+from wikilda.documents.reading import ReadSettings
+from wikilda.documents.reading.rows import row_of
 from wikilda.evaluation.gold import LABEL, GoldDocument
 
+_READING = ReadSettings()
 _NO_ENTITIES = {"QUANTITY", "DATETIME"}
 
 
@@ -92,16 +95,17 @@ def _names(label: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{path}: line {number}: is not JSON ({error}).") from None
-        if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-            raise InputError(f'{path}: line {number}: needs "text", a string.')
-        yield number, row
+    with open_compressed(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if not line.strip():
+                continue
+            try:
+                row = row_of(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, _READING)
+            except InputError as error:
+                raise InputError(f"{path}: line {number}: {error}") from None
+            if not isinstance(row.get("text"), str):
+                raise InputError(f'{path}: line {number}: needs "text", a string.')
+            yield number, row
 
 
 def _objects(row: dict[str, Any], key: str, where: str) -> list[dict[str, Any]]:

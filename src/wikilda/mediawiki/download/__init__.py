@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from wikilda.mediawiki.download._listing import WIKIMEDIA, Dumps, RemoteFile
-from wikilda.mediawiki.download._transfer import fetch
+from wikilda.mediawiki.download._transfer import fetch, remote_file
 
-__all__ = ["WIKIMEDIA", "Dumps", "RemoteFile", "download", "fetch"]
+__all__ = ["WIKIMEDIA", "Dumps", "RemoteFile", "download", "fetch", "remote_file"]
 
 
 def download(

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from email.message import Message
 from http.client import HTTPException, HTTPResponse
 from io import FileIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
 
 from wikilda._core.atomic import lock
 from wikilda._core.errors import InputError, explain_full_disk
@@ -21,8 +22,21 @@ from wikilda.mediawiki.download._listing import RemoteFile
 CHUNK = 1 << 18
 
 
-def fetch(file: RemoteFile, directory: Path) -> Path:
-    """Bring a file into `directory`, going on where an earlier run stopped, and check it."""
+def remote_file(url: str) -> RemoteFile:
+    """A file at an address, of which nothing is published but its size."""
+    name = PurePosixPath(unquote(urlsplit(url).path)).name
+    with ask(url, {}) as response:
+        size = response.headers.get("Content-Length", "")
+    if not name or not size.isdigit():
+        raise InputError(f"{url}: is not the address of a file: the server does not say its name or size.")
+    return RemoteFile(name, url, int(size), None)
+
+
+def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> Path:
+    """Bring a file into `directory`, resuming where an earlier run stopped, and check it.
+
+    A file that `checks_itself` needs no published digest.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / file.name
     if target.is_file() and _difference(target, file) is None:
@@ -31,16 +45,16 @@ def fetch(file: RemoteFile, directory: Path) -> Path:
     with lock(target), _opened(part) as sink:
         with explain_full_disk(part):
             _Transfer(file, part, sink).run()
-        _accept(file, part, target)
+        _accept(file, part, target, quiet=checks_itself)
     return target
 
 
-def _accept(file: RemoteFile, part: Path, target: Path) -> None:
+def _accept(file: RemoteFile, part: Path, target: Path, *, quiet: bool) -> None:
     difference = _difference(part, file)
     _origin(part).unlink(missing_ok=True)
     if difference is None:
         part.replace(target)
-        if file.digest is None:
+        if file.digest is None and not quiet:
             print(f"wikilda: {target}: unchecked, since the server publishes no digest of it", file=sys.stderr)
         return
     part.unlink()

@@ -50,9 +50,11 @@ def put_point(out: Rendered, point: int) -> None:
 
 
 @inner
-def mark(out: Rendered, kind: int, name: np.uint64) -> None:
-    """Note a template, a category or a magic word."""
+def mark(out: Rendered, kind: int, name: np.uint64, start: int, end: int) -> None:
+    """Note a template, a category or a magic word, and where its name is in the source."""
     count = out.state[MARKS]
     out.marks[0, count] = kind
     out.marks[1, count] = name
+    out.marks[2, count] = start
+    out.marks[3, count] = end
     out.state[MARKS] = count + 1

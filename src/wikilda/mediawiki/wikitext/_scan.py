@@ -18,8 +18,8 @@ class Scanned(NamedTuple):
     """Plain texts one after the other, and tables whose columns belong to pages by their bounds.
 
     `links` has the rows TARGET_START … IN_ASIDE: a target is a span of `source`, an anchor one of `text`, or
-    of `aside` where IN_ASIDE says so. `marks` has two rows: the kind of a mark, and its name's hash. `categories` are
-    spans of `source`, without the namespace.
+    of `aside` where IN_ASIDE says so. `marks` has four rows: the kind of a mark, its name's hash and span.
+    `categories` are spans of `source`, without the namespace.
     """
 
     source: Bytes
@@ -46,11 +46,12 @@ def _scan(
         piece = source[written:]
         size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece)
         match_pairs(piece, size, scratch[0], scratch[1:])
-        first_link, first_category = state[LINKS], state[CATEGORIES]
+        first_link, first_category, first_mark = state[LINKS], state[CATEGORIES], state[MARKS]
         render(piece, size, scratch[0], dialect, frames, out)
         for link in range(first_link, state[LINKS]):
             out.links[TARGET_START, link] += written
             out.links[TARGET_END, link] += written
+        out.marks[2:, first_mark : state[MARKS]] += np.uint64(written)
         out.categories[:, first_category : state[CATEGORIES]] += written
         written += size
         lead[page] = state[LEAD] if state[LEAD] >= 0 else bounds[0, page]
@@ -69,7 +70,7 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
         text=np.empty(len(data) + 4, np.uint8),
         aside=np.empty(len(data) + 4, np.uint8),
         links=np.empty((5, most), np.int64),
-        marks=np.empty((2, most), np.uint64),
+        marks=np.empty((4, most), np.uint64),
         categories=np.empty((2, most), np.int64),
         state=np.zeros(STATE_SIZE, np.int64),
     )

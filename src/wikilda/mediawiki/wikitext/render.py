@@ -305,7 +305,7 @@ def _open_template(
     name, name_end = at + 2, at + 2
     while name_end < end - 2 and source[name_end] != 124 and source[name_end] != 123 and source[name_end] != NEWLINE:
         name_end += 1
-    mark(out, TEMPLATE_MARK, hash_name(MARK, source, name, name_end, dialect.lower))
+    mark(out, TEMPLATE_MARK, hash_name(MARK, source, name, name_end, dialect.lower), name, name_end)
     if not state[HIDDEN] and source[at + 2] != 123:
         rule = _rule(source, name, name_end, dialect)
         if rule == 0 and _in_sentence(source, end, size, out):
@@ -486,7 +486,7 @@ def _open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: NDArr
 
 @inner
 def _categorize(source: Bytes, start: int, end: int, dialect: Dialect, out: Rendered) -> None:
-    mark(out, CATEGORY_MARK, hash_name(MARK, source, start, end, dialect.lower))
+    mark(out, CATEGORY_MARK, hash_name(MARK, source, start, end, dialect.lower), start, end)
     count = out.state[CATEGORIES]
     out.categories[0, count], out.categories[1, count] = start, end
     out.state[CATEGORIES] = count + 1
@@ -562,7 +562,7 @@ def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
         while after < size and after - at < 60 and _in_magic(source, after, size):
             after += 1
         if after > at + 2 and after + 1 < size and source[after] == 95 and source[after + 1] == 95:
-            mark(out, MAGIC_MARK, hash_name(MARK, source, at + 2, after, dialect.lower))
+            mark(out, MAGIC_MARK, hash_name(MARK, source, at + 2, after, dialect.lower), at + 2, after)
             return after + 2
     put(out, 95)
     return at + 1

@@ -147,8 +147,8 @@ function pullOfTopic(plan, number) {
   const topic = plan.right[number];
   const { each } = topic.links[0];
   const named = topic.links.map((link) => `“${plan.left[link.row].text}” ${percent(link.each.probability)} (by its name ${percent(link.each.prior)})`).join(", ");
-  const company = each.company.slice(0, 4).map((other) => `${other.title} ${other.pull.toFixed(2)}`).join(", ");
-  return `${topic.title}: ${named}. ${company ? `Pulled by ${company}.` : "Nothing else in the text is related to it."}`;
+  const support = each.support.slice(0, 4).map((other) => `${other.title} ${other.weight.toFixed(2)}`).join(", ");
+  return `${topic.title}: ${named}. ${support ? `Pulled by ${support}.` : "Nothing else in the text is related to it."}`;
 }
 
 function pullOfName(mention) {

@@ -44,24 +44,24 @@ export function bar(value, prior) {
     prior === undefined ? null : make("span", { class: "tick", "left%": Math.min(99.5, 100 * prior) }));
 }
 
-/** What is weighed; what stands around a name only by a model that was adapted to texts. */
+/** The evidence; that of context words only by a model that was trained on texts. */
 const PARTS = {
   prior: ["prior", "how often the name means it in the wiki"],
   words: ["words", "how well the text’s words go with the article and those it is linked with"],
-  names: ["title", "whether the title looks like the name, or like what it abbreviates"],
-  surroundings: ["around", "how well what stands next to the name goes with its kind"],
-  company: ["company", "how it is related to what the other names mean"],
+  title: ["title", "whether the title looks like the name, or like what it abbreviates"],
+  context: ["context", "how well the words next to the name go with its kind"],
+  graph: ["links", "how it is related to what the other names mean"],
 };
 
 function why(mention, shown, chosen) {
   return make("div", { class: "why" },
     make("p", { class: "because" }, because(mention, shown, chosen)),
     shown.rival ? odds(shown) : null,
-    shown.company.length ? [
-      make("h3", {}, "Company: pulled by what other names mean"),
-      make("ul", { class: "chips" }, shown.company.map((each) =>
-        make("li", { "--pull": each.pull / shown.company[0].pull, title: pulled(each) },
-          each.title, make("small", {}, each.pull.toFixed(2))))),
+    shown.support.length ? [
+      make("h3", {}, "Links: pulled by what other names mean"),
+      make("ul", { class: "chips" }, shown.support.map((each) =>
+        make("li", { "--pull": each.weight / shown.support[0].weight, title: pulled(each) },
+          each.title, make("small", {}, each.weight.toFixed(2))))),
     ] : null,
     shown.top_words.length ? [
       make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words that go with it"),
@@ -73,7 +73,7 @@ function why(mention, shown, chosen) {
 
 /** What moved the choice: bars to the right speak for the candidate, bars to the left for its rival. */
 function odds(shown) {
-  const parts = Object.entries(PARTS).filter(([part]) => part !== "surroundings" || shown.odds[part] !== 0);
+  const parts = Object.entries(PARTS).filter(([part]) => part !== "context" || shown.odds[part] !== 0);
   const most = Math.max(...Object.keys(PARTS).map((part) => Math.abs(shown.odds[part])), 1);
   return [
     make("h3", {}, `For it, or for ${shown.rival}, in log odds`),
@@ -103,7 +103,7 @@ function because(mention, shown, chosen) {
   const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
   const parts = Object.keys(PARTS).filter((part) => Math.abs(shown.odds[part]) >= 0.005);
   const sorted = parts.sort((one, other) => shown.odds[other] - shown.odds[one]);
-  const named = { prior: "the prior", words: "the words of the text", names: "its title", surroundings: "what stands next to it", company: "the other names" };
+  const named = { prior: "the prior", words: "the words of the text", title: "its title", context: "the words next to it", graph: "the other names" };
   if (chosen > 0) {
     const against = sorted.reverse().filter((part) => shown.odds[part] < 0).slice(0, 2).map((part) => named[part]);
     return `${shown.title} is less probable than ${shown.rival}${against.length ? `, because of ${against.join(" and ")}` : ""}.`;

@@ -40,9 +40,22 @@ def make_corpus(
     pool: Pool | None = None,
     overwrite: bool = False,
 ) -> Corpus:
-    """Encode documents with the symbols of some knowledge. The result depends on the documents alone.
+    """Encode documents with the symbols of a model, to train on: `wikilda corpus`.
 
-    `pool` runs tasks elsewhere than in processes of this machine.
+    Parameters
+    ----------
+    inputs
+        Files and directories as `wikilda link` reads them.
+    knowledge
+        A model, or knowledge.
+    target
+        The directory to write.
+    settings, reading, detector
+        How documents are encoded and read, and their mentions detected.
+    workers, pool
+        Processes of this machine, or what else runs the tasks; the result does not depend on them.
+    overwrite
+        Whether to replace a corpus that exists.
     """
     target, known = Path(target), Knowledge.open(knowledge)
     check_target(target, overwrite=overwrite)

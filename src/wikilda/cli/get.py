@@ -1,0 +1,27 @@
+"""`wikilda get`."""
+
+from pathlib import Path
+
+import click
+
+from wikilda.cli._options import ANY_PATH, Command
+from wikilda.mediawiki.download import fetch, remote_file
+from wikilda.model.pack import read_about, unpack
+
+
+@click.command(cls=Command)
+@click.argument("source", metavar="FILE|URL")
+@click.option("-o", "--output", "target", type=ANY_PATH, help="The directory to write.  [default: by the file's name]")
+@click.option("--overwrite", is_flag=True, help="Replace the model that is there.")
+def command(source: str, target: Path | None, overwrite: bool) -> None:
+    """Check a packed model, from a FILE or a URL, and unpack it.
+
+    Rerun the same command to resume an interrupted download. Whatever is not as its maker wrote it is refused.
+    """
+    if "://" in source:
+        file = fetch(remote_file(source), target.parent if target else Path(), checks_itself=True)
+    else:
+        file = Path(source)
+    about = read_about(file)
+    made = unpack(file, target or file.with_suffix(""), overwrite=overwrite)
+    click.echo(f"{made.path}: {about['kind']} of {about.get('site')}. Licence: {about.get('licence')}.")

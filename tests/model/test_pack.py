@@ -1,0 +1,146 @@
+"""Models as one file: what is packed comes back, and nothing else does."""
+
+import io
+import json
+import tarfile
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from wikilda._core.errors import WikildaError
+from wikilda.cli import cli
+from wikilda.knowledge import Knowledge
+from wikilda.model import Model, create_model
+from wikilda.model.pack import ABOUT, pack, read_about, unpack
+
+Members = list[tuple[str, bytes]]
+
+
+@pytest.fixture(scope="module")
+def packed(sample: Knowledge, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("packed")
+    create_model(sample, directory / "sample.model")
+    return pack(directory / "sample.model", directory / "sample.wikilda")
+
+
+def members(file: Path) -> Members:
+    with pa.input_stream(str(file), compression="zstd") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+        return [(entry.name, archive.extractfile(entry).read()) for entry in archive]  # type: ignore[union-attr]
+
+
+def write(file: Path, content: Members, kind: bytes = tarfile.REGTYPE) -> Path:
+    with pa.output_stream(str(file), compression="zstd") as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
+        for name, data in content:
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.type = len(data), tarfile.REGTYPE if name == ABOUT else kind
+            entry.linkname = "/etc/passwd"
+            archive.addfile(entry, io.BytesIO(data))
+    return file
+
+
+def test_a_model_comes_back_with_its_knowledge(packed: Path, sample: Knowledge, tmp_path: Path) -> None:
+    made = unpack(packed, tmp_path / "got.model")
+    assert isinstance(made, Model)
+    assert made.knowledge().identity == sample.identity
+    assert made.knowledge().path == (tmp_path / "got.model" / "knowledge").resolve()
+    before = Model.open(packed.with_suffix(".model"))
+    assert (made.identity, made.settings) == (before.identity, before.settings)
+    assert read_about(packed)["licence"]
+
+
+def test_the_same_model_gives_the_same_bytes(packed: Path, tmp_path: Path) -> None:
+    assert pack(packed.with_suffix(".model"), tmp_path / "again").read_bytes() == packed.read_bytes()
+
+
+def test_knowledge_alone_can_be_packed(sample: Knowledge, tmp_path: Path) -> None:
+    file = pack(sample.path, tmp_path / "kb.wikilda", licence="CC0")
+    assert read_about(file)["licence"] == "CC0"
+    assert unpack(file, tmp_path / "kb").identity == sample.identity
+
+
+def lying(content: Members, name: str, change: bytes) -> Members:
+    return [(each, change if each == name else data) for each, data in content]
+
+
+def renamed(content: Members, to: str) -> Members:
+    """One array under another name, in the archive and in the manifest."""
+    manifest = json.loads(content[1][1])
+    name = sorted(manifest["files"])[0]
+    manifest["files"][to] = manifest["files"].pop(name)
+    return [
+        content[0],
+        (content[1][0], json.dumps(manifest).encode()),
+        *((to if n == name else n, d) for n, d in content[2:]),
+    ]
+
+
+@pytest.mark.parametrize("to", ["../outside.npy", "/tmp/outside.npy", "a/../../outside.npy", "manifest.json", "x.py"])
+def test_names_that_leave_the_directory_are_refused(packed: Path, tmp_path: Path, to: str) -> None:
+    _refused(write(tmp_path / "bad", renamed(members(packed), to)), tmp_path, "which no artifact has")
+
+
+def test_links_are_refused(packed: Path, tmp_path: Path) -> None:
+    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "where the file")
+
+
+def test_sizes_that_lie_are_refused(packed: Path, tmp_path: Path) -> None:
+    content = members(packed)
+    name, data = content[2]
+    _refused(write(tmp_path / "bad", lying(content, name, data + b"x")), tmp_path, "bytes, not")
+
+
+def test_changed_bytes_are_refused(packed: Path, tmp_path: Path) -> None:
+    content = members(packed)
+    name, data = next((name, data) for name, data in content if name.endswith("values.npy"))
+    _refused(write(tmp_path / "bad", lying(content, name, data[:-1] + bytes([data[-1] ^ 1]))), tmp_path, "")
+
+
+def test_more_or_less_than_is_listed_is_refused(packed: Path, tmp_path: Path) -> None:
+    content = members(packed)
+    _refused(write(tmp_path / "bad", [*content, ("more.npy", b"x")]), tmp_path, "more than it lists")
+    _refused(write(tmp_path / "bad", content[:-1]), tmp_path, "has nothing where")
+    _refused(write(tmp_path / "bad", content[1:]), tmp_path, "does not begin with")
+
+
+def test_damaged_files_are_refused(packed: Path, tmp_path: Path) -> None:
+    data = packed.read_bytes()
+    for bad in (b"", b"not a pack", data[: len(data) // 2], data[:1000] + b"\0" * 50 + data[1050:]):
+        (tmp_path / "bad").write_bytes(bad)
+        _refused(tmp_path / "bad", tmp_path, "")
+
+
+def _refused(file: Path, directory: Path, said: str) -> None:
+    before = {each.name for each in directory.iterdir()}
+    with pytest.raises(WikildaError) as raised:
+        unpack(file, directory / "got")
+    assert said in str(raised.value)
+    assert {each.name for each in directory.iterdir()} - before <= {"got.lock", ".got.lock"}
+
+
+@pytest.fixture
+def server(packed: Path) -> Iterator[str]:
+    """A web server on the loopback that has the pack."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(packed.parent))) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+
+
+def test_get_from_a_server(packed: Path, server: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(cli, ["get", f"{server}/{packed.name}", "-o", str(tmp_path / "got")])
+    assert done.exit_code == 0, done.output
+    assert "Licence" in done.output
+    assert Model.open(tmp_path / "got").identity == Model.open(packed.with_suffix(".model")).identity
+    again = CliRunner().invoke(cli, ["get", str(packed), "-o", str(tmp_path / "got")])
+    assert again.exit_code != 0

@@ -1,0 +1,59 @@
+"""Topics of documents: words are shared out as the formula says, and what nothing explains is the background's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.urn.worlds import parameters
+from wikilda.linking import Document, Linker, marked
+from wikilda.urn.document_topics import _BACKGROUND, _shares, likelihood_ratios
+
+CRICKET = "The bowler took five wickets, and the batsmen of the cricket team scored few runs at the crease."
+
+
+@pytest.fixture(scope="module")
+def linker(model: Path) -> Linker:
+    return Linker.open(model)
+
+
+def test_ratios_are_those_of_the_formula() -> None:
+    table = parameters([[(0, 3.0), (2, 1.0)], [(1, 2.0)], [(0, 1.0), (1, 1.0), (3, 2.0)]])
+    topics, lengths = np.array([0, 2, 3], np.uint32), np.array([1.25, 0.25, 0.5])
+    found = likelihood_ratios(np.array([0, 2]), topics, table, lengths, 0.5)
+    shares = np.array([[0.75, 0.25, 0.0], [0.25, 0.0, 0.5]])  # P(k|w)
+    np.testing.assert_allclose(found, (3 * shares + 0.5) / (lengths + 0.5))
+
+
+def test_shares_are_a_fixed_point() -> None:
+    ratios = np.array([[8.0, 0.5], [6.0, 0.5], [0.2, 0.1], [0.3, 9.0]])
+    mass, often = np.array([6.0, 0.0]), np.array([1.0, 2.0, 1.0, 1.0])
+    found = _shares(mass, often, ratios)
+    theta = np.append(found, 1.0 - found.sum())
+    taken = np.append(mass, _BACKGROUND)
+    for count, row in zip(often, ratios, strict=True):
+        joint = theta * np.append(row, 1.0)
+        taken = taken + count * joint / joint.sum()
+    np.testing.assert_allclose(taken / taken.sum(), theta, atol=0.01)
+
+
+def test_linked_topics_come_first_and_shares_leave_room_for_the_background(linker: Linker) -> None:
+    linked = linker.link(marked("[[Robert Croft]] took five wickets, and [[Robert Croft]] bowled.", "x"))
+    assert linked.topics[0].entity.title == "Robert Croft"
+    assert 0 < sum(each.share for each in linked.topics) < 1
+    assert [each.share for each in linked.topics] == sorted((each.share for each in linked.topics), reverse=True)
+
+
+def test_a_text_without_mentions_has_topics_by_its_words(linker: Linker) -> None:
+    titles = [each.entity.title for each in linker.link(Document(CRICKET, [], "x"), topics=8).topics]
+    assert any("cricket" in title.lower() or title in ("Robert Croft", "Wasim Akram") for title in titles)
+    assert linker.link(Document("", [], "x")).topics == []
+    assert linker.link(Document("zzqx qqzz", [], "x")).topics == []
+
+
+def test_threads_and_repeats_see_clean_scratch(linker: Linker) -> None:
+    first = linker.topics(Document(CRICKET, [], "x"))
+    linker.topics(marked("[[England]] and [[Pakistan]]", "y"))
+    again = linker.topics(Document(CRICKET, [], "x"))
+    assert first[0].tolist() == again[0].tolist()
+    assert first[1].tolist() == again[1].tolist()

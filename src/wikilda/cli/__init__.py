@@ -20,6 +20,7 @@ COMMANDS = {
     "download": "Download a dump of a Wikimedia wiki.",
     "build": "Build a model from a wiki dump or from tables.",
     "link": "Link the mentions of documents to entities.",
+    "match": "Match the cells of a table with entities.",
     "explain": "Show the evidence for the entity of a mention.",
     "show": "Look up a title or a mention.",
     "serve": "Serve a model: an API and a web page.",

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from wikilda._core._manifest import identity_of
 from wikilda._core.artifact import _digest
 from wikilda._core.errors import ArtifactError
 from wikilda._core.npy import map_array, save_array
+from wikilda.cli import guarded
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker
 from wikilda.model import Model
@@ -87,3 +90,36 @@ def test_a_model_and_knowledge_of_other_sizes_do_not_go_together(pair: Path) -> 
             forge(pair, name, np.append(before, before[-1:]))
     with pytest.raises(ArtifactError, match="do not belong together"):
         Linker.open(pair)
+
+
+LATE = """
+import atexit, os, signal
+import wikilda.cli as commands
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+{how}
+commands.main({arguments})
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "arguments", "code"),
+    [
+        ("atexit.register(interrupt)", ["--version"], 0),  # after all is done
+        ("commands.guarded = lambda run: (run(), interrupt(), 0)[2]", ["--version"], 130),
+        ("commands.guarded = lambda run: interrupt()", ["show", "nothing"], 130),
+    ],
+)
+def test_an_interrupt_is_never_a_traceback(how: str, arguments: list[str], code: int) -> None:
+    script = LATE.format(how=how, arguments=arguments)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert done.stderr in ("", "wikilda: interrupted\n")
+
+
+def test_too_little_memory_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    def fill() -> None:
+        raise MemoryError
+
+    assert guarded(fill) == 1
+    assert "not enough memory" in capsys.readouterr().err

@@ -62,14 +62,15 @@ class Steps:
         self.row |= json.loads(note.read_text())["row"]
 
     def build(self) -> None:
-        """Knowledge from the tables; the model at t = 0; its weights."""
+        """A model from the tables; one more at t = 0 from its knowledge; its weights."""
         kb, model, tables = (str(self.place / name) for name in ("kb", "model", "tables"))
         wikilda = ["-m", "wikilda"]
         resources = ["--workers", str(self.plan.workers), "--memory", self.plan.memory]
         seen = self._watch("build", *wikilda, "build", "--tables", tables, "-o", kb, "--overwrite", *resources)
         self.row["build: disk at the peak MB"] = seen.disk
-        self.row["knowledge MB"] = disk_size(Path(kb))
-        summary = json.loads((Path(kb) / "manifest.json").read_text())["summary"]
+        knowledge = Path(kb) / "knowledge"
+        self.row["knowledge MB"] = disk_size(knowledge)
+        summary = json.loads((knowledge / "manifest.json").read_text())["summary"]
         self.row |= {name: summary[name] for name in _PARAMETERS}
         self._watch("init", *wikilda, "init", kb, "-o", model, "--overwrite")
         prepare = f"from wikilda.lda import prepare; from wikilda.model import Model; prepare(Model.open({model!r}))"

@@ -9,11 +9,9 @@
 All names below are the public API; they are imported when they are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # as type checkers understand it, without the time to import `typing`
 if TYPE_CHECKING:
     from wikilda._core.errors import ArtifactError, BusyError, InputError, SettingsError, WikildaError
     from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
@@ -68,12 +66,17 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'wikilda' has no attribute {name!r}")
-    value = getattr(import_module(f"wikilda.{_HOME_OF[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # so that type checkers find a name that there is not
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used (PEP 562)."""
+        if name not in _HOME_OF:
+            raise AttributeError(f"module 'wikilda' has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(f"wikilda.{_HOME_OF[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -1,8 +1,11 @@
 """What is compiled holds as long as all that it was compiled from is the same."""
 
+import re
 from pathlib import Path
 
 import pytest
+from numba.core import caching, event, runtime
+from numba.core.options import DefaultOptions, TargetOptions
 
 from wikilda._core import jit
 from wikilda.text import tokens
@@ -47,3 +50,30 @@ def test_numba_keeps_the_stamp() -> None:
     jit._read.cache_clear()
     assert own
     assert ours == jit.stamp(Path(tokens.__file__))
+
+
+def test_the_private_names_of_numba_are_there() -> None:
+    """All that the package uses of Numba beside its documentation; `jit` is the one module that does."""
+    if jit._numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    cache = tokens.normalize._cache  # type: ignore[attr-defined]
+    assert isinstance(cache, caching.FunctionCache)
+    for name in ("_load_overload", "_guard_against_spurious_io_errors", "load_overload"):
+        assert callable(getattr(caching.FunctionCache, name)), name
+    assert callable(runtime.rtsys.initialize)
+    assert {"_nrt", "no_cfunc_wrapper", "no_cpython_wrapper"} <= set(TargetOptions.__dict__) | set(
+        DefaultOptions.__dict__
+    )
+    assert callable(event.register)
+    assert {"on_start", "on_end"} <= set(dir(event.Listener))
+
+
+def test_one_module_knows_numba() -> None:
+    """Whatever changes in Numba is mended in one place."""
+    source = Path(jit.__file__).parents[1]
+    users = [
+        file.name
+        for file in source.rglob("*.py")
+        if re.search(r"^\s*(import|from) (numba|llvmlite)", file.read_text("utf-8"), re.M)
+    ]
+    assert users == ["jit.py"]

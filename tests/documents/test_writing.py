@@ -116,6 +116,7 @@ def test_nothing_breaks_out_of_a_page(row: dict[str, Any], text: str, url: str |
         "body",
         "h1",
         "h2",
+        "i",
         "article",
         "div",
         "span",

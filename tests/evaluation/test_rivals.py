@@ -8,6 +8,8 @@ import pytest
 from wikilda.evaluation.methods import Given, make_method
 from wikilda.evaluation.methods._articles import Articles, Context, articles_of, context_of, overlaps
 from wikilda.evaluation.methods._entity_topic import draw, train, word_probabilities
+from wikilda.evaluation.methods.kataria import Tokens, Ways
+from wikilda.evaluation.methods.kataria import draw as draw_categories
 from wikilda.evaluation.methods.kulkarni import climb
 from wikilda.evaluation.methods.pagerank import edges, walks
 from wikilda.knowledge import Knowledge
@@ -215,3 +217,40 @@ def test_training_finds_planted_topics_and_loses_nothing() -> None:
     found = word_probabilities(trained, np.arange(size, dtype=np.uint32), np.arange(size + 2), size + 2, 0.1)
     assert found.sum(axis=1) == pytest.approx(1, abs=1e-5)
     assert found[::2, 0].sum() > 2 * found[::2, 1].sum()
+
+
+def test_a_document_is_drawn_from_the_category_model() -> None:
+    """Two mentions and a word, three entities in two categories: the posterior is enumerated."""
+    generator = np.random.default_rng(4)
+    ways = Ways(np.array([0, 1, 3, 4]), np.array([0, 0, 1, 1]), np.array([5, 3]))
+    tokens = Tokens(
+        np.array([0, 2, 4, 6]), np.array([0, 2, 1, 2, 0, 1]), generator.random(6), np.array([0.0, 0.0, 0.2])
+    )
+    alpha, eta = 0.3, 0.5
+    wanted = np.zeros(6)
+    options = []
+    for token in range(3):
+        entries = range(tokens.offsets[token], tokens.offsets[token + 1])
+        entity = [
+            (at, way)
+            for at in entries
+            for way in range(ways.offsets[tokens.entities[at]], ways.offsets[tokens.entities[at] + 1])
+        ]
+        options.append(entity + ([(-1, -1)] if tokens.background[token] else []))
+    for state in itertools.product(*options):
+        weight, categories, taken = 1.0, [0, 0, 0], [0] * 4  # the third is the background
+        for token, (at, way) in enumerate(state):  # Pólya's urns: the order does not matter
+            category = 2 if way < 0 else int(ways.categories[way])
+            weight *= categories[category] + alpha
+            if way >= 0:
+                weight *= (taken[way] + eta) / (categories[category] + eta * ways.sizes[category]) * tokens.emitted[at]
+                taken[way] += 1
+            else:
+                weight *= tokens.background[token]
+            categories[category] += 1
+        for at, _ in state:
+            if at >= 0:
+                wanted[at] += weight
+    wanted /= wanted[:2].sum()
+    found = draw_categories(tokens, ways, alpha, eta, 60000, 100, np.array([3], np.uint64))
+    assert found == pytest.approx(wanted, abs=0.012)

@@ -11,6 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from wikilda.integrations.sklearn import TopicVectorizer
 from wikilda.linking import Linker
@@ -60,6 +62,23 @@ def test_it_clones_and_pickles_without_its_model(model: Path) -> None:
     assert len(data) < 20_000
     assert (pickle.loads(data).transform(TEXTS[:2]) != made.transform(TEXTS[:2])).nnz == 0
     assert made.set_params(workers=2).workers == 2
+
+
+def test_data_frames(model: Path) -> None:
+    made = TopicVectorizer(str(model), sparse_output=False).set_output(transform="pandas")
+    frame = made.fit_transform(TEXTS[:3])
+    assert list(frame.columns) == list(made.get_feature_names_out())
+    np.testing.assert_array_equal(frame.to_numpy(), TopicVectorizer(str(model)).fit_transform(TEXTS[:3]).toarray())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_estimator_checks_of_scikit_learn(model: Path) -> None:
+    """Most are for matrices, and leave estimators of strings out; those of parameters are called by name."""
+    check_estimator(TopicVectorizer(str(model)))
+    for name in ("check_get_params_invariance", "check_set_params", "check_no_attributes_set_in_init", "check_mixin_order",
+                 "check_estimator_repr", "check_estimator_tags_renamed",
+                 "check_valid_tag_types"):  # fmt: skip
+        getattr(estimator_checks, name)("TopicVectorizer", TopicVectorizer(str(model)))
 
 
 def test_in_a_pipeline_with_a_classifier(model: Path) -> None:

@@ -41,14 +41,14 @@ def test_rel_finds_mentions(client: httpx.Client) -> None:
             for each in mentions
         ]
         assert [each[4] for each in found] == pytest.approx([confidence(each) for each in mentions], abs=2e-6)
-        assert all(0 < each[5] <= 1 and each[6] == "NULL" for each in found)
+        assert all(0 < each[5] <= 1 and each[6] in ("PER", "ORG", "LOC", "MISC") for each in found)
 
 
 def test_rel_links_given_spans(client: httpx.Client) -> None:
     at = CROFT.index("Croft")
     found = client.post("/", json={"text": CROFT, "spans": [[at, 5], [0, 7], [10, 3]]}).json()
     assert [each[:3] for each in found] == [[at, 5, "Croft"], [0, 7, "England"]]  # as REL: what is unknown is left out
-    assert found[0][5:] == [0.0, "NULL"]
+    assert found[0][5:] == [0.0, "PER"]
     for spans in ([[0, 0]], [[-1, 3]], [[5, 10_000]], [[1]], ["x"]):
         assert client.post("/", json={"text": CROFT, "spans": spans}).status_code == 422
 
@@ -154,7 +154,12 @@ def test_spotlights_filters(client: httpx.Client) -> None:
     assert offsets(confidence=0) == [str(each["start"]) for each in wanted]
     assert offsets(confidence=0.9) == [str(each["start"]) for each in wanted if confidence(each) >= 0.9]
     assert offsets(support=10_000) == []
-    for more in ({"types": "DBpedia:Place"}, {"confidence": "x"}, {"sparql": "select"}):
+    people = [str(each["start"]) for each in wanted if each["type"] == "person"]
+    others = [str(each["start"]) for each in wanted if each["title"] and each["type"] != "person"]
+    assert people
+    assert offsets(confidence=0, types="DBpedia:Person") == people
+    assert offsets(confidence=0, types="person", policy="blacklist") == others
+    for more in ({"types": "DBpedia:Persona"}, {"confidence": "x"}, {"sparql": "select"}):
         assert client.post("/annotate", data={"text": CROFT, **more}).status_code == 422
 
 

@@ -11,11 +11,21 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
+from llvmlite import ir as _ir  # type: ignore[import-untyped,unused-ignore]
 from numba.core import caching, event, runtime  # type: ignore[import-untyped,unused-ignore]
+from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
+from numba.core import types as _types  # type: ignore[import-untyped,unused-ignore]
+from numba.extending import intrinsic as _intrinsic  # type: ignore[import-untyped,unused-ignore]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
+# For kernels that are written in the compiler's intermediate code; no other module imports Numba.
+config: Any = numba.config
+ir: Any = _ir
+cgutils: Any = _cgutils
+types: Any = _types
+intrinsic: Any = _intrinsic
 _FunctionCache: Any = caching.FunctionCache
 _runtime: Any = runtime
 _OPTIONS = {"nogil": True, "error_model": "numpy"}

@@ -2,19 +2,13 @@
 
 from typing import Any
 
-import llvmlite.ir as ir  # type: ignore[import-untyped,unused-ignore]
-import numba
 import numpy as np
-from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
-from numba.core import types as kinds  # type: ignore[import-untyped,unused-ignore]
-from numba.extending import intrinsic  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, bare
+from wikilda._core.jit import Whole, bare, cgutils, config, intrinsic, ir
+from wikilda._core.jit import types as kinds
 
 _LINE = 16  # numbers of four bytes that come at once
-_config: Any = numba.config
-cgutils: Any = _cgutils
 
 
 @bare
@@ -43,4 +37,4 @@ def _nothing(values: NDArray[Any], at: Whole) -> None:
     """With the compiler off there is nothing to gain."""
 
 
-_ask: Any = _nothing if _config.DISABLE_JIT else _compiled_ask
+_ask: Any = _nothing if config.DISABLE_JIT else _compiled_ask

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ COMMANDS = {
     "download": "Download a dump of a Wikimedia wiki.",
     "build": "Build a model from a wiki dump or from tables.",
     "link": "Link the mentions of documents to entities.",
+    "match": "Match the cells of a table with entities.",
     "explain": "Show the evidence for the entity of a mention.",
     "show": "Look up a title or a mention.",
     "serve": "Serve a model: an API and a web page.",
@@ -72,7 +74,12 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors that a user can mend are one message and exit code 1."""
-    code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
+    try:
+        code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left to interrupt
+    except KeyboardInterrupt:  # while something else was being said
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code = _say("interrupted", 130)
     if "duckdb" not in sys.modules:  # which complains about what is not collected
         gc.freeze()  # to look at all that Numba holds once more would take longer than a document
     sys.exit(code)
@@ -92,6 +99,8 @@ def guarded(run: Callable[[], Any]) -> int:
         return error.exit_code
     except WikildaError as error:
         return _say(str(error), 1)
+    except MemoryError:
+        return _say("there is not enough memory. Use fewer --workers, or a machine with more.", 1)
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing more can be said, and Python must not try to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -50,7 +50,7 @@ def command(
 
 
 def _pool(cluster: Cluster) -> Pool:
-    refuse(("workers",), "is for --engine local; Spark's master says how many there are.")
+    refuse(("workers",), "is for --engine local; with Spark, the master decides.")
     from wikilda.training.engines.spark.pool import SparkWorkers
 
     return SparkWorkers(*cluster)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli._link_output import show_linked
+from wikilda.cli._options import Command
 from wikilda.cli._tables import console
 from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
@@ -15,7 +16,7 @@ from wikilda.model.build import build
 from wikilda.sample import SETTINGS, WIKI, texts
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep the model in this directory.")
 def command(keep: Path | None) -> None:
     """Build the sample wiki that comes with the package, and link a text about cricket with it."""

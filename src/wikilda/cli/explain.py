@@ -63,7 +63,7 @@ def command(
 
 
 def show_explanation(out: Console, explanation: Explanation) -> None:
-    """The candidates of a mention, and what speaks for each against its rival."""
+    """The candidates of a mention, and the evidence for each against its rival."""
     if not explanation.candidates:
         out.print(f"“{explanation.text}”: not in the knowledge\n", markup=False, highlight=False)
         return

@@ -11,6 +11,7 @@ import click
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._link_output import Tally, show_linked
 from wikilda.cli._options import (
+    ANY_PATH,
     Command,
     detector_option,
     method_options,
@@ -23,9 +24,10 @@ from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli._tables import console
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
-from wikilda.documents.writing import FORMATS, PARQUET, SUFFIXES, format_of, write_rows
+from wikilda.documents.writing import FORMATS, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
@@ -56,6 +58,14 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
       help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased.")  # fmt: skip
+@click.option("--type", "types", metavar="TYPE,…",
+              help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
+@more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
+@more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
+      help="Write mentions that are less sure than this to OUTPUT.doubtful.jsonl, for somebody to decide.")  # fmt: skip
+@more("--decided", type=ANY_PATH, metavar="FILE", help="Such a file with titles filled in: the rest is drawn given it.")
+@more("--rows", type=click.Choice(["documents", "mentions"]), default="documents", show_default=True,
+      help="What a row of Parquet is.")  # fmt: skip
 @more("--no-mentions", is_flag=True, help="Write the documents' topics alone.")
 @more("--with-text", is_flag=True, help="Repeat each document's text in its result.")
 @reading_options
@@ -65,7 +75,9 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 def command(
     model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
     overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
-    no_mentions: bool, with_text: bool, reading: ReadSettings, method: MethodSettings, workers: int,
+    types: str | None, category: str, escalate: float, decided: Path | None, rows: str,
+    no_mentions: bool, with_text: bool, reading: ReadSettings,
+    method: MethodSettings, workers: int,
     cluster: Cluster | None,
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
@@ -79,7 +91,15 @@ def command(
     With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
     """
     found = _detector_settings(detections)
-    job = Job(model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions)
+    wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
+    job = Job(
+        model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted,
+        decided, escalate,
+    )  # fmt: skip
+    if escalate and (output is None or as_table):
+        raise click.UsageError("--escalate writes beside the output: give -o FILE.")
+    if rows == "mentions":
+        output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
     tally = Tally()
@@ -94,7 +114,10 @@ def command(
         else:
             kind = "" if as_table else format_of(None, output_format)
             with tally.shown(with_results=True):
-                _print(job, kind, tally.good(job.link_all(job.open(), documents, workers)))
+                linker = job.open()
+                if job.restriction:
+                    job.allowed(linker)
+                _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
         # The reader has gone (`| head`). Caught here, for click would make it exit code 1.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -106,6 +129,12 @@ def command(
     if tally.total == 0:
         raise InputError("there are no documents in the input.")
     return _SOME_SKIPPED if tally.bad else 0
+
+
+def _flat(output: str | None, output_format: str | None, *, no_mentions: bool) -> str:
+    if output is None or format_of(Path(output), output_format) != PARQUET or no_mentions:
+        raise click.UsageError("--rows mentions is for Parquet with mentions: -o FILE.parquet.")
+    return MENTIONS
 
 
 def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
@@ -123,7 +152,9 @@ def _on_spark(
     cluster: Cluster, files: tuple[str, ...], job: Job, output: str | None, output_format: str | None, *,
     overwrite: bool,
 ) -> int:  # fmt: skip
-    refuse(("as_table", "workers", "invalid"), "is for --engine local.")
+    refuse(
+        ("as_table", "workers", "invalid", "rows", "types", "category", "escalate", "decided"), "is for --engine local."
+    )
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
     kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)

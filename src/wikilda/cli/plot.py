@@ -6,20 +6,25 @@ import click
 
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError
+from wikilda.cli._options import ANY_PATH, Command
 from wikilda.training.likelihood_plot import html, png, svg
 from wikilda.training.metrics import read_metrics
 
-_ANY = click.Path(path_type=Path)
 
-
-@click.command()
-@click.argument("trained", type=_ANY, metavar="MODEL")
+@click.command(cls=Command)
+@click.argument("trained", type=ANY_PATH, metavar="MODEL")
 @click.option(
-    "-o", "--output", "targets", type=_ANY, multiple=True, required=True, help="A .png, .svg or .html file; repeatable."
+    "-o",
+    "--output",
+    "targets",
+    type=ANY_PATH,
+    multiple=True,
+    required=True,
+    help="A .png, .svg or .html file; repeatable.",
 )
-@click.option("--title", help="What stands above the figure.  [default: the model's name]")
+@click.option("--title", help="Title of the figure.  [default: the model's name]")
 def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None:
-    """Draw how likely documents became in training: the paper's figure of log likelihoods.
+    """Plot the likelihood of documents during training: the paper's figure of log likelihoods.
 
     MODEL is a trained model, an unfinished training (MODEL.training), or a metrics.jsonl file.
     """
@@ -34,8 +39,8 @@ def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None
             drawn = svg(rows).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
             write_text(target, drawn)
         elif target.suffix == ".png":
-            svg(rows)  # says in words if there is nothing to draw
+            svg(rows)  # raises an error if there is nothing to draw
             png(rows, name, target)
         else:
-            raise click.UsageError(f"{target}: say .png, .svg or .html")
+            raise click.UsageError(f"{target}: the name must end in .png, .svg or .html")
         click.echo(target)

@@ -26,7 +26,7 @@ from wikilda.training.topic_changes import changed, describe, describe_all, side
 @click.option("-n", "--most", type=click.IntRange(1), default=12, show_default=True, help="How many to show.")
 @json_option
 def command(model: Path, title: str | None, most_changed: bool, before: Path | None, most: int, as_json: bool) -> None:
-    """See the words and mentions of the topic TITLE before and after training, or what training moved most."""
+    """Show the words and mentions of the topic TITLE before and after training, or the topics that changed most."""
     if most_changed == (title is not None):
         raise click.UsageError("give a TITLE or --changed, one of the two")
     old, new = sides(Model.open(model), Model.open(before) if before else None)

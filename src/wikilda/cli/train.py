@@ -98,7 +98,7 @@ def _engine(cluster: Cluster | None, workers: int, tables: str | None, together:
     if cluster is None:
         refuse(("tables", "together"), "is for --engine spark.")
         return LocalEngine(workers)
-    refuse(("workers",), "is for --engine local; Spark's master says how many there are.")
+    refuse(("workers",), "is for --engine local; with Spark, the master decides.")
     from wikilda.training.engines.spark import SparkEngine
 
     return SparkEngine(cluster.master, tables, cluster.conf, together)

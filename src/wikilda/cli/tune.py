@@ -41,7 +41,7 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
     "--format", "form", type=click.Choice(list(READERS)), help="Format of FILEs.  [default: by their content]"
 )
 @click.option(
-    "--even-test", is_flag=True, help="Tune on test data, too. What is measured on it afterwards means nothing."
+    "--even-test", is_flag=True, help="Tune on test data, too; accuracy measured on it afterwards is worthless."
 )
 @settings_options(UrnSettings)
 def command(
@@ -84,7 +84,7 @@ def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:
         if not even_test and any(document.split in TEST_SPLITS for document in dataset.documents):
             raise InputError(
                 f"{dataset.name}: is test data, and settings that were chosen on it could not be measured on it. "
-                "Choose other --split, or say --even-test."
+                "Choose other --split, or use --even-test."
             )
 
 

@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: documents → a sparse matrix of how much each is about each topic."""
+"""A scikit-learn transformer: documents → a sparse matrix of topic shares."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,33 +16,43 @@ from wikilda.linking.batch import map_ordered
 class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns documents (strings) into shares of topics, θ of the model; a column is an article of the wiki.
 
-    Fitting learns which topics there are in the documents given: those that at least `min_documents` of them have
-    are the columns.
+    Parameters
+    ----------
+    model, knowledge, method, detector
+        As in `Linker.open`.
+    min_documents
+        Fitting selects the columns: the topics of at least this many documents.
+    workers
+        Threads.
+    sparse_output
+        Whether the matrix is sparse; `set_output(transform="pandas")` needs a dense one.
     """
 
     def __init__(
-        self, model: str, *, knowledge: str | None = None, detector: str = "dictionary", min_documents: int = 1,
-        workers: int = 1,
+        self, model: str, *, knowledge: str | None = None, method: str = "urn", detector: str = "dictionary",
+        min_documents: int = 1, workers: int = 1, sparse_output: bool = True,
     ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge
+        self.method = method
         self.detector = detector
         self.min_documents = min_documents
         self.workers = workers
+        self.sparse_output = sparse_output
 
     def fit(self, documents: Iterable[str | Document], y: Any = None) -> "TopicVectorizer":
         """Learn the columns."""
         self.fit_transform(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[str | Document], y: Any = None) -> csr_matrix:
+    def fit_transform(self, documents: Iterable[str | Document], y: Any = None) -> Any:
         """Learn the columns and return the matrix, sampling the documents once."""
         counts, topics, shares = self._mixtures(documents)
         seen, times = np.unique(topics, return_counts=True)
         self.topics_: NDArray[np.int64] = seen[times >= self.min_documents]
         return self._matrix(counts, topics, shares)
 
-    def transform(self, documents: Iterable[str | Document]) -> csr_matrix:
+    def transform(self, documents: Iterable[str | Document]) -> Any:
         """The documents' shares of the topics that were learned."""
         check_is_fitted(self, "topics_")
         return self._matrix(*self._mixtures(documents))
@@ -55,10 +65,10 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _opened(self) -> Linker:
         """The linker; it is opened when needed, and stays out of copies and pickles."""
-        made_of = (self.model, self.knowledge, self.detector)
+        made_of = (self.model, self.knowledge, self.method, self.detector)
         opened: tuple[Any, Linker] | None = self.__dict__.get("_linker")
         if opened is None or opened[0] != made_of:
-            linker = Linker.open(self.model, detector=self.detector, knowledge=self.knowledge)
+            linker = Linker.open(self.model, method=self.method, detector=self.detector, knowledge=self.knowledge)
             opened = self._linker = (made_of, linker)
         return opened[1]
 
@@ -71,12 +81,13 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         topics = [topics.astype(np.int64) for topics, _ in found]
         return [len(each) for each in topics], _joined(topics, np.int64), _joined([s for _, s in found], np.float64)
 
-    def _matrix(self, counts: Sequence[int], topics: NDArray[np.int64], shares: NDArray[np.float64]) -> csr_matrix:
+    def _matrix(self, counts: Sequence[int], topics: NDArray[np.int64], shares: NDArray[np.float64]) -> Any:
         columns = np.searchsorted(self.topics_, topics)
         known = np.flatnonzero(np.isin(topics, self.topics_))
         rows = np.repeat(np.arange(len(counts)), counts)
         shape = (len(counts), len(self.topics_))
-        return csr_matrix((shares[known], (rows[known], columns[known])), shape=shape)
+        found = csr_matrix((shares[known], (rows[known], columns[known])), shape=shape)
+        return found if self.sparse_output else found.toarray()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != "_linker"}

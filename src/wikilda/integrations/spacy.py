@@ -1,4 +1,4 @@
-"""A spaCy component: `nlp.add_pipe("wikilda", config={"model": "wiki.model"})`."""
+"""A spaCy component: `nlp.add_pipe("wikilda", config={"model": "simple"})`."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -19,36 +19,49 @@ LABEL = "ENTITY"  # of mentions that no recogniser has labelled
 AUTO, ENTS = "auto", "ents"
 _NOTE = "wikilda.json"
 
-DEFAULTS = {"model": "", "knowledge": None, "mentions": AUTO, "candidates": 5, "topics": 10, "workers": 1}
+DEFAULTS = {
+    "model": "", "knowledge": None, "mentions": AUTO, "method": "urn", "candidates": 5, "topics": 10, "workers": 1,
+}  # fmt: skip
 
 
 @Language.factory("wikilda", default_config=DEFAULTS, assigns=["doc.ents", "token.ent_kb_id", "span._.wikilda"])
 def make_linker(
-    nlp: Language, name: str, model: str, knowledge: str | None, mentions: str, candidates: int, topics: int,
-    workers: int,
+    nlp: Language, name: str, model: str, knowledge: str | None, mentions: str, method: str, candidates: int,
+    topics: int, workers: int,
 ) -> "WikildaLinker":  # fmt: skip
     """The component, as spaCy makes it from a configuration."""
-    return WikildaLinker(name, model, knowledge, mentions, candidates, topics, workers)
+    return WikildaLinker(name, model, knowledge, mentions, method, candidates, topics, workers)
 
 
 class WikildaLinker(Pipe):
-    """Links the entities of a document, or finds and links its mentions.
+    """Links the entities of a document, or detects and links its mentions.
 
-    `mentions` says which: `ents` are those that the pipeline has found before, `dictionary` is wikilda's own
-    detector, and `auto` takes entities where a component has looked for them.
+    Parameters
+    ----------
+    name
+        The name of the component in its pipeline.
+    model, knowledge, method
+        As in `Linker.open`.
+    mentions
+        `ents` links the entities that the pipeline has set before; a detector (`dictionary`) detects mentions; `auto`
+        takes entities where a component has set them, else `dictionary`.
+    candidates, topics
+        As in `Linker.link`.
+    workers
+        Threads of `nlp.pipe`.
     """
 
     def __init__(
-        self, name: str, model: str, knowledge: str | None = None, mentions: str = AUTO, candidates: int = 5,
-        topics: int = 10, workers: int = 1,
+        self, name: str, model: str, knowledge: str | None = None, mentions: str = AUTO, method: str = "urn",
+        candidates: int = 5, topics: int = 10, workers: int = 1,
     ) -> None:  # fmt: skip
         if not model:
-            raise SettingsError('the component needs a model: nlp.add_pipe("wikilda", config={"model": "wiki.model"}).')
+            raise SettingsError('the component needs a model: nlp.add_pipe("wikilda", config={"model": "simple"}).')
         self.name = name
-        self._made_of = (name, model, knowledge, mentions, candidates, topics, workers)
+        self._made_of = (name, model, knowledge, mentions, method, candidates, topics, workers)
         self.mentions, self.candidates, self.topics, self.workers = mentions, candidates, topics, workers
         detector = "dictionary" if mentions in (AUTO, ENTS) else mentions
-        self.linker = Linker.open(model, detector=detector, knowledge=knowledge)
+        self.linker = Linker.open(model, method=method, detector=detector, knowledge=knowledge)
         for kind in (Doc, Span):
             if not kind.has_extension("wikilda"):
                 kind.set_extension("wikilda", default=None)

@@ -2,6 +2,7 @@
 
 import json
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -122,6 +123,17 @@ class Knowledge(Artifact):
 
     def __repr__(self) -> str:
         return f"Knowledge({self.site.database or self.site.name!r}, {len(self.titles):,} topics)"
+
+    def _repr_html_(self) -> str:
+        counts = {
+            "topics": len(self.titles), "redirects": len(self._redirect_titles), "mentions": len(self.mention_strings),
+            "words": len(self.word_strings), "links": len(self.graph.out_topics), "categories": len(self.categories),
+        }  # fmt: skip
+        lines = "".join(
+            f"<tr><th align='left'>{name}</th><td align='right'>{n:,}</td></tr>" for name, n in counts.items()
+        )
+        title = escape(f"{self.site.name or self.site.database or self.path.name} {self.site.language}")
+        return f"<b>{title}</b><table>{lines}</table>"
 
     @cached_property
     def site(self) -> Site:

@@ -9,21 +9,14 @@ shorter ones, and gets the same bits. With the compiler off, NumPy adds in the s
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.ir as ir  # type: ignore[import-untyped,unused-ignore]
-import numba
 import numpy as np
-from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
-from numba.core import types  # type: ignore[import-untyped,unused-ignore]
-from numba.extending import intrinsic  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare
+from wikilda._core.jit import Real, Whole, bare, cgutils, config, intrinsic, ir, types
 
 LANES = 16
 
 Vector = Any  # a value of 16 numbers in the compiler's intermediate code
-_config: Any = numba.config
-cgutils: Any = _cgutils
 
 
 @bare
@@ -167,6 +160,6 @@ def _plain_largest(values: NDArray[np.float32], start: Whole, length: Whole) -> 
     return max(values[int(start) : int(start) + int(length)], default=np.float32(0))
 
 
-_dot_lanes: Any = _plain_dot if _config.DISABLE_JIT else _compiled_dot
-_total_lanes: Any = _plain_total if _config.DISABLE_JIT else _compiled_total
-_largest_lanes: Any = _plain_largest if _config.DISABLE_JIT else _compiled_largest
+_dot_lanes: Any = _plain_dot if config.DISABLE_JIT else _compiled_dot
+_total_lanes: Any = _plain_total if config.DISABLE_JIT else _compiled_total
+_largest_lanes: Any = _plain_largest if config.DISABLE_JIT else _compiled_largest

@@ -111,7 +111,7 @@ class Journal:
         self._last = time.monotonic()
 
     def finish(self) -> None:
-        """Make the output of the journal, give it its name, and remove what was needed to go on."""
+        """Write the output from the journal, give it its name, and remove what was needed to resume."""
         self.save()
         if self.kind == JSON_LINES:
             self.partial.replace(self.target)

@@ -14,7 +14,7 @@ Numbers = NDArray[np.int64]
 
 
 class Rows(NamedTuple):
-    """How much speaks for each topic of a mention: those of row r from offsets[r] on."""
+    """The weights of candidates: those of row r from offsets[r] on."""
 
     offsets: Numbers
     topics: Topics

@@ -40,12 +40,12 @@ _NOTHING = Odds(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def explain(linker: Linker, document: Document, number: int, *, candidates: int = 5) -> Explanation:
-    """Why one mention of a document means what it does."""
+    """The evidence for the candidates of one mention of a document."""
     return _Explainer(linker, document, candidates).mentions([number])[0]
 
 
 def explain_document(linker: Linker, document: Document, *, candidates: int = 5, topics: int = 10) -> Explained:
-    """Why all mentions of a document mean what they do."""
+    """The evidence for the candidates of all mentions of a document."""
     explainer = _Explainer(linker, document, candidates)
     mentions = explainer.mentions(range(len(explainer.document.spans)))
     return Explained(

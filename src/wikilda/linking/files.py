@@ -2,22 +2,29 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wikilda._core.errors import InputError
 from wikilda._core.platform import available_cores
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
-from wikilda.documents.writing import HTML, format_of
+from wikilda.documents.writing import HTML, MENTIONS, format_of
+from wikilda.knowledge import Knowledge
 from wikilda.linking._journal import Journal
 from wikilda.linking.batch import map_ordered
+from wikilda.linking.escalation import Escalation, Span, read_decisions
 from wikilda.linking.linker import Linker
 from wikilda.linking.methods import MethodSettings, method_of, method_settings
+from wikilda.linking.restriction import CANDIDATES, Restriction
 from wikilda.linking.results import Linked
 from wikilda.text.offsets import CODE_POINTS
 
-_READING, _DETECTION, _METHOD = ReadSettings(), DetectorSettings(), method_settings()
+_READING, _DETECTION, _METHOD, _ALL = ReadSettings(), DetectorSettings(), method_settings(), Restriction()
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,9 @@ class Job:
     topics: int = 10
     with_text: bool = False
     with_mentions: bool = True
+    restriction: Restriction = _ALL
+    decided: Path | None = None
+    escalate: float = 0.0
 
     def open(self) -> Linker:
         """Open the linker."""
@@ -43,13 +53,21 @@ class Job:
         )  # fmt: skip
 
     def link(self, linker: Linker, document: Read) -> Linked | Bad:
-        """Link one of many documents: an error is a result that says so, and does not stop the others."""
+        """Link one of many documents; an error becomes a `Bad`, and does not stop the others."""
         if isinstance(document, Bad):
             return document
         try:
-            return linker.link(document, candidates=self.candidates, topics=self.topics)
+            known = _decisions(self.decided).get(document.id) if self.decided else None
+            if not self.restriction:
+                return linker.link(document, candidates=self.candidates, topics=self.topics, decided=known)
+            whole = linker.link(document, candidates=CANDIDATES, topics=self.topics, decided=known)
+            return self.restriction.apply(whole, self.allowed(linker), self.candidates)
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
+
+    def allowed(self, linker: Linker) -> NDArray[np.bool_]:
+        """The topics that may be answers, found once."""
+        return _allowed(self.restriction, linker.knowledge)
 
     def link_all(self, linker: Linker, documents: Iterable[Read], workers: int) -> Iterator[Linked | Bad]:
         """Link documents in their order."""
@@ -65,10 +83,22 @@ class Job:
 
     def fingerprint(self, linker: Linker) -> dict[str, Any]:
         """All that results depend on besides the documents, for a journal."""
-        values = {name: value for name, value in vars(self).items() if name not in ("model", "knowledge")}
-        nested = ("settings", "detection", "reading")
+        places = ("model", "knowledge", "decided")
+        values = {name: value for name, value in vars(self).items() if name not in places}
+        nested = ("settings", "detection", "reading", "restriction")
         plain = {name: {k: str(v) for k, v in asdict(values[name]).items()} for name in nested}
-        return values | plain | {"model": linker.model.identity, "method": method_of(self.settings)}
+        known = {"decided": repr(sorted(_decisions(self.decided).items()))} if self.decided else {}
+        return values | plain | known | {"model": linker.model.identity, "method": method_of(self.settings)}
+
+
+@lru_cache(maxsize=8)
+def _allowed(restriction: Restriction, knowledge: Knowledge) -> NDArray[np.bool_]:
+    return restriction.topics(knowledge)
+
+
+@lru_cache(maxsize=4)
+def _decisions(path: Path) -> dict[str, dict[Span, str | None]]:
+    return read_decisions(path)
 
 
 class Observer:
@@ -165,13 +195,18 @@ def run(
     """Link documents into a file, through a journal."""
     if not output.parent.is_dir():
         raise InputError(f"{output}: there is no directory {output.parent}.")
-    kind, linker = format_of(output, output_format), job.open()
+    kind, linker = output_format if output_format == MENTIONS else format_of(output, output_format), job.open()
+    if job.restriction:
+        job.allowed(linker)  # a condition that cannot hold is an error of the run, not of each document
     journal = Journal(
         output, kind, job.fingerprint(linker) | {"files": names, "output format": kind}, overwrite=overwrite
     )
+    doubts = Escalation(output, job.escalate, linker, journal.place.read) if job.escalate else None
     try:
         observer.resume(journal.place.read - journal.place.bad, journal.place.bad)
         for linked in job.link_all(linker, journal.remaining(documents), workers or available_cores()):
+            if doubts:
+                doubts.add(linked)
             journal.add(job.row(linked, kind) if isinstance(linked, Linked) else None)
             observer.note(linked)
         if not journal.place.read:
@@ -182,4 +217,6 @@ def run(
         raise
     finally:
         journal.close()
+        if doubts:
+            doubts.close()
     return LinkedFiles(output, journal.place.read - journal.place.bad, journal.place.bad)

@@ -16,6 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
 from wikilda.lda.settings import LdaSettings
+from wikilda.linking import escalation
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
@@ -101,7 +102,10 @@ class Linker:
         known = opened.knowledge(knowledge)
         return cls(opened, known, chosen, _detector(detector, known, detection or DetectorSettings()))
 
-    def link(self, document: Document | str, *, candidates: int = 5, topics: int = 10) -> Linked:
+    def link(
+        self, document: Document | str, *, candidates: int = 5, topics: int = 10,
+        decided: Mapping[tuple[int, int], str | None] | None = None,
+    ) -> Linked:  # fmt: skip
         """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
         Parameters
@@ -112,6 +116,8 @@ class Linker:
             Candidates of a mention in the result, best first.
         topics
             Topics of the document in the result, largest first; 0 saves the time to infer them.
+        decided
+            Titles of mentions, by their spans, that are known already, None for NIL; the others are drawn given these.
 
         Examples
         --------
@@ -122,6 +128,8 @@ class Linker:
         [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
         encoded = self.encode(document)
+        if decided:
+            encoded = escalation.given(self, encoded, decided)
         symbols = np.asarray(encoded.mentions)
         if self.urn:
             drawn = self.urn.draw(encoded)
@@ -136,6 +144,9 @@ class Linker:
             LinkedMention(start, end, encoded.text[start:end], known, none, whole)
             for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
         ]
+        for at, each in enumerate(linked if decided else ()):
+            if decided and (each.start, each.end) in decided:
+                linked[at] = escalation.decided(self, each, decided[each.start, each.end])
         return Linked(whole.id, encoded.text, linked, self.shares(shares, topics), self.source)
 
     def link_many(
@@ -165,6 +176,73 @@ class Linker:
             return self.link(document, candidates=candidates, topics=topics)
 
         return map_ordered(link, documents, workers)
+
+    def link_frame(self, frame: Any, text: str = "text", **options: Any) -> Any:
+        """Link the texts of a data frame: pandas, Polars, Arrow, or another with Arrow's interface.
+
+        Parameters
+        ----------
+        frame
+            The data frame. A null in its text column is a document without mentions.
+        text
+            The column with the texts.
+        id
+            The column that identifies documents, on which random numbers depend; by default the number of the row.
+        rows
+            `mentions` for a row a mention, with flat columns, or `documents` for the frame with a column `mentions`
+            that has lists of the same.
+        workers
+            Threads.
+
+        Returns
+        -------
+        A data frame of the same library: `document`, `start`, `end`, `mention`, `title`, `topic`, `wikidata`,
+        `confidence`, `posterior`, `nil`, `prior`, `type`. What is known of the entity is null where it is NIL.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> found = linker.link_frame(pa.table({"text": ["Croft bowled for England.", None]}))
+        >>> found.select(["document", "mention", "title", "type"]).to_pylist()[0]
+        {'document': 0, 'mention': 'Croft', 'title': 'Robert Croft', 'type': 'person'}
+        """
+        from wikilda.linking.frames import link_frame
+
+        return link_frame(self, frame, text, **options)
+
+    def match_frame(self, frame: Any, column: str, **options: Any) -> Any:
+        """Match the cells of a column of a data frame with entities, and with each other.
+
+        Parameters
+        ----------
+        frame
+            A data frame, as in `link_frame`.
+        column
+            The column whose cells are matched; they are each other's context.
+        context
+            Other columns that tell the cells apart.
+        types
+            Types of the entities that cells may mean.
+        workers
+            Threads.
+
+        Returns
+        -------
+        The data frame with more columns: `match_title`, `match_topic`, `match_wikidata`, `match_type`,
+        `match_confidence`, `match_posterior`, `match_nil`, and `match_cluster`, which is the same for cells that mean
+        the same entity, or the same unknown thing.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> cells = ["Croft", "Brian Lara", "Zyx Holdings", "Zyx Holdings, Ltd."]
+        >>> found = linker.match_frame(pa.table({"name": cells}), "name")
+        >>> found.select(["match_title", "match_cluster"]).to_pydict()
+        {'match_title': ['Robert Croft', 'Brian Lara', None, None], 'match_cluster': [0, 1, 2, 2]}
+        """
+        from wikilda.linking.match import match_frame
+
+        return match_frame(self, frame, column, **options)
 
     @overload
     def explain(self, what: LinkedMention, *, candidates: int = 5) -> "Explanation": ...
@@ -234,7 +312,7 @@ class Linker:
         return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
     def _mixture(self, document: EncodedDocument, drawn: Drawn) -> Ranking:
-        """The document's topics, where its mentions mean what the urn says."""
+        """The document's topics, given the entities of its mentions."""
         assert self.urn is not None
         nil = np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
         return document_topics(self.urn, document, drawn, nil)
@@ -262,7 +340,8 @@ class Linker:
         known = self.knowledge
         item = int(known.wikidata[topic])
         title = known.titles[topic]
-        return Entity(title, int(known.page_ids[topic]), f"Q{item}" if item else None, known.site.url(title), topic)
+        wikidata, kind = f"Q{item}" if item else None, known.types.best(topic)
+        return Entity(title, int(known.page_ids[topic]), wikidata, known.site.url(title), kind, topic)
 
     def _drawn(self, drawn: Drawn, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
         """The candidates of each mention by their posterior in the urn; one string may mean two things."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wikilda.documents.document import Document
-from wikilda.documents.writing import html_fragment
+from wikilda.documents.writing import html_card, html_fragment
 from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import CODE_POINTS, from_code_points
 
 _NIL_ABOVE = 0.5
-_NO_ENTITY = {"title": None, "page_id": None, "wikidata": None, "url": None}
+_NO_ENTITY = {"title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
 
 
 def is_nil(probability: float) -> bool:
@@ -53,6 +53,8 @@ class Entity:
     ----------
     title, page_id, wikidata, url
         How the wiki and Wikidata know it; `wikidata` is None and `url` empty where they are unknown.
+    type
+        Its most probable coarse type (person, place, …); None where the knowledge has no types.
     topic
         Its number in the knowledge; −1 for an entity that was not made by a linker.
     """
@@ -61,14 +63,20 @@ class Entity:
     page_id: int
     wikidata: str | None
     url: str
+    type: str | None = None
     topic: int = field(default=-1, repr=False)
 
     def __str__(self) -> str:
         return self.title
 
+    def _repr_html_(self) -> str:
+        known = (("type", self.type), ("wikidata", self.wikidata), ("page", self.page_id or None))
+        return html_card(self.title, self.url, ((name, value) for name, value in known if value))
+
     def to_dict(self) -> dict[str, Any]:
         """The entity as plain values, without its number, which only its own knowledge understands."""
-        return {"title": self.title, "page_id": self.page_id, "wikidata": self.wikidata, "url": self.url or None}
+        known = {"title": self.title, "page_id": self.page_id, "wikidata": self.wikidata, "url": self.url or None}
+        return {**known, "type": self.type}
 
 
 @dataclass(frozen=True)

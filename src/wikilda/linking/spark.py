@@ -40,7 +40,7 @@ def link_files(
     job.open()  # errors come before Spark starts
     with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
         if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
-            raise InputError(f"{target}: exists already. Say --overwrite to replace it.")
+            raise InputError(f"{target}: exists already. Use --overwrite to replace it.")
         documents = _read(spark, sources, job)
         link_documents(documents, job).write.mode("overwrite").parquet(target)
         written = spark.read.parquet(target).select("error")

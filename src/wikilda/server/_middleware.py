@@ -57,7 +57,9 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *_HEADERS]
+                own = message.get("headers", [])
+                named = {name.lower() for name, _ in own}  # a route may have a policy of its own
+                message["headers"] = [*own, *(each for each in _HEADERS if each[0] not in named)]
             await send(message)
 
         try:

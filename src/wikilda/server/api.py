@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from starlette.responses import Response
+from pydantic import ValidationError
+from starlette.responses import Response, StreamingResponse
 
 from wikilda import __version__
 from wikilda._core.errors import InputError, SettingsError, WikildaError
@@ -26,6 +29,7 @@ _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
 _WORK = schemas.errors(400, 408, 413, 422)
+_NDJSON = "application/x-ndjson"
 
 
 def _text(service: Service, asked: schemas.LinkRequest) -> Document:
@@ -198,3 +202,64 @@ async def reload(request: Request) -> Response:
 async def example_texts(service: _Service) -> Response:
     """Texts whose entities the model's knowledge has."""
     return await service.answer(lambda: examples(service.linker.knowledge))
+
+
+_LINES_IN = {"requestBody": {"required": True, "content": {_NDJSON: {"schema": {"type": "string"}}}}}
+_LINES_OUT: dict[int | str, dict[str, Any]] = {
+    200: {"description": "an answer a line", "content": {_NDJSON: {"schema": {"type": "string"}}}}
+}
+
+
+@router.post(
+    "/batch",
+    response_class=Response,
+    responses={**_WORK, **_LINES_OUT},
+    summary="Link JSON lines",
+    openapi_extra=_LINES_IN,
+)
+async def batch(request: Request, service: _Service) -> Response:
+    """A document a line in (a request to `/v1/link`), an answer a line out, in order, each as soon as it is known.
+
+    A line that cannot be answered gets `{"line": 3, "error": {…}}`; the others go on. Only as many documents are worked
+    on as there are threads: a client that reads slowly is served slowly.
+    """
+    service.linker  # noqa: B018 - says so at once when it is not there
+    lines = [line for line in (await request.body()).splitlines() if line.strip()]
+
+    async def answers() -> AsyncIterator[bytes]:
+        waiting: deque[asyncio.Task[bytes]] = deque()
+        try:
+            for number, line in enumerate(lines, 1):
+                waiting.append(asyncio.create_task(_line(service, number, line)))
+                if len(waiting) >= service.work.threads:
+                    yield await waiting.popleft()
+            while waiting:
+                yield await waiting.popleft()
+        finally:
+            for each in waiting:  # the client has gone
+                each.cancel()
+
+    return StreamingResponse(answers(), media_type=_NDJSON)
+
+
+async def _line(service: Service, number: int, line: bytes) -> bytes:
+    try:
+        asked = schemas.LinkRequest.model_validate_json(line)
+        document = _text(service, asked)
+        return await _patiently(service, lambda: dumps(_linked(service, document, asked))) + b"\n"
+    except ValidationError as error:
+        said = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'line'}: {each['msg']}" for each in error.errors()[:3])
+        return dumps({"line": number, **problem_json("invalid", said[:500])}) + b"\n"
+    except Problem as problem:
+        return dumps({"line": number, **problem_json(problem.code, problem.message)}) + b"\n"
+
+
+async def _patiently(service: Service, work: Callable[[], bytes]) -> bytes:
+    """Wait for a place in the queue: others come between the lines of a batch."""
+    while True:
+        try:
+            return await service.work.run(work)
+        except Problem as problem:
+            if problem.code != "busy":
+                raise
+            await asyncio.sleep(0.05)

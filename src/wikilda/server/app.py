@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from wikilda import __version__
 from wikilda.linking import Linker
-from wikilda.server import api, health, page
+from wikilda.server import api, health, page, reconcile
 from wikilda.server._middleware import Guard, Keys
 from wikilda.server.compat import nif, rel, spotlight, tagme
 from wikilda.server.errors import Problem, problem_json
@@ -51,7 +51,16 @@ def create_app(
         redirect_slashes=False,
     )  # fmt: skip
     app.state.service = service
-    for routes in (api.router, health.router, rel.router, tagme.router, spotlight.router, nif.router, page.router):
+    for routes in (
+        api.router,
+        health.router,
+        rel.router,
+        tagme.router,
+        spotlight.router,
+        nif.router,
+        reconcile.router,
+        page.router,
+    ):
         app.include_router(routes)
     app.add_exception_handler(Problem, _problem)
     app.add_exception_handler(RequestValidationError, _not_valid)

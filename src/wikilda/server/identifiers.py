@@ -6,6 +6,10 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Entity
 
 _ESCAPED = re.compile('[\\x00-\\x20"#%<>?\\[\\\\\\]^`{|}\\x7f]')
+DBPEDIA_TYPES = {
+    "person": "DBpedia:Person", "organisation": "DBpedia:Organisation", "place": "DBpedia:Place",
+    "event": "DBpedia:Event", "work": "DBpedia:Work", "product": "Schema:Product", "species": "DBpedia:Species",
+}  # fmt: skip
 _WIKIDATA = "http://www.wikidata.org/entity/"
 
 

@@ -68,6 +68,7 @@ class EntityAnswer(BaseModel):
     page_id: int = Field(examples=[1017])
     wikidata: str | None = Field(examples=["Q7343972"])
     url: str | None = Field(examples=["https://en.wikipedia.org/wiki/Robert_Croft"])
+    type: str | None = Field(None, description="its coarse type, where the knowledge has types", examples=["person"])
 
 
 class CandidateAnswer(EntityAnswer):

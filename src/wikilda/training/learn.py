@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.csr import find, offsets_of
 from wikilda._core.hash_table import HashTable, lookup, table_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
-from wikilda.model import Model
+from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.model.model import CONTEXTS, MENTIONS, URN
 from wikilda.model.topic_types import topic_types
@@ -26,6 +26,7 @@ from wikilda.training.count_runs import EMPTY, Run, add_up, open_run, save_run
 from wikilda.training.interpolate import Blend, join
 from wikilda.urn.statistics import UNIT
 
+_NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 
@@ -51,12 +52,17 @@ def _scaled(run: Run, by: float) -> Run:
 
 
 def next_model(
-    first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int
-) -> Model:
-    """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents."""
+    first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int,
+    new_mentions: float = 0.0,
+) -> Model:  # fmt: skip
+    """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents.
+
+    A pair of string and topic that `first` does not have needs `new_mentions`, and a tenth of the string's.
+    """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
-    mentions = join(first.mentions, [counts[MENTIONS]], Blend(1.0, 1.0 / UNIT, 0.0), scratch / MENTIONS)
+    seen = _worth_keeping(counts[MENTIONS], first.mentions, new_mentions * UNIT)
+    mentions = join(first.mentions, [seen], Blend(1.0, 1.0 / UNIT, 0.0), scratch / MENTIONS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
     with first.derive(target, overwrite=True) as writer:
         writer.adopt(MENTIONS, mentions.offsets, mentions.topics, mentions.values)
@@ -64,6 +70,27 @@ def next_model(
         change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
         return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
+
+
+def _worth_keeping(run: Run, table: Parameters, least: float) -> Run:
+    """Counts of pairs that the table has, and of new ones that are seen often."""
+    kept = _mark_worth(run, table, least)
+    before = offsets_of(kept.astype(np.int64))
+    return Run(run.symbols, before[run.offsets], run.topics[kept], run.sweeps[kept])
+
+
+@njit
+def _mark_worth(run: Run, table: Parameters, least: Real) -> NDArray[np.bool_]:
+    kept = np.zeros(len(run.topics), np.bool_)
+    for row in range(len(run.symbols)):
+        start, end = table.offsets[run.symbols[row]], table.offsets[run.symbols[row] + 1]
+        total = 0.0
+        for at in range(run.offsets[row], run.offsets[row + 1]):
+            total += np.float64(run.sweeps[at])
+        for at in range(run.offsets[row], run.offsets[row + 1]):
+            known = find(table.topics, start, end, run.topics[at]) >= 0
+            kept[at] = known or run.sweeps[at] >= max(least, _NEW_SHARE * total)
+    return kept
 
 
 def context_counts(

@@ -189,7 +189,9 @@ class _Training:
         whole = learned(place, before, counts, settings.global_step(number - 1))
         assert self.knowledge is not None
         known = Knowledge.open(self.knowledge)
-        return next_model(self.first, known, whole, self.texts, target, iteration=number)
+        return next_model(
+            self.first, known, whole, self.texts, target, iteration=number, new_mentions=settings.new_mentions
+        )
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations

@@ -24,6 +24,13 @@ class UrnTraining(Settings):
     rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration", above=0, maximum=1)
     kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
     tau0: float = setting(1.0, "τ0 of the schedule", above=0)
+    new_sense: float = setting(
+        1e-8,
+        "prior of a topic of the document that a string was never seen to mean (0: no growth)",
+        minimum=0,
+        below=1e-3,
+    )
+    new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
@@ -31,7 +38,7 @@ class UrnTraining(Settings):
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
-        return UrnSettings(sweeps=self.sweeps, burn_in=self.burn_in, seed=self.seed)
+        return UrnSettings(sweeps=self.sweeps, burn_in=self.burn_in, seed=self.seed, new_sense=self.new_sense)
 
     def global_step(self, iterations: int) -> float:
         """ρ of the outer loop after so many iterations."""

@@ -10,18 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.csr import offsets_of
-from wikilda.model.model import CONTEXTS, MENTIONS
+from wikilda.model.model import CONTEXTS, MENTIONS, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.count_runs import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn
-from wikilda.urn.statistics import Taught, taught_by
+from wikilda.urn.statistics import Taught, new_senses, taught_by
 
 KINDS = {MENTIONS: np.iinfo(np.int64).max, CONTEXTS: np.iinfo(np.int64).max}  # no symbol is as large
 
 
-def sample_urn_shard(documents: Documents, urn: Urn, previous: NDArray[np.uint32] | None = None) -> Found:
-    """Draw the documents of a shard; `previous` are the notes of the iteration before."""
+def sample_urn_shard(
+    documents: Documents, urn: Urn, known: Parameters, previous: NDArray[np.uint32] | None = None
+) -> Found:
+    """Draw the documents of a shard; `previous` are the notes of the iteration before.
+
+    `known` are the mentions of the model that training began with: other senses of theirs are new.
+    """
     started = time.process_time()
     own = _unpack(previous, len(documents.mentions)) if previous is not None else None
     taught: list[Taught] = []
@@ -29,7 +34,9 @@ def sample_urn_shard(documents: Documents, urn: Urn, previous: NDArray[np.uint32
     for number in range(len(documents.keys)):
         span = slice(documents.mention_offsets[number], documents.mention_offsets[number + 1])
         before = _some(own, span) if own is not None else None
-        taught.append(taught_by(urn.draw_without(documents.with_contexts(number, strings), before)))
+        drawn = urn.draw_without(documents.with_contexts(number, strings), before)
+        new = new_senses(drawn.offsets, drawn.topics, documents.mentions[span].astype(np.int64), known)
+        taught.append(taught_by(drawn, new))
     whole = _together(taught)
     return Found(
         {MENTIONS: _mention_counts(documents, whole), CONTEXTS: _context_counts(documents, whole)},

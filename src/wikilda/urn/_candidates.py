@@ -5,9 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, njit
+from wikilda._core.jit import Real, Whole, njit
 from wikilda.lda.packet import number_of
 from wikilda.model.model import Parameters
+
+_CLEAR = 0.5  # prior from which on a string clearly means something
+_MOST_NEW = 12  # topics of a document that its other strings may mean, too
 
 
 class Candidates(NamedTuple):
@@ -42,13 +45,44 @@ def leave_out(
     for mention in range(len(rows)):
         row = rows[mention]
         for entry in range(own[mention], own[mention + 1]) if row >= 0 else range(0):
-            totals[row] -= counts[entry]
             for at in range(found.offsets[row], found.offsets[row + 1]):
                 if found.topics[found.numbers[at]] == topics[entry]:
                     values[at] = max(values[at] - counts[entry], 0.0)
+                    totals[row] -= counts[entry]
     for row in range(len(totals)):
         values[found.offsets[row] : found.offsets[row + 1]] /= max(totals[row], 1e-300)
     return values
+
+
+@njit
+def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
+    """Strings may also mean what others of the document clearly mean, with a small prior; `rows` are the mentions'."""
+    times = np.zeros(len(found.topics), np.int64)
+    best = np.full(len(found.offsets) - 1, np.int32(-1))
+    for row in range(len(best)):
+        for at in range(found.offsets[row], found.offsets[row + 1]):
+            if found.priors[at] > _CLEAR:
+                best[row] = found.numbers[at]
+    for row in rows:
+        if best[row] >= 0:
+            times[best[row]] += 1
+    pool = np.argsort(-times, kind="mergesort")[:_MOST_NEW]
+    offsets = np.zeros(len(found.offsets), np.int64)
+    numbers = np.empty(len(found.numbers) + len(pool) * len(best), np.int32)
+    priors, to = np.empty(len(numbers), np.float64), np.int64(0)
+    for row in range(len(best)):
+        for at in range(found.offsets[row], found.offsets[row + 1]):
+            numbers[to], priors[to] = found.numbers[at], found.priors[at]
+            to += 1
+        for number in pool:
+            known = times[number] == 0
+            for at in range(found.offsets[row], found.offsets[row + 1]):
+                known |= found.numbers[at] == number
+            if not known:
+                numbers[to], priors[to] = number, prior
+                to += 1
+        offsets[row + 1] = to
+    return Candidates(found.topics, offsets, numbers[:to].copy(), priors[:to].copy(), found.totals)
 
 
 @njit

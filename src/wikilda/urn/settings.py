@@ -32,4 +32,10 @@ class UrnSettings(Settings):
     neighbour_overlap: float = setting(0.05, "expected cosine of the words of two linked topics", above=0)
     max_candidates: int = setting(64, "candidates of a mention, those with the highest prior", minimum=1)
     max_neighbours: int = setting(10000, "neighbours of a topic in the link graph, evenly spread", minimum=1)
+    new_sense: float = setting(
+        0.0,
+        "prior of a topic of the document that a string was never seen to mean; 0 in linking",
+        minimum=0,
+        below=1e-3,
+    )
     seed: int = setting(1, "seed of the random numbers")

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.csr import find, offsets_of
+from wikilda._core.jit import njit
+from wikilda.model.model import Parameters
 
 if TYPE_CHECKING:
     from wikilda.urn.urn import Drawn
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
 UNIT = 1 << 12  # one mention
 _LEAST_SHARE = 0.01  # of the posterior
 _LEAST_BASE = 0.001
+_CLEAR = 0.5  # posterior of a new sense that counts
+
+
+@njit
+def new_senses(
+    offsets: NDArray[np.int64], topics: NDArray[np.uint32], symbols: NDArray[np.int64], table: Parameters
+) -> NDArray[np.bool_]:
+    """Which topics of mentions a table does not have for their strings."""
+    new = np.zeros(len(topics), np.bool_)
+    for mention in range(len(offsets) - 1):
+        start, end = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
+        for at in range(offsets[mention], offsets[mention + 1]):
+            new[at] = find(table.topics, start, end, topics[at]) < 0
+    return new
 
 
 class Taught(NamedTuple):
@@ -34,10 +50,13 @@ class Taught(NamedTuple):
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def taught_by(drawn: "Drawn") -> Taught:
-    """What a document teaches."""
+def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
+    """What a document teaches. New senses come from other mentions: they count by the posterior, where it is clear."""
     shares = np.where(drawn.posterior >= _LEAST_SHARE, np.rint(drawn.posterior * UNIT), 0).astype(np.uint32)
-    base = np.where(drawn.from_base >= _LEAST_BASE, np.rint(drawn.from_base * UNIT), 0).astype(np.uint32)
+    from_base = drawn.from_base
+    if new is not None:
+        from_base = np.where(new, np.where(drawn.posterior >= _CLEAR, drawn.posterior, 0.0), from_base)
+    base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
     kept = (shares > 0) | (base > 0)
     before = offsets_of(kept.astype(np.int64))
     return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept])

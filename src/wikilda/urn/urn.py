@@ -15,7 +15,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
-from wikilda.urn._candidates import Candidates, candidates_of, leave_out
+from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_new_senses
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
@@ -189,6 +189,8 @@ class Urn:
         found = candidates_of(symbols, self.model.mentions, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
+        if s.new_sense > 0:
+            found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
         known = np.log(np.maximum(found.priors, 1e-300))

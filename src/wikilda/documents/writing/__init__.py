@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from wikilda._core.errors import InputError
-from wikilda.documents.writing._html import html_fragment, html_page
+from wikilda.documents.writing._html import html_card, html_fragment, html_page
 from wikilda.documents.writing.json_lines import json_lines, tsv_lines
 from wikilda.documents.writing.parquet import write_parquet
 
@@ -13,10 +13,12 @@ __all__ = [
     "FORMATS",
     "HTML",
     "JSON_LINES",
+    "MENTIONS",
     "PARQUET",
     "SUFFIXES",
     "TSV",
     "format_of",
+    "html_card",
     "html_fragment",
     "write_file",
     "write_rows",
@@ -24,6 +26,7 @@ __all__ = [
 
 JSON_LINES, TSV, PARQUET, HTML = "jsonl", "tsv", "parquet", "html"
 FORMATS = (JSON_LINES, TSV, PARQUET, HTML)
+MENTIONS = "parquet with a row a mention"
 SUFFIXES = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".tsv": TSV, ".parquet": PARQUET, ".html": HTML, ".htm": HTML}
 
 Row = dict[str, Any]
@@ -50,8 +53,8 @@ def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:
 
 def write_file(rows: Iterable[Row], path: Path, kind: str) -> None:
     """Rows as a file."""
-    if kind == PARQUET:
-        write_parquet(rows, path)
+    if kind in (PARQUET, MENTIONS):
+        write_parquet(rows, path, mentions=kind == MENTIONS)
         return
     with path.open("wb") as file:
         file.writelines(_STREAMS[kind](rows))

@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 _STYLE = """
 .wikilda { --ink: light-dark(#1d2530, #dfe5ec); --soft: light-dark(#66707d, #9aa5b1);
   --card: light-dark(#f7f9fb, #1b222a); --line: light-dark(#d9e0e7, #303a45);
-  max-width: 46rem; font: 17px/1.65 Georgia, serif }
+  max-width: 46rem; font: 17px/1.65 Georgia, serif; color: var(--ink); color-scheme: light dark }
+[data-jp-theme-light=true] .wikilda, .vscode-light .wikilda { color-scheme: light }
+[data-jp-theme-light=false] .wikilda, .vscode-dark .wikilda { color-scheme: dark }
 .wikilda :is(h1, h2, aside, .card, footer) { font-family: system-ui, sans-serif }
 .wikilda h1 { font-size: 1.25rem } .wikilda h2 { font-size: .9rem; color: var(--soft); overflow-wrap: anywhere }
 .wikilda article { border-top: 1px solid var(--line); padding: .5rem 0 1.5rem }
@@ -22,6 +24,9 @@ _STYLE = """
   background: var(--card); color: var(--ink); border: 1px solid var(--line); border-radius: 6px }
 .wikilda .m:hover .card, .wikilda .m:focus .card { display: block }
 .wikilda .card b { display: block } .wikilda .card span { display: block; color: var(--soft) }
+.wikilda aside div { display: grid; grid-template-columns: minmax(0, 16rem) 8rem 3rem; gap: .6rem; align-items: center }
+.wikilda aside i { height: .55rem; border-radius: 2px; background: #2f81f7; opacity: .6; width: calc(100% * var(--p)) }
+.wikilda th { font-weight: 400; color: var(--soft) } .wikilda :is(th, td) { text-align: start; padding: .1rem .6rem }
 .wikilda :is(aside, footer) { font-size: .8rem; color: var(--soft) }
 """
 _PAGE = """
@@ -58,6 +63,17 @@ def html_fragment(row: dict[str, Any]) -> str:
     return f'<style>{_STYLE}</style><div class="wikilda">{_article(row)}</div>'
 
 
+def html_card(title: str, url: str, rows: Iterable[tuple[str, object]]) -> str:
+    """A thing with a title and a table of what is known of it, as HTML for a notebook."""
+    head = f'<a href="{escape(url)}" rel="noreferrer">{escape(title)}</a>' if _is_address(url) else escape(title)
+    body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
+    return f'<style>{_STYLE}</style><div class="wikilda"><b>{head}</b><table>{body}</table></div>'
+
+
+def _is_address(url: str) -> bool:
+    return urlsplit(url).scheme in ("http", "https")
+
+
 def _head(wiki: str, language: str) -> str:
     return _HEAD.format(wiki=wiki, language=language, style=_STYLE + _PAGE)
 
@@ -70,8 +86,12 @@ def _article(row: dict[str, Any]) -> str:
         parts += [escape(text[last : mention["start"]]), _mention(mention)]
         last = mention["end"]
     parts.append(escape(text[last:]))
-    topics = ", ".join(f"{escape(each['title'])} {each['share']:.0%}" for each in row["topics"])
-    about = f"<aside>Topics: {topics}</aside>" if topics else ""
+    bars = [
+        f'<div><span>{escape(each["title"])}</span><i style="--p:{each["share"]:.3f}"></i>'
+        f"<span>{each['share']:.0%}</span></div>"
+        for each in row["topics"]
+    ]
+    about = f"<aside>Topics{''.join(bars)}</aside>" if bars else ""
     body = f'<div class="text" dir="auto">{"".join(parts)}</div>'
     return f"<article><h2>{escape(row['id'])}</h2>{body}{about}</article>\n"
 
@@ -83,9 +103,10 @@ def _mention(mention: dict[str, Any]) -> str:
         said = f"probably not in the knowledge ({mention['nil']:.0%}); else" if listed else "not in the knowledge"
         return f'<span class="m nil" tabindex="0">{shown}<span class="card">{said}{"".join(listed)}</span></span>'
     best, rest = mention["candidates"][0], "".join(listed[1:])
-    item = f" · {escape(mention['wikidata'])}" if mention["wikidata"] else ""
+    about = (mention[name] for name in ("type", "wikidata") if mention.get(name))
+    item = "".join(f" · {escape(each)}" for each in about)
     card = f'<span class="card"><b>{escape(best["title"])} {best["probability"]:.0%}{item}</b>{rest}</span>'
-    style = f'class="m" style="--p:{best["probability"]:.2f}"'
-    if urlsplit(mention["url"] or "").scheme in ("http", "https"):
+    style = f'class="m" style="--p:{mention.get("confidence") or 0:.2f}"'
+    if _is_address(mention["url"] or ""):
         return f'<a {style} href="{escape(mention["url"])}" rel="noreferrer">{shown}{card}</a>'
     return f'<span {style} tabindex="0">{shown}{card}</span>'

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 _MENTION = (
-    "start", "end", "text", "title", "page_id", "wikidata", "url", "probability", "confidence", "nil", "candidates",
+    "start", "end", "text", "title", "page_id", "wikidata", "url", "type", "probability", "confidence", "nil",
+    "candidates",
 )  # fmt: skip
-_TOPIC = ("title", "page_id", "wikidata", "url", "share")
+_TOPIC = ("title", "page_id", "wikidata", "url", "type", "share")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 

@@ -13,7 +13,8 @@ def schema_of(names: Collection[str]) -> Any:
     """The Arrow schema of rows that have some of the columns that `Linked.to_dict` gives."""
     import pyarrow as pa
 
-    entity = [("title", pa.string()), ("page_id", pa.int64()), ("wikidata", pa.string()), ("url", pa.string())]
+    texts = [(name, pa.string()) for name in ("wikidata", "url", "type")]
+    entity = [("title", pa.string()), ("page_id", pa.int64()), *texts]
     candidate = pa.struct([*entity, ("probability", pa.float64()), ("prior", pa.float64())])
     span = [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
     numbers = [(name, pa.float64()) for name in ("probability", "confidence", "nil")]
@@ -27,8 +28,30 @@ def schema_of(names: Collection[str]) -> Any:
     return pa.schema([(name, kind) for name, kind in columns.items() if name in names])
 
 
-def write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write rows, some at a time."""
+def mention_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row a mention, with flat columns, of a row a document."""
+    for each in row["mentions"]:
+        best = each["candidates"][0] if each["candidates"] else {}
+        known = {name: each[name] for name in ("title", "page_id", "wikidata", "url", "type")}
+        yield {
+            "document": row["id"], "start": each["start"], "end": each["end"], "mention": each["text"], **known,
+            "confidence": each["confidence"], "posterior": best.get("probability"), "nil": each["nil"],
+            "prior": best.get("prior"),
+        }  # fmt: skip
+
+
+def _mention_schema() -> Any:
+    import pyarrow as pa
+
+    texts, wholes = ("document", "mention", "title", "wikidata", "url", "type"), ("start", "end", "page_id")
+    kinds = dict.fromkeys(texts, pa.string()) | dict.fromkeys(wholes, pa.int64())
+    names = ("document", "start", "end", "mention", "title", "page_id", "wikidata", "url", "type", "confidence",
+             "posterior", "nil", "prior")  # fmt: skip
+    return pa.schema([(name, kinds.get(name, pa.float64())) for name in names])
+
+
+def write_parquet(rows: Iterable[dict[str, Any]], path: Path, *, mentions: bool = False) -> None:
+    """Write rows, some at a time: one a document, or one a mention."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -36,10 +59,12 @@ def write_parquet(rows: Iterable[dict[str, Any]], path: Path) -> None:
     group = list(islice(rest, _ROWS))
     first = group[0] if group else {"id": "", "mentions": [], "topics": [], "knowledge": None}
     about = {"wikilda.knowledge": json.dumps(first.get("knowledge"), ensure_ascii=False)}
-    schema = schema_of(first).with_metadata(about)
+    schema = (_mention_schema() if mentions else schema_of(first)).with_metadata(about)
     with pq.ParquetWriter(path, schema, compression="zstd") as out:
         while group:
-            out.write_table(pa.Table.from_pylist([storable(row) for row in group], schema))
+            kept = [storable(row) for row in group]
+            flat = [each for row in kept for each in mention_rows(row)] if mentions else kept
+            out.write_table(pa.Table.from_pylist(flat, schema))
             group = list(islice(rest, _ROWS))
 
 

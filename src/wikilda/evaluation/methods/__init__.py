@@ -18,6 +18,7 @@ from wikilda._core.settings import Settings, suggestion
 from wikilda.evaluation.methods.aida import Aida, AidaLocal
 from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method
 from wikilda.evaluation.methods.entity_topic import EntityTopic
+from wikilda.evaluation.methods.kataria import Kataria
 from wikilda.evaluation.methods.kulkarni import Kulkarni
 from wikilda.evaluation.methods.milne_witten import MilneWitten
 from wikilda.evaluation.methods.pagerank import PageRank
@@ -44,7 +45,7 @@ __all__ = [
 GROUP = "wikilda.methods"  # of entry points
 TUNED = "tuned"  # the variant of a method with the settings that were chosen on AIDA train
 _OURS = (Paper, Lda, Urn, Trained)
-_OTHERS = (Prior, Wikify, MilneWitten, Kulkarni, TagMe, AidaLocal, Aida, EntityTopic, PageRank)
+_OTHERS = (Prior, Wikify, MilneWitten, Kulkarni, TagMe, AidaLocal, Aida, Kataria, EntityTopic, PageRank)
 METHODS: dict[str, type[Method]] = {kind.name: kind for kind in (*_OTHERS, *_OURS)}
 
 

@@ -6,12 +6,14 @@ from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from wikilda.linking import Entity
 from wikilda.server.identifiers import underscored
 from wikilda.server.schemas import FromOne, FromZero, errors
 from wikilda.server.service import Service, service_of
 
 router = APIRouter(tags=["REL"])
 _UNKNOWN_TAG = "NULL"  # what REL says of mentions whose class it does not know
+_TAGS = {"person": "PER", "organisation": "ORG", "place": "LOC"}
 
 
 class RelRequest(BaseModel):
@@ -38,12 +40,16 @@ async def rel(asked: RelRequest, service: Annotated[Service, Depends(service_of)
         linked = service.link(document, candidates=1, topics=0)
         return [
             [each.start, each.end - each.start, each.text, underscored(each.entity.title),
-             round(each.confidence, 6), 0.0 if given else _found(service, each.text), _UNKNOWN_TAG]
+             round(each.confidence, 6), 0.0 if given else _found(service, each.text), _tag(each.entity)]
             for each in linked.mentions
             if each.entity
         ]  # fmt: skip
 
     return await service.answer(work)
+
+
+def _tag(entity: Entity) -> str:
+    return _TAGS.get(entity.type, "MISC") if entity.type else _UNKNOWN_TAG
 
 
 def _found(service: Service, text: str) -> float:

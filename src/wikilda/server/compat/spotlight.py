@@ -7,12 +7,13 @@ from xml.parsers import expat
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
+from wikilda.knowledge.types import TYPES
 from wikilda.linking import Candidate, Document, LinkedMention, Linker, marked
 from wikilda.server.compat import tagme
 from wikilda.server.compat._turtle import Context, Phrase, write
 from wikilda.server.errors import Problem, invalid, shortened
 from wikilda.server.form_params import Fields, fields_of
-from wikilda.server.identifiers import dbpedia, resource_name
+from wikilda.server.identifiers import DBPEDIA_TYPES, dbpedia, resource_name
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, dumps, service_of
@@ -63,7 +64,8 @@ _FIELDS = {
     "text": "the text, required",
     "confidence": "the least probability of an answer, 0.5 if not given",
     "support": "the least number of in-links of an answer, 0 if not given",
-    "policy": "whitelist; comes back",
+    "types": "DBpedia:Person, DBpedia:Place, …: the types that answers have",
+    "policy": "whitelist, or blacklist for answers that do not have these types",
 }
 _TEXT = {"text": "the text, required"}
 _XML = {"text": '<annotation text="…"><surfaceForm name="…" offset="…"/></annotation>, or text with [[mentions]]'}
@@ -81,16 +83,22 @@ class Filter:
     confidence: float
     support: int
     policy: str
+    types: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, fields: Fields) -> "Filter":
-        """The filter that a request has; one that would need types is refused, as there are none."""
-        for name in ("types", "sparql"):
-            if fields.get(name).strip():
-                raise invalid(f"{name}: this knowledge has no types of entities to filter by. Leave {name} out.")
+        """The filter that a request has; types are DBpedia's or our own."""
+        if fields.get("sparql").strip():
+            raise invalid("sparql: there is no SPARQL endpoint to ask. Leave it out.")
+        known = {each.lower(): name for name, each in DBPEDIA_TYPES.items()} | {each: each for each in TYPES}
+        given = [each.strip().lower() for each in fields.get("types").split(",") if each.strip()]
+        for each in given:
+            if each not in known:
+                raise invalid(f"types: there is no type {each!r}; there are {', '.join(DBPEDIA_TYPES.values())}.")
         return cls(
-            fields.number("confidence", 0.5), int(fields.number("support", 0)), fields.get("policy") or "whitelist"
-        )
+            fields.number("confidence", 0.5), int(fields.number("support", 0)), fields.get("policy") or "whitelist",
+            tuple(known[each] for each in given),
+        )  # fmt: skip
 
 
 @parameters(router, "/annotate", _FIELDS, "Link, as Spotlight does", required="text", also=_also("annotate"))
@@ -164,6 +172,8 @@ async def _annotated(request: Request, service: Service, document: Document, wan
 def _passes(mention: LinkedMention, wanted: Filter, linker: Linker) -> bool:
     if not mention.entity or mention.confidence < wanted.confidence:
         return False
+    if wanted.types and (mention.entity.type in wanted.types) == (wanted.policy == "blacklist"):
+        return False
     return not wanted.support or _support(mention.candidates[0], linker) >= wanted.support
 
 
@@ -182,14 +192,14 @@ def _second(found: list[Candidate]) -> str:
 def _json(text: str, mentions: list[LinkedMention], wanted: Filter, linker: Linker) -> dict[str, Any]:
     language = linker.knowledge.site.language
     head = {
-        "@text": text, "@confidence": str(wanted.confidence), "@support": str(wanted.support), "@types": "",
-        "@sparql": "", "@policy": shortened(wanted.policy),
+        "@text": text, "@confidence": str(wanted.confidence), "@support": str(wanted.support),
+        "@types": ",".join(wanted.types), "@sparql": "", "@policy": shortened(wanted.policy),
     }  # fmt: skip
     resources = [
         {
             "@URI": dbpedia(each.candidates[0].entity.title, language),
             "@support": str(_support(each.candidates[0], linker)),
-            "@types": "",
+            "@types": DBPEDIA_TYPES.get(each.candidates[0].entity.type or "", ""),
             "@surfaceForm": each.text,
             "@offset": str(each.start),
             "@similarityScore": str(each.confidence),
@@ -213,7 +223,7 @@ def _form(mention: LinkedMention, linker: Linker) -> dict[str, Any]:
             "@support": str(_support(each, linker)),
             "@priorScore": str(each.prior),
             "@finalScore": str(each.probability),
-            "@types": "",
+            "@types": DBPEDIA_TYPES.get(each.entity.type or "", ""),
         }
         for place, each in enumerate(found)
     ]

@@ -170,10 +170,11 @@ def _draw(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]
     assert isinstance(task.settings, UrnTraining)
     assert paths.knowledge is not None
     urn = _urn(paths.model, _stamp(paths.model), paths.knowledge, task.settings)
-    documents = new_to(_first(paths.first), of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out))
+    first = _first(paths.first)
+    documents = new_to(first, of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out))
     joining = time.process_time() - started
     before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
-    found = sample_urn_shard(documents, urn, before)
+    found = sample_urn_shard(documents, urn, first.mentions, before)
     found.report["joining seconds"] = joining
     Checkpoint(paths.checkpoint, shards).save(number, found)
     return number, len(documents.keys)

@@ -92,7 +92,7 @@ def draw_partition(batches: Iterator[pa.RecordBatch], task: Task, nodes: Nodes) 
             previous = None if notes.null_count else lists([notes], np.uint32).values
             urn = _urn(nodes, task.settings)
             joining = time.process_time() - started
-            found = sample_urn_shard(documents, urn, previous)
+            found = sample_urn_shard(documents, urn, _first(nodes.first).mentions, previous)
             found.report["joining seconds"] = joining
             for kind, name in _NUMBERS.items():
                 yield from count_rows(shard, kind, found.runs[name])

@@ -1,0 +1,138 @@
+"""The paper's table, and the systems of its related work beside it: figures for docs/paper-table.md.
+
+python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long
+python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long --only paper --trained paper-1.model
+
+paper-1.model is the preset `paper` after one iteration on news:
+wikilda init aida.model --preset paper -o paper.model
+wikilda train paper.model bbc.jsonl.xz --method lda --preset paper -o paper-1.model
+A row that was measured before stays in the figures until it is measured again.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.record import FIGURES, write
+from wikilda.evaluation import metrics
+from wikilda.evaluation.datasets import read_dataset
+from wikilda.evaluation.gold import Resolver
+from wikilda.evaluation.methods import Given, Method, everything, make_method
+from wikilda.evaluation.methods.entity_topic import EntityTopic
+from wikilda.evaluation.run import Gold, Run, run
+from wikilda.lda.settings import LdaSettings
+from wikilda.model import Model
+
+NAME = "paper-table"
+LONG = LdaSettings(sweeps=800, burn_in=160)
+SHORT = LdaSettings(sweeps=50, burn_in=10)
+_NOTE = "Rows may come from several runs; seconds include compiling, and grow with the load."
+_BEST = "paper, t = 1, 800 sweeps"
+PUBLISHED = {  # Table 1 of the paper, and the figures of train in its text
+    "test-a": {"prior": (70.76, 69.58), "tagme": (76.89, 74.57), "aida": (79.29, 77.00), _BEST: (80.97, 78.61)},
+    "train": {_BEST: (83.04, 82.84)},
+}  # fmt: skip
+
+
+def methods(given: Given, trained: Model | None, *, long: bool, wanted: list[str]) -> Iterator[Method]:
+    """The methods wanted, each made when its turn comes: the paper's sampler at t = 0 and t = 1, 50 and 800 sweeps."""
+    for name in wanted:
+        if name != "paper":
+            yield make_method(name, given)
+            continue
+        for settings in (SHORT, LONG) if long else (SHORT,):
+            if trained:
+                made = make_method("lda", Given(trained, given.knowledge), {"lda": settings})
+            else:
+                made = make_method("paper", given, {"paper": settings})
+            made.name = f"paper, t = {trained.iteration if trained else 0}, {settings.sweeps} sweeps"
+            yield made
+
+
+def row(found: Run, method: Method, published: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    """A row of the table."""
+    measured = metrics.accuracy(found)
+    micro, macro = published.get(found.method, (None, None))
+    memory = None
+    if isinstance(method, EntityTopic):
+        arrays = [part for each in method.trained for part in (each if isinstance(each, tuple) else (each,))]
+        memory = round(sum(each.nbytes for each in arrays) / 1e9, 2)
+    return {
+        "method": found.method,
+        "micro": f"{measured.micro:.2f} ± {measured.micro_deviation:.2f}",
+        "macro": f"{measured.macro:.2f} ± {measured.macro_deviation:.2f}",
+        "paper's micro": micro,
+        "paper's macro": macro,
+        "seconds": round(found.seconds, 1),
+        "to prepare, s": round(found.preparation, 1),
+        "GB of counts": memory,
+    }
+
+
+def differences(runs: list[Run]) -> list[dict[str, Any]]:
+    """The last method against each other one."""
+    rows = []
+    for other in runs[:-1]:
+        micro, macro = metrics.compare(runs[-1], other).values()
+        rows.append({
+            "difference": f"{runs[-1].method} − {other.method}",
+            "micro": f"{micro.value:+.2f} [{micro.low:+.2f}, {micro.high:+.2f}]", "p": round(micro.p, 3),
+            "macro": f"{macro.value:+.2f} [{macro.low:+.2f}, {macro.high:+.2f}]", "p of macro": round(macro.p, 3),
+        })  # fmt: skip
+    return rows
+
+
+def measure(name: str, options: argparse.Namespace) -> Iterator[dict[str, list[dict[str, Any]]]]:
+    """The tables of a set, after each method; differences come last."""
+    model = Model.open(options.set[1])
+    knowledge = model.knowledge()
+    gold = Gold(read_dataset(Path(options.set[2]))[0], Resolver(knowledge))
+    given = Given(model, knowledge, gold.documents)
+    trained = Model.open(options.trained) if options.trained else None
+    runs, rows = [], []
+    wanted = options.only or [each for each in everything() if each not in options.skip]
+    for method in methods(given, trained, long=options.long, wanted=wanted):
+        runs.append(run(method, gold, options.threads))
+        rows.append(row(runs[-1], method, PUBLISHED.get(name, {})))
+        print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
+        yield {name: rows}
+    if not options.only:
+        yield {name: rows, f"{name}, paired": differences(runs)}
+
+
+def merged(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """Tables with the rows of both; where they have the same, that of now."""
+    tables = dict(before)
+    for name, rows in now.items():
+        key = next(iter(rows[0]))
+        both = {each[key]: each for each in (*tables.get(name, []), *rows)}
+        tables[name] = sorted(both.values(), key=lambda each: _order(each[key]))
+    return tables
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Methods in the order that they have in the package, variants and models together."""
+    names = [each for each in everything() if ":" not in each]
+    base = name.split(" − ")[-1].split(":")[0].split(",")[0]
+    return (names.index(base) if base in names else len(names), name)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", nargs=3, required=True, metavar=("NAME", "MODEL", "GOLD"))
+    parser.add_argument("--trained", type=Path, help="the preset `paper` after one iteration")
+    parser.add_argument("--long", action="store_true", help="800 sweeps, too")
+    parser.add_argument("--only", action="append", help="just this method; its row joins those measured before")
+    parser.add_argument("--skip", action="append", default=[], help="a method to leave out")
+    parser.add_argument("--threads", type=int)
+    options = parser.parse_args()
+    file = FIGURES / f"{NAME}.json"
+    for tables in measure(options.set[0], options):
+        before = json.loads(file.read_text("utf-8"))["tables"] if file.exists() else {}
+        write(NAME, merged(before, tables), note=_NOTE)
+
+
+if __name__ == "__main__":
+    main()

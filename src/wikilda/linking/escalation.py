@@ -1,0 +1,159 @@
+"""Doubtful mentions for a person or another model to decide, and their decisions taken back in.
+
+A line of the file is a mention: where it is, the text around it, its candidates with their first sentences and the log
+odds of each kind of evidence, and `title`, which is to be filled in: a title, or null for NIL. A line without `title`
+is undecided. The other mentions of a document are then drawn given what was decided.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wikilda._core.errors import InputError
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.documents.writing.json_lines import json_line
+from wikilda.linking.results import Candidate, Linked, LinkedMention
+
+if TYPE_CHECKING:
+    from wikilda.linking.linker import Linker
+
+_AROUND = 300  # characters of text on either side
+Span = tuple[int, int]
+Decisions = Mapping[Span, str | None]
+
+
+def doubtful(linker: "Linker", linked: Linked, below: float) -> Iterator[dict[str, Any]]:
+    """The mentions of a document whose answer, an entity or NIL, is less probable than `below`."""
+    numbers = [at for at, each in enumerate(linked.mentions) if max(each.confidence, each.nil) < below]
+    if not numbers:
+        return
+    document = Document(linked.text, [(each.start, each.end) for each in linked.mentions], linked.id)
+    reasons = _reasons(linker, document, numbers)
+    for at in numbers:
+        yield {"document": linked.id, **_described(linker, linked, linked.mentions[at], reasons.get(at, {}))}
+
+
+def _described(linker: "Linker", linked: Linked, mention: LinkedMention, reasons: dict[str, Any]) -> dict[str, Any]:
+    sentences = linker.knowledge.sentences
+    return {
+        "start": mention.start,
+        "end": mention.end,
+        "mention": mention.text,
+        "before": linked.text[max(0, mention.start - _AROUND) : mention.start],
+        "after": linked.text[mention.end : mention.end + _AROUND],
+        "confidence": round(mention.confidence, 6),
+        "nil": round(mention.nil, 6),
+        "candidates": [
+            {**each.to_dict(), "sentence": sentences[each.entity.topic], "log_odds": reasons.get(each.entity.title)}
+            for each in mention.candidates
+        ],
+    }
+
+
+def _reasons(linker: "Linker", document: Document, numbers: list[int]) -> dict[int, dict[str, Any]]:
+    """By mention and title the log odds against the best rival; none from the paper's sampler, which has none."""
+    if linker.urn is None:
+        return {}
+    explained = linker.explain(document).mentions
+    return {
+        at: {
+            each.entity.title: {name: round(value, 3) for name, value in asdict(each.odds).items()}
+            for each in explained[at].candidates
+        }
+        for at in numbers
+    }
+
+
+class Escalation:
+    """The file of a run: in its order, resuming where the run resumes."""
+
+    def __init__(self, output: Path, below: float, linker: "Linker", done: int) -> None:
+        self.path, self.below, self.linker, self.number = (
+            output.with_name(output.name + ".doubtful.jsonl"),
+            below,
+            linker,
+            done,
+        )
+        kept = []
+        if done and self.path.is_file():
+            lines = self.path.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if line.endswith(b"\n") and json.loads(line)["number"] < done]
+        self.path.write_bytes(b"".join(kept))
+        self._file = self.path.open("ab")
+
+    def add(self, linked: Any) -> None:
+        """A document is done, or could not be read."""
+        if isinstance(linked, Linked):
+            for row in doubtful(self.linker, linked, self.below):
+                self._file.write(json_line({"number": self.number, **row}))
+            self._file.flush()
+        self.number += 1
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_decisions(path: Path) -> dict[str, dict[Span, str | None]]:
+    """What was decided, by document and span."""
+    found: dict[str, dict[Span, str | None]] = {}
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}).") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if "title" in row:
+                title = row["title"]
+                found.setdefault(str(row["document"]), {})[int(row["start"]), int(row["end"])] = title and str(title)
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}:{number}: is no decision: {error!r}. It has document, start, end, title."
+            ) from None
+    return found
+
+
+def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> EncodedDocument:
+    """A document whose decided mentions are drawn as what they were decided to be.
+
+    A mention of a topic is read as a string that means little else, as its title does; one of NIL as an unknown string.
+    """
+    places = {tuple(span): at for at, span in enumerate(encoded.spans)}
+    symbols = np.array(encoded.mentions, np.int64)
+    for span, title in decisions.items():
+        if span not in places:
+            raise InputError(f"document {encoded.id!r}: has no mention [{span[0]}, {span[1]}), which was decided.")
+        symbols[places[span]] = -1 if title is None else _symbol(linker, title, int(symbols[places[span]]))
+    return replace(encoded, mentions=symbols)
+
+
+def _symbol(linker: "Linker", title: str, before: int) -> int:
+    """The mention string that means a topic most surely: its title, a redirect, or the string itself."""
+    known, topic = linker.knowledge, linker.entity(title).topic
+    strings = (known.find_mention(each) for each in (known.titles[topic], title))
+    best = max(
+        (each for each in (*strings, before) if each >= 0), key=lambda each: _share(linker, each, topic), default=-1
+    )
+    return best if best >= 0 and _share(linker, best, topic) > 0 else before
+
+
+def _share(linker: "Linker", mention: int, topic: int) -> float:
+    topics, counts = linker.knowledge.mentions.row(mention)
+    return float(counts[topics == topic].sum() / counts.sum())
+
+
+def decided(linker: "Linker", mention: LinkedMention, title: str | None) -> LinkedMention:
+    """A mention with its answer."""
+    if title is None:
+        return replace(mention, nil=1.0)
+    entity = linker.entity(title)
+    before = next((each.prior for each in mention.candidates if each.entity.topic == entity.topic), 0.0)
+    return replace(mention, candidates=[Candidate(entity, 1.0, before)], nil=0.0)

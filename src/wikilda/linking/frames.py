@@ -1,0 +1,149 @@
+"""Data frames in, data frames out: pandas, Polars, Arrow, or whatever speaks the Arrow interface.
+
+Texts are read from Arrow's memory batch by batch; of the frame, only the columns that are needed are looked at.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from wikilda._core.errors import InputError
+from wikilda._core.settings import suggestion
+from wikilda.documents.document import Document
+from wikilda.linking.results import Linked
+
+if TYPE_CHECKING:
+    from wikilda.linking.linker import Linker
+
+MENTIONS, DOCUMENTS = "mentions", "documents"
+COLUMNS = {
+    "start": pa.int64(), "end": pa.int64(), "mention": pa.string(), "title": pa.string(), "topic": pa.int64(),
+    "wikidata": pa.string(), "confidence": pa.float64(), "posterior": pa.float64(), "nil": pa.float64(),
+    "prior": pa.float64(), "type": pa.string(),
+}  # fmt: skip
+MENTION = pa.struct(list(COLUMNS.items()))
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+
+
+def mention_rows(linked: Linked) -> Iterator[tuple[Any, ...]]:
+    """The values of `COLUMNS` for each mention; those of an entity are None where the mention is NIL."""
+    for each in linked.mentions:
+        entity, best = each.entity, each.candidates[0] if each.candidates else None
+        known = (entity.title, entity.topic, entity.wikidata) if entity else (None, None, None)
+        numbers = (each.confidence, best.probability if best else None, each.nil, best.prior if best else None)
+        yield (each.start, each.end, each.text, *known, *numbers, entity.type if entity else None)
+
+
+def link_table(
+    linker: "Linker", table: pa.Table, text: str = "text", *, id: str | None = None, rows: str = MENTIONS,  # noqa: A002
+    workers: int = 1, candidates: int = 1,
+) -> pa.Table:  # fmt: skip
+    """Link the texts of an Arrow table: see `Linker.link_frame`."""
+    if rows not in (MENTIONS, DOCUMENTS):
+        raise InputError(f"rows is {MENTIONS} or {DOCUMENTS}, not {rows!r}.")
+    texts = _strings(table, text)
+    names = table.column(column_of(table, id)) if id else pa.chunked_array([pa.array(range(len(texts)), pa.int64())])
+    documents = (
+        Document(each.as_py() or "", id=str(name.as_py())) for each, name in zip(texts, names, strict=True)
+    )  # fmt: skip
+    results = linker.link_many(documents, workers=workers, candidates=candidates, topics=0)
+    if rows == DOCUMENTS:
+        nested = [[dict(zip(COLUMNS, row, strict=True)) for row in mention_rows(each)] for each in results]
+        return _without(table, "mentions").append_column("mentions", pa.array(nested, pa.list_(MENTION)))
+    found = [(place, *row) for place, each in enumerate(results) for row in mention_rows(each)]
+    columns = list(zip(*found, strict=True)) or [()] * (1 + len(COLUMNS))
+    if pa.types.is_string_view(names.type):  # Polars' strings, which Arrow cannot take from
+        names = names.cast(pa.large_string())
+    owners = names.take(pa.array(columns[0], pa.int64()))
+    flat = [pa.array(values, kind) for values, kind in zip(columns[1:], COLUMNS.values(), strict=True)]
+    return pa.table([owners, *flat], ["document", *COLUMNS])
+
+
+def link_frame(linker: "Linker", frame: Any, text: str = "text", **options: Any) -> Any:
+    """Link the texts of a data frame, and return one of the same library: see `Linker.link_frame`."""
+    table, library = as_table(frame)
+    return like(link_table(linker, table, text, **options), library)
+
+
+def like(table: pa.Table, library: str) -> Any:
+    """A table as a data frame of a library; Arrow's own for any other."""
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
+        import polars
+
+        return polars.from_arrow(table)
+    return table
+
+
+class BatchLinker:
+    """Links Arrow batches: what Ray Data's `map_batches`, Dask's `map_partitions` or `datasets.map` can call.
+
+    It travels to other processes as the path of its model, which is opened where it is first called.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> link = BatchLinker(sample, rows="documents")
+    >>> found = link(pa.table({"text": ["Croft bowled for England.", None]}))
+    >>> [len(each) for each in found.column("mentions").to_pylist()]
+    [2, 0]
+    """
+
+    def __init__(self, model: str | Path, text: str = "text", **options: Any) -> None:
+        self.model, self.text, self.options = str(model), text, options
+
+    def __call__(self, batch: Any) -> Any:
+        """Link a batch: an Arrow table or record batch, or a data frame."""
+        return link_frame(_opened(self.model), batch, self.text, **self.options)
+
+
+@lru_cache(maxsize=1)
+def _opened(model: str) -> "Linker":
+    from wikilda.linking.linker import Linker
+
+    return Linker.open(model)
+
+
+def as_table(frame: Any) -> tuple[pa.Table, str]:
+    """A frame as an Arrow table, and its library; what is wrong with its columns has a message."""
+    library = type(frame).__module__.split(".")[0]
+    if isinstance(frame, pa.Table):
+        return frame, library
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame]), library
+    try:
+        if library == "pandas":
+            return pa.Table.from_pandas(frame, preserve_index=False), library
+        if library == "polars" and hasattr(frame, "collect"):
+            frame = frame.collect()
+        return pa.table(frame), library
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise InputError(f"a column of the data frame has values of several types: {error}") from None
+    except (TypeError, ValueError):
+        raise InputError(f"a {type(frame).__name__} is no data frame: it has no Arrow interface.") from None
+
+
+def column_of(table: pa.Table, name: str) -> str:
+    """The name of a column that is there."""
+    if name not in table.column_names:
+        raise InputError(f"there is no column {name!r}{suggestion(name, table.column_names)}")
+    return name
+
+
+def _strings(table: pa.Table, name: str) -> pa.ChunkedArray:
+    found = table.column(column_of(table, name))
+    if pa.types.is_dictionary(found.type):
+        found = found.cast(found.type.value_type)
+    if pa.types.is_null(found.type):
+        return found.cast(pa.string())
+    if not any(test(found.type) for test in _TEXTS):
+        raise InputError(f"column {name!r} has values of type {found.type}; texts are strings.")
+    return found
+
+
+def _without(table: pa.Table, name: str) -> pa.Table:
+    return table.drop_columns([name]) if name in table.column_names else table

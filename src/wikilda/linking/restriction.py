@@ -1,0 +1,82 @@
+"""Answers restricted to some topics: by type, by category, by title."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.errors import InputError
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.describe import suggest
+from wikilda.linking.results import Candidate, Linked, LinkedMention
+
+CANDIDATES = 64  # of a mention that are looked at before most of them are ruled out
+_DEPTH = 4  # steps below a category
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """Which topics may be answers: those of some types, in a category or below it, with some titles; all of it holds.
+
+    Examples
+    --------
+    >>> wanted = Restriction(types=("person",))
+    >>> linked = linker.link("Croft took five wickets for England.", candidates=64)
+    >>> [each.entity.title for each in wanted.apply(linked, wanted.topics(linker.knowledge)).mentions]
+    ['Robert Croft']
+    """
+
+    types: tuple[str, ...] = ()
+    category: str = ""
+    titles: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.types or self.category or self.titles)
+
+    def topics(self, knowledge: Knowledge) -> NDArray[np.bool_]:
+        """The topics that remain; an error if one of the conditions cannot hold for any."""
+        allowed = np.ones(len(knowledge.titles), np.bool_)
+        if self.types:
+            allowed &= knowledge.types.topics(self.types)
+        if self.category:
+            allowed &= _within(knowledge, self.category)
+        if self.titles:
+            allowed &= _named(knowledge, self.titles)
+        if not allowed.any():
+            raise InputError("no topic is of these types, in this category and among these titles.")
+        return allowed
+
+    def apply(self, linked: Linked, allowed: NDArray[np.bool_], most: int = 5) -> Linked:
+        """A result with the posterior conditioned on what is allowed; mentions that cannot mean any of it are gone."""
+        kept = (self.apply_to(each, allowed, most) for each in linked.mentions)
+        return replace(linked, mentions=[each for each in kept if each.candidates])
+
+    def apply_to(self, mention: LinkedMention, allowed: NDArray[np.bool_], most: int = 5) -> LinkedMention:
+        """A mention with the candidates that are allowed; it has none if none of those is."""
+        found = [each for each in mention.candidates if allowed[each.entity.topic]]
+        total = sum(each.probability for each in found)
+        if total <= 0:
+            return replace(mention, candidates=[])
+        scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
+        return replace(mention, candidates=scaled)
+
+
+def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:
+    category = knowledge.categories.find(name)
+    if category < 0:
+        raise InputError(f"there is no category {name!r}.")
+    found = np.zeros(len(knowledge.titles), np.bool_)
+    found[knowledge.categories.members_of(category, _DEPTH)] = True
+    return found
+
+
+def _named(knowledge: Knowledge, titles: Iterable[str]) -> NDArray[np.bool_]:
+    found = np.zeros(len(knowledge.titles), np.bool_)
+    for title in titles:
+        topic = knowledge.find_topic(title)
+        if topic < 0:
+            near = ", ".join(suggest(knowledge, title, 8))
+            raise InputError(f"there is no title {title!r}{'; there are: ' if near else ''}{near}.")
+        found[topic] = True
+    return found

@@ -1,0 +1,72 @@
+"""`link_files`: the command's work as a call, resumed after an interruption."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from wikilda import Bad, InputError, Linked, Linker, ReadSettings, link_files
+from wikilda.linking.files import Observer
+from wikilda.sample import texts
+
+
+def write(path: Path, count: int) -> Path:
+    rows = [{"id": str(at), "text": texts()[at % 3]["text"][:120]} for at in range(count)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "no\n", "utf-8")
+    return path
+
+
+class Interrupting(Observer):
+    """Interrupts a run after some documents."""
+
+    def __init__(self, after: int) -> None:
+        self.left, self.seen, self.before = after, 0, (0, 0)
+
+    def resume(self, documents: int, bad: int) -> None:
+        self.before = (documents, bad)
+
+    def note(self, linked: Linked | Bad) -> None:
+        self.seen += 1
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def test_results_are_those_of_the_linker_and_the_skipped_are_counted(
+    model: Path, linker: Linker, tmp_path: Path
+) -> None:
+    source = write(tmp_path / "in.jsonl", 4)
+    done = link_files(str(model), str(source), str(tmp_path / "out.jsonl"), workers=2, candidates=3)
+    assert done == (tmp_path / "out.jsonl", 4, 1)
+    rows = [json.loads(line) for line in done.output.read_text("utf-8").splitlines()]
+    assert [row["id"] for row in rows] == ["0", "1", "2", "3"]
+    assert {len(each["candidates"]) for row in rows for each in row["mentions"]} <= {1, 2, 3}
+
+
+def test_an_interrupted_run_resumes_and_gives_the_same_bytes(model: Path, tmp_path: Path) -> None:
+    source, output = write(tmp_path / "in.jsonl", 9), tmp_path / "out.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        link_files(model, source, output, workers=1, topics=0, observer=Interrupting(4))
+    assert not output.exists()
+    with pytest.raises(InputError, match="of a run with another method, settings"):
+        link_files(model, source, output, workers=1, topics=0, method="lda")
+    rest = Interrupting(100)
+    done = link_files(model, source, output, workers=1, topics=0, observer=rest)
+    assert (rest.before, rest.seen) == ((4, 0), 6)
+    assert (done.documents, done.skipped) == (9, 1)
+    whole = link_files(model, source, tmp_path / "whole.jsonl", workers=3, topics=0)
+    assert whole.output.read_bytes() == output.read_bytes()
+
+
+def test_what_cannot_be_done(model: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", 1)
+    for output, words in (("out.txt", "ends in .jsonl"), ("no/out.jsonl", "there is no directory")):
+        with pytest.raises(InputError, match=words):
+            link_files(model, source, tmp_path / output)
+    with pytest.raises(InputError, match="there are no files to link"):
+        link_files(model, [], tmp_path / "out.jsonl")
+    csv = tmp_path / "a.csv"
+    csv.write_text("id,text\n1,x\n")
+    with pytest.raises(InputError, match="has no column 'body'"):
+        link_files(model, csv, tmp_path / "out.jsonl", reading=ReadSettings(text_column="body"))
+    assert not list(tmp_path.glob("out*"))

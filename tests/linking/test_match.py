@@ -1,0 +1,105 @@
+"""Cells of tables: matched with topics, with each other, from Python and from the command line."""
+
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.test_cli import run
+from wikilda._core.errors import InputError
+from wikilda.linking import Linker
+from wikilda.linking.match import Row, clusters, match_rows
+
+NAMES = [
+    "Brian Lara",
+    "Croft",
+    "B. C. Lara",
+    None,
+    "England",
+    "Zyx Holdings Ltd",
+    "ZYX Holdings, Ltd.",
+    "",
+    "Brian Lara",
+]
+
+
+def test_rows_are_each_others_context(linker: Linker) -> None:
+    found = linker.match_frame(pa.table({"name": NAMES, "n": range(9)}), "name")
+    assert found.column("n").to_pylist() == list(range(9))
+    titles = found.column("match_title").to_pylist()
+    assert titles[0] == titles[8] == "Brian Lara"
+    assert titles[1] == "Robert Croft"
+    assert titles[3] is titles[7] is None
+    numbers = found.column("match_cluster").to_pylist()
+    assert numbers[0] == numbers[8]
+    assert numbers[5] == numbers[6] != numbers[0]
+    assert numbers[3] is numbers[7] is None
+
+
+def test_other_columns_are_context(linker: Linker) -> None:
+    frame = pd.DataFrame({"name": ["Croft", "Croft"], "about": ["took wickets for England", "shoots in a video game"]})
+    found = linker.match_frame(frame, "name", context=["about"], types=["person"])
+    assert isinstance(found, pd.DataFrame)
+    assert found["match_title"][0] == "Robert Croft"
+    assert found["match_posterior"][0] > found["match_posterior"][1] or found["match_title"][1] != "Robert Croft"
+
+
+def test_the_same_row_has_the_same_answer(linker: Linker) -> None:
+    rows = [Row("Croft"), Row("England"), Row("Croft")] * 40
+    found = match_rows(linker, rows, workers=2)
+    assert len(found) == 120
+    assert found[0] == found[2] == found[-1]
+
+
+def test_clusters() -> None:
+    cells = [("a b", None), ("B, A", None), ("Émile Zola", 7), ("E. Zola", 7), ("Big Corp", None),
+             ("Big Corp Trust", None), ("Big Corp Trust Now", None), ("", None), ("Big", None)]  # fmt: skip
+    assert clusters(cells) == [0, 0, 1, 1, 2, 2, 2, None, 3]
+    ambiguous = [("Jan Smith", None), ("Jan Smith Senior", None), ("Jan Smith Junior", None)]
+    assert clusters(ambiguous) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("frame", "column", "options", "message"),
+    [
+        (pa.table({"name": ["a"]}), "nme", {}, "no column 'nme'.*name"),
+        (pa.table({"name": ["a"]}), "name", {"context": ["b"]}, "no column 'b'"),
+        (pa.table({"name": ["a"]}), "name", {"types": ["persn"]}, "no type 'persn'"),
+        (pa.table({"name": ["a"], "match_title": ["b"]}), "name", {}, "has a column 'match_title'"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    linker: Linker, frame: pa.Table, column: str, options: dict[str, list[str]], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        linker.match_frame(frame, column, **options)
+
+
+def test_numbers_and_empty_tables(linker: Linker) -> None:
+    assert linker.match_frame(pa.table({"name": [12, None]}), "name").num_rows == 2
+    assert linker.match_frame(pa.table({"name": pa.array([], pa.string())}), "name").num_rows == 0
+
+
+def test_the_command(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text('number,name\n007,"Brian Lara"\n008,Croft\n009,\n', "utf-8")
+    code, out, said = run("match", model, source, "--column", "name")
+    assert code == 0, said
+    rows = list(csv.DictReader(out.splitlines()))
+    assert [(row["number"], row["match_title"]) for row in rows] == [
+        ("007", "Brian Lara"),
+        ("008", "Robert Croft"),
+        ("009", ""),
+    ]
+    for name in ("out.parquet", "out.jsonl", "out.tsv"):
+        assert run("match", model, source, "--column", "name", "-o", tmp_path / name)[0] == 0
+    assert pq.read_table(tmp_path / "out.parquet").column("match_title").to_pylist()[1] == "Robert Croft"
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])["number"] == "007"
+    assert run("match", model, tmp_path / "out.jsonl", "--column", "number")[0] == 1  # it has our columns already
+    assert run("match", model, source, "--column", "name", "-o", tmp_path / "out.tsv")[0] == 1
+    assert run("match", model, source, "--column", "nme")[0] == 1
+    assert run("match", model, tmp_path / "none.csv", "--column", "name")[0] == 1

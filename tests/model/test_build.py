@@ -1,0 +1,103 @@
+"""A model from a dump in one step: self-contained, resumed after an interruption, never half-written."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.wikis import FILLER, page, write_dump
+from wikilda import BuildSettings, Knowledge, Linker, Model, ModelSettings, build
+from wikilda._core.errors import ArtifactError, InputError
+from wikilda.knowledge import build as building
+from wikilda.model import build as whole
+from wikilda.training.corpus import make_corpus
+
+SETTINGS = BuildSettings(max_word_share=1.0, min_word_topics=1)
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    pages = [
+        page("Java", f"'''Java''' is an island of [[Indonesia]]. {FILLER}"),
+        page("Indonesia", f"Home of [[Java]] and its volcanoes. {FILLER}"),
+    ]
+    return write_dump(tmp_path / "wiki.xml", pages)
+
+
+def made(dump: Path, target: Path, **options: object) -> Model:
+    return build(dump, target, settings=SETTINGS, workers=1, **options)  # type: ignore[arg-type]
+
+
+def test_a_build_links_wherever_it_is_moved_to(dump: Path, tmp_path: Path) -> None:
+    made(dump, tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+    dump.unlink()
+    linked = Linker.open(tmp_path / "b").link("Java is an island of Indonesia.")
+    assert [str(each.entity) for each in linked.mentions] == ["Java", "Indonesia"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["b"]
+
+
+def test_what_needs_knowledge_takes_a_model(dump: Path, tmp_path: Path) -> None:
+    model = made(dump, tmp_path / "a")
+    known = Knowledge.open(tmp_path / "a")
+    assert known.identity == model.knowledge_identity == Knowledge.open(tmp_path / "a" / "knowledge").identity
+    texts = tmp_path / "text.txt"
+    texts.write_text("Java is an island.")
+    assert make_corpus([texts], tmp_path / "a", tmp_path / "corpus", workers=1).documents == 1
+    with pytest.raises(ArtifactError, match="is wikilda knowledge, not model"):
+        Linker.open(tmp_path / "a" / "knowledge")
+
+
+def test_an_interrupted_build_resumes_after_its_knowledge(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(whole, "create_model", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            made(dump, tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+    with monkeypatch.context() as patched:
+        patched.setattr(building, "build_from_dump", _stop)  # is not needed again
+        resumed = made(dump, tmp_path / "a")
+    assert resumed.identity == made(dump, tmp_path / "b").identity
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b", "wiki.xml"]
+
+
+def test_other_settings_do_not_resume(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(whole, "create_model", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            made(dump, tmp_path / "a")
+    other = build(dump, tmp_path / "a", workers=1, settings=BuildSettings(max_word_share=1.0, min_word_topics=2))
+    assert other.knowledge().settings.min_word_topics == 2
+
+
+def test_a_build_that_fails_leaves_the_model_that_was_there(dump: Path, tmp_path: Path) -> None:
+    before = made(dump, tmp_path / "a").identity
+    with pytest.raises(ArtifactError, match="exists already"):
+        made(dump, tmp_path / "a")
+    broken = tmp_path / "broken.xml"
+    broken.write_text("<mediawiki>")
+    with pytest.raises(InputError):
+        made(broken, tmp_path / "a", overwrite=True)
+    assert Model.open(tmp_path / "a").identity == before
+    again = made(dump, tmp_path / "a", overwrite=True, model_settings=ModelSettings(alpha=0.5))
+    assert again.settings.alpha == 0.5
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "broken.xml", "wiki.xml"]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [("nowhere.xml", "no such file"), ([], "there is no dump"), ([".", "wiki.xml"], "is a directory. Give dumps")],
+)
+def test_sources_that_are_none(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: object, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        build(source, "a")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="page_props go with a dump"):
+        build(".", "a", page_props="x")
+
+
+def _stop(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,57 @@
+"""Growth: a string gains a topic that the wiki never linked it to, from texts in which it is a new name for it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.training.conftest import write_lines
+from wikilda.linking import Linker, marked
+from wikilda.model import Model
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.metrics import read_metrics
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
+
+# In this league "Mercury" is what everybody calls Robert Croft, the Glamorgan off-spinner.
+REPORTS = [
+    "[[Robert Croft]] bowled for [[Glamorgan]] {}; the off-spinner [[Mercury]] took {} wickets, and the batsmen were out.",
+    "[[Glamorgan]] sent {} batsmen in. [[Mercury]], as [[Robert Croft]] is called, bowled an over of spin for {} runs.",
+    "A wicket for [[Mercury]] on day {}: [[Robert Croft]] of [[Glamorgan]] and [[England]] had {} batsmen caught.",
+]
+
+
+def texts(count: int) -> list[object]:
+    made = [marked(REPORTS[at % 3].format(at + 2, at + 3), f"report {at}") for at in range(count)]
+    return [{"id": each.id, "text": each.text, "mentions": each.spans} for each in made]
+
+
+@pytest.fixture(scope="module")
+def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    place = tmp_path_factory.mktemp("growth")
+    how = UrnTraining(held_out=0.0, evaluated=0)
+    lines = write_lines(place / "texts.jsonl", texts(12))
+    return train(model, lines, place / "model", how, Plan(2, 2), engine=LocalEngine(1))
+
+
+def meaning(model: Path, text: str) -> list[str]:
+    found = Linker.open(model).link(marked(text, "new"))
+    return [each.candidates[0].entity.title for each in found.mentions]
+
+
+def test_a_new_name_is_learned_from_context(trained: Model, model: Path) -> None:
+    text = "The off-spinner [[Mercury]] took five wickets for [[Glamorgan]] and the batsmen were out."
+    assert meaning(model, text)[0] != "Robert Croft", "the wiki does not know the name"
+    assert meaning(trained.path, text)[0] == "Robert Croft"
+    assert read_metrics(trained.path)[-1].gained == 1
+
+
+def test_old_meanings_stay(trained: Model, model: Path) -> None:
+    text = "[[Mercury]] is the planet nearest to the sun, which orbits in the Solar System."
+    assert meaning(trained.path, text) == meaning(model, text)
+
+
+def test_without_growth_or_with_too_few_mentions_nothing_is_gained(model: Path, tmp_path: Path) -> None:
+    for count, how in ((12, UrnTraining(held_out=0.0, evaluated=0, new_sense=0.0)), (2, UrnTraining(held_out=0.0))):
+        lines = write_lines(tmp_path / "texts.jsonl", texts(count))
+        made = train(model, lines, tmp_path / f"{count}", how, Plan(1, 1), engine=LocalEngine(1))
+        assert made.change["gained"] == 0

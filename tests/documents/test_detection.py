@@ -13,7 +13,7 @@ from wikilda.documents.detection import choose_detector
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
 from wikilda.sample import texts
-from wikilda.text.tokens import mention_key
+from wikilda.text.tokens import WORD, mention_key, token_hashes
 
 # How often each string is a link, and how often it occurs.
 STRINGS = {
@@ -21,7 +21,7 @@ STRINGS = {
     "times square": (9, 9), "the hague": (4, 5), "hague": (5, 9), "apple": (8, 10), "smith": (3, 30), "u.s.": (9, 9),
     "東京": (5, 6), "東京都": (4, 4), "京都": (4, 4), "москва": (9, 9), "ירושלים": (7, 7), "café": (9, 9), "1984": (1, 30), "of": (1, 500),
 }  # fmt: skip
-ALL = DetectorSettings(capitalised=0, unclear=0, part=0, lower=0, uncased=0)
+ALL = DetectorSettings(capitalised=0, unclear=0, part=0, lower=0, uncased=0, unknown=float("inf"))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,11 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("May it rain? Then it may snow.", []),  # the first word of a sentence, in lower case elsewhere
         ("I like Apple. Apple sells them.", ["Apple", "Apple"]),  # the first word of a sentence, a name elsewhere
         ("THEY MAY EAT APPLE\nthey may eat", ["APPLE"]),  # a line of capitals
-        ("We met John Smith.", []),  # may be part of a name that is not known
+        ("We met John Smith.", ["John Smith"]),  # a name that is not known, and no part of it
+        ("We met J. Smith and Jean-Paul O'Hara.", ["J. Smith", "Jean-Paul O'Hara"]),
+        ("JOHN SMITH WON\nHe won.", ["SMITH"]),  # a line of capitals has no names of its own
+        ("John Smith won.", ["John Smith"]),
+        ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere
         ("We met Smith.", ["Smith"]),
         ("He is in The Hague.", ["The Hague"]),
         ("The U.S. is large.", ["U.S."]),
@@ -69,6 +73,10 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
 )
 def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:
     assert found(text) == mentions
+
+
+def test_names_that_are_not_known_when_not_asked_for(known: Knowledge) -> None:
+    assert DictionaryDetector(known, DetectorSettings(unknown=float("inf"))).detect("We met John Smith.") == []
 
 
 def test_lower_case_when_asked_for(known: Knowledge) -> None:
@@ -119,8 +127,11 @@ def test_spans_are_exact_in_any_text(known: Knowledge, pieces: list[str]) -> Non
         for start, end in DictionaryDetector(known, settings).detect(text):
             assert last <= start < end <= len(text)
             last = end
-            assert known.find_mention(text[start:end]) >= 0
-            assert mention_key(text[start:end])[0] in STRINGS
+            if known.find_mention(text[start:end]) >= 0:
+                assert mention_key(text[start:end])[0] in STRINGS
+            else:  # a name of several words
+                assert settings.unknown < 1
+                assert sum(token & WORD > 0 for token in token_hashes(text[start:end])) > 1
 
 
 def test_a_linker_finds_what_is_not_given(linker: Linker) -> None:

@@ -18,6 +18,12 @@ CROFT = Document(texts()[0]["text"], [(each["start"], each["end"]) for each in t
 SURE = marked("[[Wasim Akram]] bowled a wicket to [[Croft]] at [[The Oval]], and [[Wasim Akram]] took runs.", "sure")
 
 
+@pytest.fixture(scope="module")
+def plain(linker: Linker) -> Linker:
+    """One without NIL and candidates by words, so that mentions with one candidate are sure."""
+    return Linker(linker.model, linker.knowledge, UrnSettings(nil_weight=0.0, backoff_share=0.0))
+
+
 def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
     linked = linker.link(CROFT, candidates=4)
     explained = explain_document(linker, CROFT, candidates=4)
@@ -31,8 +37,8 @@ def test_candidates_are_those_of_the_answer(linker: Linker) -> None:
     assert explain(linker, CROFT, 3, candidates=1).candidates == explained.mentions[3].candidates[:1]
 
 
-def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(linker: Linker) -> None:
-    best, *others = explain(linker, SURE, 1, candidates=10).candidates
+def test_where_all_others_are_sure_the_parts_add_up_to_the_posterior_odds(plain: Linker) -> None:
+    best, *others = explain(plain, SURE, 1, candidates=10).candidates
     assert best.rival == others[0].entity.title
     assert best.odds.total == pytest.approx(math.log(best.probability / others[0].probability), abs=1e-5)
     for each in others:
@@ -50,8 +56,8 @@ def test_parts_nearly_add_up_where_others_are_not_sure(linker: Linker) -> None:
             assert best.odds.total == pytest.approx(math.log(best.probability / other.probability), abs=0.15)
 
 
-def test_the_prior_is_that_of_the_base(linker: Linker) -> None:
-    best, other, *_ = explain(linker, SURE, 1).candidates
+def test_the_prior_is_that_of_the_base(plain: Linker) -> None:
+    best, other, *_ = explain(plain, SURE, 1).candidates
     assert best.odds.prior == pytest.approx(SHARPEN * math.log(best.prior / other.prior), rel=1e-4)
 
 
@@ -65,15 +71,15 @@ def test_words_add_up(linker: Linker) -> None:
         assert each.against == pytest.approx(each.weight - rivals[each.word], abs=1e-5)
 
 
-def test_support_adds_up(linker: Linker) -> None:
-    best, other, *_ = explain(linker, SURE, 1).candidates
+def test_support_adds_up(plain: Linker) -> None:
+    best, other, *_ = explain(plain, SURE, 1).candidates
     assert {(each.mention, each.times) for each in best.support} == {("Wasim Akram", 2), ("The Oval", 1)}
     assert sum(each.weight for each in best.support) == pytest.approx(best.urn.related)
     assert best.urn.repeats == 0
     more, others = (each.urn.total / each.urn.base for each in (best, other))
     assert best.odds.graph == pytest.approx(SHARPEN * math.log(more / others))
     assert [each.weight for each in best.support] == sorted((each.weight for each in best.support), reverse=True)
-    twice = explain(linker, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
+    twice = explain(plain, marked("[[Lara Croft]] and [[Lara Croft]]", "twice"), 0).candidates[0]
     assert twice.urn.repeats == pytest.approx(UrnSettings().repeat_weight)
 
 
@@ -122,6 +128,25 @@ def test_documents_with_little_in_them(linker: Linker) -> None:
     assert [(each.rival, each.odds.total) for each in only] == [(None, 0)]
     with pytest.raises(IndexError):
         explain(linker, marked("[[Croft]]"), 1)
+
+
+def test_nil_has_reasons_that_add_up(linker: Linker) -> None:
+    """The odds of NIL against the best candidate; exact where all others are sure."""
+    why = explain(linker, SURE, 1)
+    assert why.unknown is not None
+    best = why.candidates[0]
+    assert why.unknown.total == pytest.approx(math.log(why.nil / (1 - why.nil) / best.probability), abs=0.3)
+    assert 0 < why.unknown.new_meaning <= 1
+    assert explain(linker, marked("[[Xyzzy]]"), 0).unknown is None
+
+
+def test_an_unknown_name_is_a_reason_for_its_surname(linker: Linker) -> None:
+    unknown = explain(linker, marked("[[Quentin Zebulon Croft]] came, and [[Croft]] spoke."), 1).unknown
+    alone = explain(linker, marked("[[Quentin]] came, and [[Croft]] spoke."), 1).unknown
+    assert unknown is not None
+    assert alone is not None
+    assert [name for name, _ in unknown.parents] == ["Quentin Zebulon Croft"]
+    assert unknown.names > alone.names == 0
 
 
 def test_the_papers_sampler_is_not_explained(linker: Linker) -> None:

@@ -41,7 +41,7 @@ def test_topics_do_not_contradict_links(linker: Linker) -> None:
 
 
 def test_what_is_probably_nil_is_no_topic(model: Path) -> None:
-    doubting = Linker.open(model, settings=UrnSettings(nil_odds=1e9))
+    doubting = Linker.open(model, settings=UrnSettings(nil_weight=1e9))
     linked = doubting.link(Document("England Croft", [(0, 7), (8, 13)]))
     assert [each.entity for each in linked.mentions] == [None, None]
     assert all(each.candidates and each.confidence < 0.5 for each in linked.mentions)

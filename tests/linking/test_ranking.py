@@ -34,4 +34,8 @@ def test_the_best_candidates_are_those_of_a_sort(
         assert best.topics[at][kept].tolist() == order
         assert best.probabilities[at][kept].tolist() == [chances[topic] for topic in order]
         assert best.priors[at][kept].tolist() == [priors[topic] for topic in order]
-    assert (best.topics[-1] == -1).all()
+    assert best.topics[-1][best.topics[-1] >= 0].tolist() == _ranked(mentions[0][1])[:most]  # by the posterior alone
+
+
+def _ranked(found: dict[int, int]) -> list[int]:
+    return sorted(found, key=lambda topic: (-found[topic], topic))

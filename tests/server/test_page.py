@@ -280,7 +280,7 @@ def test_a_key_is_asked_for(driver: webdriver.Chrome, model: Path) -> None:
 
 
 def test_what_is_probably_nil_is_not_shown_as_a_link(driver: webdriver.Chrome, model: Path) -> None:
-    with serving(model, UrnSettings(nil_odds=1e9)) as served:
+    with serving(model, UrnSettings(nil_weight=1e9)) as served:
         page = Page(driver, served.url + "/").open()
         assert page.text("#status").startswith("0 of 13 names linked")
         assert len(page.all("#linked mark.unknown")) == 13

@@ -1,7 +1,7 @@
 """The urn, slow and obvious: loops over the definitions in the docstrings of `wikilda.urn`."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,19 +158,29 @@ class SplitMix:
         return ((z ^ (z >> 31)) >> 11) / 2.0**53
 
 
+NIL = -1
+
+
 @dataclass
 class Mention:
-    """What a mention may mean: topics, P(k|v), the weight of each by other evidence, and its place."""
+    """What a mention may mean: topics, P(k|v), the weight of each by other evidence; the weight of NIL; its place.
+
+    Mentions with the same `name` have the same string. Parents are (mention, how much it counts, whether the mention
+    is its surname).
+    """
 
     topics: list[int]
     priors: list[float]
     weights: list[float]
     place: int
+    nil: float = 0.0
+    name: int = -1
+    parents: list[tuple[int, float, bool]] = field(default_factory=list)
 
 
 @dataclass
 class Sampler:
-    """P(z_i = k | rest) in so many words: a parent is the base or another mention."""
+    """P(z_i = k | rest) in so many words: a parent is the base, another mention, or a longer name."""
 
     mentions: list[Mention]
     related: Dense
@@ -179,6 +189,8 @@ class Sampler:
     repeats: float = 0.1
     near: float = 3.0
     reach: float = 10.0
+    coreference: float = 1.0
+    level: float = 0.5
 
     def near_by(self, i: int, j: int) -> float:
         """1 and what nearness adds to it."""
@@ -186,60 +198,88 @@ class Sampler:
         return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= 3.0 * self.reach else 0.0)
 
     def supported(self, assigned: list[int], i: int, k: int) -> float:
-        """What the other mentions have put into the urn for topic k of mention i."""
+        """What the other mentions have put into the urn for topic k of mention i; those that are NIL nothing."""
         found = 0.0
         for j, other in enumerate(assigned):
-            if j != i:
+            if j != i and other != NIL:
                 found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
+        for parent, weight, _ in self.mentions[i].parents:
+            found += self.coreference * weight * (assigned[parent] == k)
         return found
 
-    def urn(self, assigned: list[int], i: int, k: int) -> float:
-        """What topic k has in the urn for mention i, on the scale of what is supported."""
-        prior = self.mentions[i].priors[self.mentions[i].topics.index(k)]
-        return self.base * prior ** (1.0 - self.exponent) + self.supported(assigned, i, k)
-
-    def parts(self, assigned: list[int], i: int) -> tuple[list[float], list[float]]:
-        """By candidate, the share of the conditional of mention i whose parent is the base, and that of the rest."""
+    def weights(self, assigned: list[int], i: int) -> tuple[list[float], list[float]]:
+        """By candidate, the weight of mention i whose parent is the base, and that of the rest."""
         own = self.mentions[i]
         each = list(zip(own.topics, own.priors, own.weights, strict=True))
         base = [weight * self.base * prior for _, prior, weight in each]
-        rest = [weight * prior**self.exponent * self.supported(assigned, i, k) for k, prior, weight in each]
-        total = sum(base) + sum(rest)
-        return [one / total for one in base], [one / total for one in rest]
+        return base, [weight * prior**self.exponent * self.supported(assigned, i, k) for k, prior, weight in each]
 
-    def conditional(self, assigned: list[int], i: int) -> list[float]:
-        """The conditional of mention i given the topics of all others."""
-        return [base + rest for base, rest in zip(*self.parts(assigned, i), strict=True)]
+    def fit(self, assigned: list[int], logs: list[float], i: int) -> float:
+        """The mean log weight of what the other mentions mean, and of one that has −6."""
+        others = [log for j, log in enumerate(logs) if j != i and assigned[j] != NIL]
+        return (sum(others) - 6.0) / (1 + len(others))
+
+    def nil_weight(self, assigned: list[int], logs: list[float], i: int) -> float:
+        """The weight of NIL."""
+        own = self.mentions[i]
+        if not own.topics:
+            return 1.0
+        urn = self.base
+        for j, other in enumerate(self.mentions):
+            urn += self.repeats * (j != i and other.name == own.name and assigned[j] == NIL)
+        for parent, weight, surname in own.parents:
+            urn += self.coreference * weight * (surname and assigned[parent] == NIL)
+        return own.nil * urn * math.exp(self.level * self.fit(assigned, logs, i))
+
+    def conditional(self, assigned: list[int], i: int, logs: list[float] | None = None) -> list[float]:
+        """The conditional of mention i given the topics of all others: of its candidates, and of NIL at the end."""
+        base, rest = self.weights(assigned, i)
+        found = [one + other for one, other in zip(base, rest, strict=True)]
+        found.append(self.nil_weight(assigned, logs or self.logs(assigned), i))
+        return [each / sum(found) for each in found]
 
     def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
-        """The mean of the conditionals after the burn-in."""
-        return self.chain(sweeps, burn_in, seed)[0]
+        """The mean of the conditionals after the burn-in, without that of NIL."""
+        return [each[:-1] for each in self.chain(sweeps, burn_in, seed)[0]]
 
     def start(self) -> list[int]:
         """Every mention begins with what the base and its own evidence make most probable."""
         found = []
         for each in self.mentions:
             own = [prior * weight for prior, weight in zip(each.priors, each.weights, strict=True)]
-            found.append(each.topics[int(np.argmax(own))])
+            found.append(each.topics[int(np.argmax(own))] if own else NIL)
         return found
 
-    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[list[float]], list[float]]:
-        """Means after the burn-in: of the conditionals, of their base shares, and of what a topic has in the urn."""
+    def logs(self, assigned: list[int]) -> list[float]:
+        """The log weights of what mentions begin with."""
+        found = []
+        for mention, topic in zip(self.mentions, assigned, strict=True):
+            at = mention.topics.index(topic) if topic != NIL else NIL
+            weight = self.base * mention.priors[at] * mention.weights[at] if at != NIL else 1.0
+            found.append(math.log(max(weight, 1e-300)))
+        return found
+
+    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[list[float]]]:
+        """Means after the burn-in: of the conditionals, with NIL at their ends, and of their base shares."""
         random, assigned = SplitMix(seed), self.start()
-        means = [np.zeros(len(mention.topics)) for mention in self.mentions]
+        logs = self.logs(assigned)
+        means = [np.zeros(len(mention.topics) + 1) for mention in self.mentions]
         bases = [np.zeros(len(mention.topics)) for mention in self.mentions]
-        support = [0.0] * len(self.mentions)
         for sweep in range(sweeps):
             for i, mention in enumerate(self.mentions):
-                chances = self.conditional(assigned, i)
+                base, rest = self.weights(assigned, i)
+                weights = [one + other for one, other in zip(base, rest, strict=True)]
+                nil = self.nil_weight(assigned, logs, i)
+                total = sum(weights) + nil
                 if sweep >= burn_in:
-                    means[i] += np.array(chances) / (sweeps - burn_in)
-                    bases[i] += np.array(self.parts(assigned, i)[0]) / (sweeps - burn_in)
-                    held = [self.urn(assigned, i, k) for k in mention.topics]
-                    support[i] += float(np.dot(chances, held)) / (sweeps - burn_in)
-                x, at = random.uniform(), 0
-                while at < len(chances) - 1 and x >= chances[at]:
-                    x -= chances[at]
+                    means[i] += np.array([*weights, nil]) / total / (sweeps - burn_in)
+                    bases[i] += np.array(base) / total / (sweeps - burn_in)
+                x, at = random.uniform() * total, 0
+                while at < len(weights) and x >= weights[at]:
+                    x -= weights[at]
                     at += 1
-                assigned[i] = mention.topics[at]
-        return [each.tolist() for each in means], [each.tolist() for each in bases], support
+                if at == len(weights) and nil <= 0:
+                    at -= 1
+                assigned[i] = mention.topics[at] if at < len(weights) else NIL
+                logs[i] = math.log(max(weights[at], 1e-300)) if at < len(weights) else 0.0
+        return [each.tolist() for each in means], [each.tolist() for each in bases]

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from tests.urn.reference import Dense, Mention, Sampler, SplitMix
 from wikilda._core.jit import njit
 from wikilda._core.random import uniform
+from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Rules, gibbs
 
-Chain = tuple[list[list[float]], list[list[float]], list[float]]
+Chain = tuple[list[list[float]], list[list[float]]]
 
 
 def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
-    """Shares, base shares and support by the kernel: the one place where the tests call it."""
+    """Shares, that of NIL at their ends, and base shares by the kernel: the one place where the tests call it."""
     sizes = [len(mention.topics) for mention in sampler.mentions]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     weights = np.array([weight for mention in sampler.mentions for weight in mention.weights], np.float64)
@@ -28,18 +29,33 @@ def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
         weights * priors**sampler.exponent,
         sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([mention.place for mention in sampler.mentions], np.int64),
+        np.array([mention.nil for mention in sampler.mentions], np.float64),
+        np.array([max(mention.name, 0) for mention in sampler.mentions], np.int64),
+        _parents(sampler),
     )
-    rules = Rules(sweeps, burn_in, sampler.repeats, sampler.near, sampler.reach)
+    s = sampler
+    rules = Rules(sweeps, burn_in, s.base, s.repeats, s.near, s.reach, s.coreference, s.level)
     found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
     shares, from_base = (
         [each[start:end].tolist() for start, end in pairwise(offsets.tolist())]
         for each in (found.shares, found.from_base)
     )
-    return shares, from_base, found.support.tolist()
+    return [[*row, nil] for row, nil in zip(shares, found.nil.tolist(), strict=True)], from_base
+
+
+def _parents(sampler: Sampler) -> Parents:
+    lists = [mention.parents for mention in sampler.mentions]
+    tokens, weights, surnames = ([each[part] for row in lists for each in row] for part in range(3))
+    return Parents(
+        np.concatenate(([0], np.cumsum([len(row) for row in lists]))).astype(np.int64),
+        np.array(tokens, np.int64),
+        np.array(weights, np.float64),
+        np.array(surnames, np.bool_),
+    )
 
 
 def posterior_of(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
-    return chain(sampler, sweeps, burn_in, seed)[0]
+    return [each[:-1] for each in chain(sampler, sweeps, burn_in, seed)[0]]
 
 
 def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
@@ -53,6 +69,19 @@ def random_sampler(seed: int, mentions: int = 6, topics: int = 7) -> Sampler:
         made.append(Mention(some, priors.tolist(), weights.tolist(), place))
     exact = (related + related.T).astype(np.float32).astype(np.float64)
     return Sampler(made, exact)
+
+
+def with_unknown(sampler: Sampler, seed: int) -> Sampler:
+    """The same with NIL, names that are alike, parents, and a mention without candidates."""
+    rng = np.random.default_rng(seed)
+    names = rng.integers(0, 3, len(sampler.mentions)).tolist()
+    made = []
+    for at, (mention, name) in enumerate(zip(sampler.mentions, names, strict=True)):
+        others = [int(each) for each in rng.choice(len(names), 2, replace=False) if each != at]
+        parents = [(each, 0.5, bool(rng.random() < 0.7)) for each in others]
+        made.append(replace(mention, nil=float(rng.gamma(0.5, 20.0)), name=name, parents=parents))
+    made[0] = replace(made[0], topics=[], priors=[], weights=[])
+    return replace(sampler, mentions=made)
 
 
 def agree(found: list[list[float]], expected: list[list[float]], within: float = 1e-9) -> None:
@@ -75,7 +104,7 @@ def test_the_first_conditionals(seed: int) -> None:
     """With one sweep the posterior of the first mention is its conditional at the start, that of the next follows."""
     sampler = random_sampler(seed, mentions=3)
     found = posterior_of(sampler, 1, 0, seed)
-    assert found[0] == pytest.approx(sampler.conditional(sampler.start(), 0), abs=1e-12)
+    assert found[0] == pytest.approx(sampler.conditional(sampler.start(), 0)[:-1], abs=1e-12)
     agree(found, sampler.run(1, 0, seed), 1e-12)
 
 
@@ -83,25 +112,51 @@ def test_the_first_conditionals(seed: int) -> None:
     st.integers(0, 10**6),
     st.sampled_from([(1, 0), (2, 1), (5, 0), (5, 2), (5, 4)]),
     st.sampled_from(
-        [{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"base": 5.0}, {"exponent": 1.0}]
+        [
+            {},
+            {"near": 0.0},
+            {"repeats": 0.0},
+            {"reach": 0.5},
+            {"reach": 1000.0},
+            {"base": 5.0},
+            {"exponent": 1.0},
+            {"coreference": 9.0},
+            {"level": 0.0},
+        ]
     ),
 )
 def test_the_whole_chain(seed: int, sweeps: tuple[int, int], changes: dict[str, float]) -> None:
     sampler = replace(random_sampler(seed), **changes)
-    found, from_base, support = chain(sampler, *sweeps, seed)
-    expected, expected_base, expected_support = sampler.chain(*sweeps, seed)
-    agree(found, expected)
-    agree(from_base, expected_base)
-    assert support == pytest.approx(expected_support)
-    for shares in found:
-        assert sum(shares) == pytest.approx(1.0)
-        assert min(shares) >= 0
+    for each in (sampler, with_unknown(sampler, seed)):
+        found, from_base = chain(each, *sweeps, seed)
+        expected, expected_base = each.chain(*sweeps, seed)
+        agree(found, expected)
+        agree(from_base, expected_base)
+        for shares in found:
+            assert sum(shares) == pytest.approx(1.0)
+            assert min(shares) >= 0
 
 
 def test_a_long_chain_stays_with_the_reference() -> None:
     """What is kept by adding and taking away does not drift."""
     sampler = random_sampler(3, mentions=4, topics=5)
     agree(posterior_of(sampler, 200, 50, 1), sampler.run(200, 50, 1))
+    unknown = with_unknown(sampler, 3)
+    agree(chain(unknown, 200, 50, 1)[0], unknown.chain(200, 50, 1)[0])
+
+
+def test_nil_stops_pulling_and_is_passed_on() -> None:
+    """A surname after an unknown name is unknown; a topic that is not meant speaks for none."""
+    related: Dense = np.zeros((2, 2))
+    related[0, 1] = related[1, 0] = 5.0
+    parent = Mention([], [], [], 0, name=0)
+    child = Mention([0], [1.0], [1.0], 9, nil=0.3, name=1, parents=[(0, 1.0, True)])
+    other = Mention([1], [0.001], [1.0], 12, nil=0.3, name=2)
+    (_, passed, alone), _ = chain(Sampler([parent, child, other], related), 400, 50, 1)
+    stranger = replace(child, parents=[(0, 1.0, False)])
+    (_, kept, supported), _ = chain(Sampler([parent, stranger, other], related), 400, 50, 1)
+    assert passed[-1] > 5 * kept[-1]
+    assert alone[-1] > 2 * supported[-1]
 
 
 def test_a_burn_in_only_says_which_sweeps_count() -> None:
@@ -120,9 +175,9 @@ def test_nothing_to_draw() -> None:
 
 def test_a_candidate_of_weight_zero_is_never_drawn() -> None:
     first, second = Mention([0, 1], [0.5, 0.5], [0.0, 1.0], 0), Mention([0, 1], [0.5, 0.5], [1.0, 0.0], 1)
-    shares, from_base, support = chain(Sampler([first, second], np.zeros((2, 2))), 20, 0, 3)
-    assert shares == [[0.0, 1.0], [1.0, 0.0]] == from_base
-    assert support == pytest.approx([0.1 * 0.5**0.7] * 2)
+    shares, from_base = chain(Sampler([first, second], np.zeros((2, 2))), 20, 0, 3)
+    assert shares == [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    assert from_base == [[0.0, 1.0], [1.0, 0.0]]
 
 
 @dataclass

@@ -24,7 +24,7 @@ from wikilda.urn import UrnSettings
         ({"shared_neighbour_weight": -0.1}, "shared_neighbour_weight"),
         ({"proximity_weight": -0.1}, "proximity_weight"),
         ({"posterior_exponent": 0.0}, "posterior_exponent"),
-        ({"nil_odds": -0.1}, "nil_odds"),
+        ({"nil_weight": -0.1}, "nil_weight"),
         ({"nil_exponent": -0.1}, "nil_exponent"),
         ({"max_candidates": 0}, "max_candidates"),
         ({"max_neighbours": 0}, "max_neighbours"),

@@ -21,8 +21,9 @@ from wikilda.model import Model, create_model
 from wikilda.model.model import Parameters
 from wikilda.sample import texts
 from wikilda.urn import Drawn, Urn, UrnSettings
+from wikilda.urn._coreference import Name, parents_of
 
-SHORT = UrnSettings(sweeps=8, burn_in=3)
+SHORT = UrnSettings(sweeps=8, burn_in=3, backoff_share=0.0)
 Answers = list[tuple[list[int], list[float]]]
 
 
@@ -82,31 +83,41 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     words = [word for word in np.asarray(document.words).tolist() if word >= 0]
     fit = dict(zip(near, reference.evidence(words, word_rows, near, topics, s.neighbour_overlap), strict=True))
     places = np.asarray(document.positions).tolist()
-    order = [at for at in np.argsort(places, kind="stable").tolist() if priors[at]]
-    first = {symbols[at]: document.strings[at] for at in reversed(order)}
+    order = np.argsort(places, kind="stable").tolist()
+    lowered = [string.casefold() for string in document.strings]
+    names = sorted(set(lowered))
+    first = {lowered[at]: document.strings[at] for at in reversed(order)}
+    parents = parents_of([Name.of(first[each]) for each in names], [names.index(lowered[at]) for at in order])
     mentions = []
-    for at in order:
-        kinds = {k: reference.names(first[symbols[at]], titles[k]) for k in priors[at]}
+    for token, at in enumerate(order):
+        kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
         stray = s.title_mismatch_penalty if any(kind & reference.SAME for kind in kinds.values()) else 0.0
         weights = []
         for k in priors[at]:
-            names = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
-            weights.append(float(np.exp(s.word_weight * fit[k] + names)))
-        mentions.append(Mention(list(priors[at]), list(priors[at].values()), weights, places[at]))
+            match = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
+            weights.append(float(np.exp(s.word_weight * fit[k] + match)))
+        counts = urn.knowledge.mentions.row(symbols[at])[1] if symbols[at] >= 0 else np.empty(0)
+        chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)
+        span = slice(parents.offsets[token], parents.offsets[token + 1])
+        own = [column[span].tolist() for column in parents[1:]]
+        mentions.append(
+            Mention(
+                list(priors[at]), list(priors[at].values()), weights, places[at],
+                s.nil_weight * chance**s.nil_exponent, names.index(lowered[at]), list(zip(*own, strict=True)),
+            )
+        )  # fmt: skip
     related = reference.relatedness(out_links, list(range(topics)), s.link_weight, s.shared_neighbour_weight)
     sampler = Sampler(
-        mentions, related, s.base_weight, s.prior_exponent, s.repeat_weight, s.proximity_weight, s.proximity_tokens
+        mentions, related, s.base_weight, s.prior_exponent, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
+        s.coreference_weight, s.nil_level,
     )  # fmt: skip
-    found, _, support = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
-    links = [len(out_links[k]) + len(in_links[k]) for k in range(topics)]
+    found, _ = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
     answer: list[dict[int, float]] = [{} for _ in symbols]
     nil = [1.0] * len(symbols)
-    for at, mention, shares, held in zip(order, mentions, found, support, strict=True):
+    for at, mention, shares in zip(order, mentions, found, strict=True):
         sharp = np.array(shares) ** s.posterior_exponent
-        answer[at] = dict(zip(mention.topics, (sharp / sharp.sum()).tolist(), strict=True))
-        best = mention.topics[int(np.argmax(shares))]
-        odds = s.nil_odds * ((1 + held) * (1 + (links[best] or 4)) / 5) ** -s.nil_exponent
-        nil[at] = float(odds / (1 + odds))
+        answer[at] = dict(zip(mention.topics, (sharp[:-1] / max(sharp[:-1].sum(), 1e-300)).tolist(), strict=True))
+        nil[at] = float(sharp[-1] / sharp.sum())
     return answer, nil
 
 
@@ -211,7 +222,7 @@ def test_sharper_posteriors(model: Model, sample: Knowledge, documents: list[Enc
 
 
 def test_no_nil_unless_it_is_asked_for(model: Model, sample: Knowledge, documents: list[EncodedDocument]) -> None:
-    drawn = Urn(model, sample, replace(SHORT, nil_odds=0.0)).draw(documents[0])
+    drawn = Urn(model, sample, replace(SHORT, nil_weight=0.0)).draw(documents[0])
     assert ((drawn.nil == 1.0) == (np.asarray(documents[0].mentions) < 0)).all()
     assert set(drawn.nil.tolist()) == {0.0, 1.0}
 

@@ -43,7 +43,12 @@ from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, Ur
 @workers_option("Processes")
 @reading_options
 @detector_option
-@more("--shards", type=click.IntRange(0), default=0, help="M: shards.  [default: 1,000 documents each]")
+@more(
+    "--shards",
+    type=click.IntRange(0),
+    default=0,
+    help="M: shards.  [default: some dozens]",
+)
 @engine_options
 @more("--tables", help="Spark's tables: a directory that all nodes see, as a URI.  [default: beside OUTPUT]")
 @more("--round", "together", type=click.IntRange(0), default=0, help="Shards of a job.  [default: 8 per core]")

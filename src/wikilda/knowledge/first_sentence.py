@@ -8,6 +8,7 @@ LONGEST = 400
 _FULL_STOPS = "。।॥！？։۔።။؟។᠃｡"  # end a sentence wherever they are
 _STOP = re.compile(rf"[.!?{_FULL_STOPS}]+")
 _OPEN, _CLOSE = "([{（［【〔「『«„", ")]}）］】〕」』»“"
+_BRACKET = re.compile(f"[{re.escape(_OPEN + _CLOSE)}]")
 _AFTER = re.compile(r"""["'»”’)\]）］】」』]*(?:\s+|$)""")
 _BEGINNING = re.compile(r"""["'«“„(\[¡¿]*(\w)""")  # of the next sentence
 _EMPTY = re.compile(r"\s*[(\[（［]\s*(?:[;,:–—/.-]\s*|\b(?:or|und|ou|o|и)\b\s*)*[)\]）］]")
@@ -44,10 +45,10 @@ def first_sentence(lead: str, language: str = "") -> str:
         if paragraph.rstrip()[-1:] in _ENDS or not (line[:1].islower() or line.startswith(("(", ","))):
             break
         paragraph = f"{paragraph} {line}"  # a line break within a sentence
-    clean = _mended(paragraph[: 3 * LONGEST])
+    clean = _mended(paragraph[: LONGEST + 200])  # more would be cut off
     parentheses = _parentheses(clean)
     for stop in _STOP.finditer(clean):
-        if parentheses[stop.start()]:
+        if any(start < stop.start() < end for start, end in parentheses):
             continue
         if stop.group()[-1] in _FULL_STOPS:
             return _cut(clean[: stop.end()])
@@ -72,16 +73,17 @@ def _cut(sentence: str) -> str:
     return (sentence[: LONGEST - 1].rpartition(" ")[0] or sentence[: LONGEST - 1]) + "…"
 
 
-def _parentheses(text: str) -> list[bool]:
-    """For each character, whether it is within parentheses; one that is never closed opens nothing."""
-    inside, opened = [False] * len(text), []
-    for at, character in enumerate(text):
+def _parentheses(text: str) -> list[tuple[int, int]]:
+    """Where parentheses begin and end; one that is never closed opens nothing."""
+    spans: list[tuple[int, int]] = []
+    opened: list[tuple[int, str]] = []
+    for found in _BRACKET.finditer(text):
+        character = found.group()
         if character in _OPEN:
-            opened.append((at, _CLOSE[_OPEN.index(character)]))
+            opened.append((found.start(), _CLOSE[_OPEN.index(character)]))
         elif opened and character == opened[-1][1]:
-            start, _ = opened.pop()
-            inside[start:at] = [True] * (at - start)
-    return inside
+            spans.append((opened.pop()[0], found.start()))
+    return spans
 
 
 def _goes_on(text: str, stop: "re.Match[str]", after: int, language: str) -> bool:

@@ -46,7 +46,7 @@ from wikilda.mediawiki.wikitext.render import (
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
-_SENTENCE_BYTES = 2500
+_SENTENCE_BYTES = 1800
 TOKENS = "tokens.zst"
 _TOKEN_CODEC = pa.Codec("zstd", compression_level=4)
 # Hashes do not compress: what repeats is kept once, in dictionaries that are large enough for a piece.

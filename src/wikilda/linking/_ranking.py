@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import inner, int64, njit
+from wikilda._core.jit import Whole, inner, int64, njit
 from wikilda.lda.packet import number_of
 from wikilda.model.model import Parameters
 
@@ -33,14 +33,18 @@ class Best(NamedTuple):
 def best_candidates(table: Parameters, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
     """Rank candidates by posterior, then by prior P(k|v) = λ̂_vk / Σ λ̂_v, then by number.
 
-    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples.
+    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples (−1:
+    none).
     """
     shape = (len(symbols), most)
     best = Best(np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape))
     for mention in range(len(symbols)):
-        if symbols[mention] < 0:
+        if rows[mention] < 0:
             continue
-        first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
+        first: Whole = np.int64(0)
+        last: Whole = np.int64(0)
+        if symbols[mention] >= 0:
+            first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
         begin, end = sampled.offsets[rows[mention]], sampled.offsets[rows[mention] + 1]
         total = max(_sum(table.values, first, last), 1e-300)
         weight = max(_sum(sampled.weights, begin, end), 1e-300)

@@ -8,7 +8,7 @@ candidates are sums, too:
 - *title*: whether the string is made of the title's initials, or the title is unlike it where another is not;
 - *context*: the context words of the mention, if the model was trained on texts;
 - *graph*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): what
-  the other mentions add, and what each other string adds.
+  the other mentions add, with what longer names pass on, and what each other string adds.
 
 All are multiplied by `posterior_exponent`, the power of the posterior.
 
@@ -28,7 +28,7 @@ from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.linker import Linker
-from wikilda.linking.reasons import Content, Explained, Explanation, Odds, Reasons, Relation, Support, Word
+from wikilda.linking.reasons import Content, Explained, Explanation, NilReasons, Odds, Reasons, Relation, Support, Word
 from wikilda.urn import Company, Part, Urn
 
 _LEAST_WORD = 0.005  # of a log weight: less is not worth showing
@@ -79,7 +79,9 @@ class _Explainer:
         for part in self.parts:
             part.read_words([k for number in numbers for k in self._shown(number, part)])
         return [
-            Explanation(start, end, text[start:end], self._reasons(number), float(self.nil[number]))
+            Explanation(
+                start, end, text[start:end], self._reasons(number), float(self.nil[number]), self._nil_reasons(number)
+            )
             for number, (start, end) in zip(numbers, spans, strict=True)
         ]
 
@@ -106,6 +108,13 @@ class _Explainer:
             rival = next((other for other in shown if other != topic), -1)
             found.append(part.reasons(token, topic, rival, float(probability), float(prior)))
         return found
+
+    def _nil_reasons(self, number: int) -> NilReasons | None:
+        shown = self._shown(number)
+        if not shown or self.linker.settings.nil_weight <= 0:  # type: ignore[union-attr]
+            return None
+        part, token = self._places[number]
+        return part.nil_reasons(token, shown[0])
 
 
 class _PartOf:
@@ -172,7 +181,28 @@ class _PartOf:
         mentions = self.part.mentions
         span = slice(mentions.offsets[token], mentions.offsets[token + 1])
         base = mentions.base[span][mentions.numbers[span] == topic][0]
-        return Content(float(base), self.graph.repeats(token, topic), related)
+        coreference = self.graph.coreference(token, topic)
+        return Content(float(base), self.graph.repeats(token, topic), related, coreference)
+
+    def nil_reasons(self, token: int, best: int) -> NilReasons:
+        """Why a mention is NIL, or not: against its best candidate."""
+        part, settings, rules = self.part, self.urn.settings, self.urn.rules
+        span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
+        weight = float(part.mentions.weights[span][part.mentions.numbers[span] == best][0])
+        weight = max(weight * self._content(token, best).total, 1e-300)
+        own = float(part.mentions.nil[token])
+        return NilReasons(
+            new_meaning=(own / settings.nil_weight) ** (1.0 / max(settings.nil_exponent, 1e-9)),
+            string=self.sharpen * float(np.log(own * rules.base)),
+            document=self.sharpen * rules.level * float(part.levels[token]),
+            names=self.sharpen * float(np.log(self.graph.unknown(token) / rules.base)),
+            candidate=-self.sharpen * float(np.log(weight)),
+            parents=[(self._string(other), float(part.nil[other])) for other in self.graph.parents(token)],
+        )
+
+    def _string(self, token: int) -> str:
+        start, end = self.document.spans[self.part.chosen[token]]
+        return self.document.text[start:end]
 
     def _top_words(self, topic: int, rival: int) -> list[Word]:
         """The words that say most for a candidate, or against it."""

@@ -352,7 +352,7 @@ class Linker:
         """The candidates of each mention by the share of sweeps; mentions with the same string have the same answer."""
         distinct, first, back = np.unique(symbols, return_index=True, return_inverse=True)
         rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps.astype(np.float64))
-        ranked = self._rank(rows, distinct, sampled.rows[first], most)
+        ranked = self._rank(rows, distinct, np.where(distinct >= 0, sampled.rows[first], -1), most)
         return [ranked[at] for at in back.ravel()]
 
     def _rank(

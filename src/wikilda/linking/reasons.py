@@ -66,16 +66,17 @@ class Odds:
 
 @dataclass(frozen=True)
 class Content:
-    """A candidate's weight in the urn: its base, by mentions of the same entity, by mentions of related ones."""
+    """A candidate's weight in the urn: its base; by mentions of the same entity, of related ones; by longer names."""
 
     base: float
     repeats: float
     related: float
+    coreference: float = 0.0
 
     @property
     def total(self) -> float:
         """Their sum."""
-        return self.base + self.repeats + self.related
+        return self.base + self.repeats + self.related + self.coreference
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,44 @@ class Reasons:
 
 
 @dataclass(frozen=True)
+class NilReasons:
+    """The evidence for NIL, as logarithms that add up: its odds against the best candidate.
+
+    Attributes
+    ----------
+    new_meaning
+        The chance that the string has a meaning which it never had in the wiki: 1 if the wiki never linked it.
+    string
+        What that is worth, and the setting `nil_weight`.
+    document
+        How well the other mentions of the document fit: what fits less well is rather NIL.
+    names
+        Other mentions of the name, and longer names that it is short for, that are NIL.
+    candidate
+        The weight of the best candidate, with a minus: little evidence for it is evidence for NIL.
+    parents
+        Longer names of the document that the mention is short for, and how probably each is NIL.
+    """
+
+    new_meaning: float
+    string: float
+    document: float
+    names: float
+    candidate: float
+    parents: list[tuple[str, float]]
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return self.string + self.document + self.names + self.candidate
+
+
+@dataclass(frozen=True)
 class Explanation:
     """A mention and the evidence for its candidates, best first; none where the knowledge does not have the string.
 
-    `nil` is the probability that it refers to nothing in the knowledge.
+    `nil` is the probability that it refers to nothing in the knowledge, `unknown` the evidence for that; there is none
+    for a string without candidates.
     """
 
     start: int
@@ -105,6 +140,7 @@ class Explanation:
     text: str
     candidates: list[Reasons]
     nil: float
+    unknown: NilReasons | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values."""

@@ -33,11 +33,12 @@ from wikilda.training.splits import trained_on
 DEFAULT = UrnTraining()
 _CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
+_LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is done, and what is kept. `shards` 0 means one for every 1,000 documents."""
+    """How much is done, and what is kept. `shards` 0 means some dozens, with at most 1,000 documents each."""
 
     iterations: int = 1
     shards: int = 0
@@ -99,7 +100,7 @@ def train(
         raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
     digests = _texts(first, read, settings)
     documents = len(digests)
-    shards = plan.shards or -(-documents // SHARD_DOCUMENTS)
+    shards = plan.shards or -(-documents // _together(documents, settings))
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
@@ -229,8 +230,10 @@ class _Training:
         if not self.settings.evaluated:
             return None, None
         job = self._job(max(number, self.start + 1))
-        train, held_out = (per_token(*self.engine.likelihoods(model, job, held_out=which)) for which in (False, True))
-        return train, held_out
+        held_out = per_token(*self.engine.likelihoods(model, job, held_out=True))
+        if isinstance(self.settings, UrnTraining):  # documents trained on would be judged by what they have taught
+            return None, held_out
+        return per_token(*self.engine.likelihoods(model, job, held_out=False)), held_out
 
     def _record(self, row: Metrics, history: list[Metrics] | None = None) -> None:
         self.metrics = [*(history or []), *self.metrics, row]
@@ -246,6 +249,13 @@ class _Training:
             else:
                 for name in ("notes", "learned"):
                     shutil.rmtree(place / name, ignore_errors=True)
+
+
+def _together(documents: int, settings: TrainingSettings) -> int:
+    """Documents of a shard. What the urn learns does not depend on shards, so that it may have small ones."""
+    if isinstance(settings, LdaTraining):
+        return SHARD_DOCUMENTS
+    return min(max(documents // _SHARDS, _LEAST_DOCUMENTS), SHARD_DOCUMENTS)
 
 
 def _texts(first: Model, corpus: Corpus, settings: TrainingSettings) -> NDArray[np.uint64]:

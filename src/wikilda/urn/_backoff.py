@@ -23,7 +23,8 @@ _MOST = 512  # topics that are looked at
 _KNOWN_EXPONENT = 0.5  # of how often a topic is linked
 _MOST_WORDS = 0.1  # of a title that has not all words but most
 _ALIKE = 0.2  # of a title that begins like the string
-_INSIDE = 0.3  # of what a part of the string means
+_INSIDE = 0.3  # of what a part of the string means, if the string has all words of its title
+_SURNAME = 0.03  # of what a part of the string means, if not: `Gary Becker` is not Boris Becker
 _SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
 _INITIALS = (2, 8)  # letters
 
@@ -36,11 +37,12 @@ class Titles(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Topics found so far, with their weights; the first element of `size` is how many."""
+    """Topics found so far, with their weights; `size` is how many, `strength` how strong the best kind of evidence."""
 
     topics: NDArray[np.uint32]
     weights: NDArray[np.float64]
     size: NDArray[np.int64]
+    strength: NDArray[np.float64]
 
 
 @njit
@@ -58,28 +60,33 @@ def back_off(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:  # fmt: skip
     """Topics that a string may mean by the words of their titles, sorted, and P(k|v); `most` of them.
 
-    For a `known` string only titles that have all of its words count.
+    P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a `known`
+    string only titles that have all of its words count.
     """
     string = string[: cut(string, np.int64(0), np.int64(len(string)))]
     words = np.empty(len(string) + 1, np.uint64)
     count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
-    found = Scratch(np.empty(_MOST, np.uint32), np.empty(_MOST, np.float64), np.zeros(1, np.int64))
+    found = Scratch(
+        np.empty(_MOST, np.uint32), np.empty(_MOST, np.float64), np.zeros(1, np.int64), np.zeros(1, np.float64)
+    )
     if count == 1:
-        _add_row(found, index, lookup(index.table, words[0]), 1.0)
+        _add_row(found, index, lookup(index.table, words[0]))
         _add_initials(found, string, index, table, fold)
         if not known and found.size[0] == 0:
             _add_alike(found, string, index, titles, table, fold)
     elif count > 1:
         _add_containing(found, words[:count], known, index, titles, table, fold)
         if not known:
-            _add_inside(found, words[:count], index, rows)
+            _add_inside(found, words[:count], index, titles, rows, table, fold)
     return _best(found, most)
 
 
 @inner
-def _add(found: Scratch, topic: np.uint32, weight: Real) -> None:
+def _add(found: Scratch, topic: np.uint32, strength: Real, weight: Real) -> None:
     """A topic counts once, by its largest weight."""
     size = found.size[0]
+    found.strength[0] = max(found.strength[0], strength)
+    weight *= strength
     for at in range(size):
         if found.topics[at] == topic:
             found.weights[at] = max(found.weights[at], weight)
@@ -95,12 +102,12 @@ def _fame(index: NameIndex, topic: np.uint32) -> Real:
 
 
 @inner
-def _add_row(found: Scratch, index: NameIndex, row: Whole, weight: Real) -> None:
+def _add_row(found: Scratch, index: NameIndex, row: Whole) -> None:
     if row < 0:
         return
     for at in range(index.offsets[row], index.offsets[row + 1]):
         topic = index.topics[at]
-        _add(found, topic, weight * _fame(index, topic) / max(np.float64(index.sizes[at]), 1.0))
+        _add(found, topic, 1.0, _fame(index, topic) / max(np.float64(index.sizes[at]), 1.0))
 
 
 @inner
@@ -120,7 +127,7 @@ def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Charac
             count += 1
         at += length
     if _INITIALS[0] <= count <= _INITIALS[1]:
-        _add_row(found, index, lookup(index.table, initials_key(letters[:size], table, fold)), 1.0)
+        _add_row(found, index, lookup(index.table, initials_key(letters[:size], table, fold)))
 
 
 @inner
@@ -134,7 +141,7 @@ def _add_alike(found: Scratch, string: Bytes, index: NameIndex, titles: Titles, 
         start, end = titles.offsets[topic], titles.offsets[topic + 1]
         share = _common(string, titles.data[start : name_end(titles.data, start, end)], table, fold)
         if share >= _SHARE - 0.05:
-            _add(found, topic, _ALIKE * share * share * _fame(index, topic))
+            _add(found, topic, _ALIKE, share * share * _fame(index, topic))
 
 
 @inner
@@ -172,15 +179,21 @@ def _add_containing(
         return
     for at in range(index.offsets[best], index.offsets[best + 1]):
         topic = index.topics[at]
-        start = titles.offsets[topic]
-        end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
-        own = np.empty(end - start + 1, np.uint64)
-        size = fold_words(titles.data, start, end, table, fold, own)
-        shared = _shared(words, own[:size])
+        own = _title_words(titles, topic, table, fold)
+        shared, size = _shared(words, own), len(own)
         if shared == len(words):
-            _add(found, topic, shared / max(size, 1) * _fame(index, topic))
+            _add(found, topic, 1.0, shared / max(size, 1) * _fame(index, topic))
         elif not known and shared >= _SHARE * len(words):
-            _add(found, topic, _MOST_WORDS * shared / max(size, 1) * _fame(index, topic))
+            _add(found, topic, _MOST_WORDS, shared / max(size, 1) * _fame(index, topic))
+
+
+@inner
+def _title_words(titles: Titles, topic: np.uint32, table: Characters, fold: Folds) -> Hashes:
+    """The folded words of a title without its note."""
+    start = titles.offsets[topic]
+    end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
+    words = np.empty(end - start + 1, np.uint64)
+    return words[: fold_words(titles.data, start, end, table, fold, words)]
 
 
 @inner
@@ -200,7 +213,9 @@ def _shared(words: Hashes, others: Hashes) -> Whole:
 
 
 @inner
-def _add_inside(found: Scratch, words: Hashes, index: NameIndex, rows: Parameters) -> None:
+def _add_inside(
+    found: Scratch, words: Hashes, index: NameIndex, titles: Titles, rows: Parameters, table: Characters, fold: Folds
+) -> None:
     """What the wiki links under the longest beginning or end of a string."""
     for size in range(len(words) - 1, 0, -1):
         any_found = False
@@ -213,15 +228,17 @@ def _add_inside(found: Scratch, words: Hashes, index: NameIndex, rows: Parameter
             for at in range(rows.offsets[mention], rows.offsets[mention + 1]):
                 total += np.float64(rows.values[at])
             for at in range(rows.offsets[mention], min(rows.offsets[mention + 1], rows.offsets[mention] + _MOST // 4)):
-                share = np.float64(rows.values[at]) / max(total, 1e-300)
-                _add(found, rows.topics[at], _INSIDE * size / len(words) * share * _fame(index, rows.topics[at]))
+                topic, share = rows.topics[at], np.float64(rows.values[at]) / max(total, 1e-300)
+                own = _title_words(titles, topic, table, fold)
+                strength = _INSIDE if _shared(own, words) == len(own) else _SURNAME
+                _add(found, topic, strength, size / len(words) * share * _fame(index, topic))
         if any_found:
             return
 
 
 @inner
 def _best(found: Scratch, most: Whole) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """The topics with the largest weights, sorted by number; weights as shares."""
+    """The topics with the largest weights, sorted by number; weights as shares of the strength."""
     size = found.size[0]
     order = np.argsort(-found.weights[:size], kind="mergesort")[:most]
     topics = np.sort(found.topics[order])
@@ -230,5 +247,5 @@ def _best(found: Scratch, most: Whole) -> tuple[NDArray[np.uint32], NDArray[np.f
     for at in order:
         total += found.weights[at]
     for at in order:
-        shares[number_of(topics, found.topics[at])] = found.weights[at] / total
+        shares[number_of(topics, found.topics[at])] = found.strength[0] * found.weights[at] / total
     return topics, shares

@@ -54,6 +54,45 @@ def leave_out(
     return values
 
 
+class Extra(NamedTuple):
+    """More candidates of each row, sorted: topics from offsets[row] on, and P(k|v)."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    priors: NDArray[np.float64]
+
+
+def with_extra(found: Candidates, extra: Extra, share: float) -> Candidates:
+    """Candidates with others that are none yet; where there are some, the others have a share of P(k|v)."""
+    offsets, topics, priors = _merged(found.offsets, found.topics[found.numbers], found.priors, extra, share)
+    distinct = np.unique(topics)
+    return found._replace(topics=distinct, offsets=offsets, numbers=_numbers(distinct, topics), priors=priors)
+
+
+@njit
+def _merged(
+    offsets: NDArray[np.int64], topics: NDArray[np.uint32], priors: NDArray[np.float64], extra: Extra, share: Real
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
+    """Two sorted lists a row, as one."""
+    most = len(topics) + len(extra.topics)
+    found, shares, ends = np.empty(most, np.uint32), np.empty(most, np.float64), np.zeros(len(offsets), np.int64)
+    size = np.int64(0)
+    for row in range(len(offsets) - 1):
+        i, i_end, j, j_end = offsets[row], offsets[row + 1], extra.offsets[row], extra.offsets[row + 1]
+        part = share if i < i_end else 1.0
+        rest = 1.0 - part if j < j_end and i < i_end else 1.0
+        while i < i_end or j < j_end:
+            old = i < i_end and (j >= j_end or topics[i] <= extra.topics[j])
+            new = j < j_end and (i >= i_end or extra.topics[j] <= topics[i])
+            found[size] = topics[i] if old else extra.topics[j]
+            shares[size] = (rest * priors[i] if old else 0.0) + (part * extra.priors[j] if new else 0.0)
+            size += 1
+            i += old
+            j += new
+        ends[row + 1] = size
+    return ends, found[:size].copy(), shares[:size].copy()
+
+
 @njit
 def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
     """Strings may also mean what others of the document clearly mean, with a small prior; `rows` are the mentions'."""

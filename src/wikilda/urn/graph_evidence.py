@@ -31,6 +31,27 @@ class Company:
         means = self._expect(topic)[1]
         return float(self.rules.repeats * (means.sum() - means[token]))
 
+    def parents(self, token: int) -> list[int]:
+        """The longer names that a mention is short for."""
+        parents = self.part.mentions.parents
+        found: list[int] = parents.tokens[parents.offsets[token] : parents.offsets[token + 1]].tolist()
+        return found
+
+    def coreference(self, token: int, topic: int) -> float:
+        """What longer names that mean a topic pass on to a mention."""
+        parents = self.part.mentions.parents
+        weights = parents.weights[parents.offsets[token] : parents.offsets[token + 1]]
+        means = self._expect(topic)[1][self.parents(token)]
+        return float(self.rules.coreference * np.dot(weights, means))
+
+    def unknown(self, token: int) -> float:
+        """What NIL has in the urn: by itself, by other mentions of the name that are NIL, by longer names that are."""
+        mentions, nil = self.part.mentions, self.part.nil_shares
+        span = slice(mentions.parents.offsets[token], mentions.parents.offsets[token + 1])
+        same = nil[mentions.names == mentions.names[token]].sum() - nil[token]
+        passed = mentions.parents.weights[span] * mentions.parents.surnames[span] * nil[self.parents(token)]
+        return float(self.rules.base + self.rules.repeats * same + self.rules.coreference * passed.sum())
+
     def puller(self, other: int, topic: int) -> tuple[int, float]:
         """The meaning of another mention by which it pulls most, and how probable that is."""
         mentions = self.part.mentions
@@ -68,10 +89,12 @@ class Company:
         """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
         if topic not in self._expected:
             mentions, shares = self.part.mentions, self.part.shares
-            starts = mentions.offsets[:-1]
+            owners = np.repeat(np.arange(len(mentions.places)), np.diff(mentions.offsets))
             related = shares * self.part.related[mentions.numbers, topic]
             same = np.where(mentions.numbers == topic, shares, 0.0)
-            self._expected[topic] = np.add.reduceat(related, starts), np.add.reduceat(same, starts)
+            size = len(mentions.places)
+            found = (np.bincount(owners, each, size).astype(np.float64) for each in (related, same))
+            self._expected[topic] = next(found), next(found)
         return self._expected[topic]
 
 

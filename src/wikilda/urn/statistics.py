@@ -51,11 +51,15 @@ class Taught(NamedTuple):
 
 
 def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
-    """What a document teaches. New senses come from other mentions: they count by the posterior, where it is clear."""
-    shares = np.where(drawn.posterior >= _LEAST_SHARE, np.rint(drawn.posterior * UNIT), 0).astype(np.uint32)
+    """What a document teaches; a mention that is NIL teaches nothing.
+
+    New senses come from other mentions: they count by the posterior, where it is clear.
+    """
+    known = drawn.posterior * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
+    shares = np.where(known >= _LEAST_SHARE, np.rint(known * UNIT), 0).astype(np.uint32)
     from_base = drawn.from_base
     if new is not None:
-        from_base = np.where(new, np.where(drawn.posterior >= _CLEAR, drawn.posterior, 0.0), from_base)
+        from_base = np.where(new, np.where(known >= _CLEAR, known, 0.0), from_base)
     base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
     kept = (shares > 0) | (base > 0)
     before = offsets_of(kept.astype(np.int64))

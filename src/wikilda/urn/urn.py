@@ -15,8 +15,10 @@ from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
-from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_new_senses
+from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
+from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
+from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
@@ -27,7 +29,6 @@ from wikilda.urn.statistics import UNIT, Taught, taught_by
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
-_FEW = 4  # links of a topic that is neither known nor obscure
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 
 
@@ -58,6 +59,8 @@ class Part:
     related: Matrix
     words: NDArray[np.int64]  # distinct words of the document
     counts: NDArray[np.int64]
+    nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
+    levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,11 @@ class Urn:
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
-        self.rules = Rules(s.sweeps, s.burn_in, s.repeat_weight, s.proximity_weight, s.proximity_tokens)
+        self.rules = Rules(
+            s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
+            s.coreference_weight, s.nil_level,
+        )  # fmt: skip
+        self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
 
     def draw(self, document: EncodedDocument) -> Drawn:
@@ -131,6 +138,7 @@ class Urn:
         words, counts = np.unique(numbers(document.words), return_counts=True)
         first = int(np.searchsorted(words, 0))
         learned, strings = self._learned(document, own), document.strings
+        mentions = self._names.resolve(mentions, strings)
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
@@ -150,16 +158,14 @@ class Urn:
         return Drawn.of(parts, len(mentions))
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Mentions with candidates in the order of the text, so many at a time that their topics fit a matrix."""
-        offsets = self.model.mentions.offsets
+        """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
+        offsets, s = self.model.mentions.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
-        sizes = np.minimum(sizes, self.settings.max_candidates)
+        sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
         part: list[int] = []
         seen: set[int] = set()
         total = 0
         for at in np.argsort(places, kind="stable").tolist():
-            if sizes[at] == 0:
-                continue
             new = 0 if int(mentions[at]) in seen else int(sizes[at])
             if part and total + new > _MOST_TOPICS:
                 yield np.array(part)
@@ -186,9 +192,12 @@ class Urn:
     ) -> Part:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
+        names = [strings[at] for at in first]
         found = candidates_of(symbols, self.model.mentions, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
+        related_strings = related_names(names, rows.ravel())
+        found = self._with_more(found, symbols, names, related_strings)
         if s.new_sense > 0:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
@@ -196,21 +205,19 @@ class Urn:
         known = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        for row, at in enumerate(first):
+        for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            logs.names[span] = self._names(strings[at], found.topics[found.numbers[span]])
-        tokens = _tokens(found, logs, base, rows.ravel(), places[chosen])
+            logs.names[span] = self._title_match(name, found.topics[found.numbers[span]])
+        nil = self._nil(symbols)
+        tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
-        tokens = tokens._replace(weights=_weights(tokens.weights + contexts, tokens.offsets))
+        tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
-        posterior, nil = (
-            _sharp(drawn.shares, tokens.offsets, s.posterior_exponent),
-            self._nil(found.topics, tokens, drawn),
-        )
+        posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
-            chosen, found.topics, tokens, posterior, nil, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
-            contexts, near, related, words, counts,
+            chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
+            contexts, near, related, words, counts, drawn.nil, drawn.level,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -221,24 +228,25 @@ class Urn:
         )  # fmt: skip
         return self.settings.word_weight * found
 
-    def _nil(self, topics: NDArray[np.uint32], tokens: Mentions, drawn: Posterior) -> NDArray[np.float64]:
-        """How probable it is that a mention means nothing that is known.
+    def _nil(self, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The weight of NIL, by distinct string."""
+        table, s = self.knowledge.mentions, self.settings
+        weights: NDArray[np.float64] = (
+            s.nil_weight * new_meaning(symbols, table.offsets, table.counts) ** s.nil_exponent
+        )
+        return weights
 
-        The less supports its topic in this document, and the fewer links that has anywhere, the more: names that are
-        not in a wiki are mostly taken for something obscure. A topic without any link (one's own, say) is not obscure:
-        nothing is known of it, and it counts like one with a few.
-        """
-        graph, starts = self.knowledge.graph, tokens.offsets[:-1]
-        best = [
-            start + int(np.argmax(drawn.shares[start:end]))
-            for start, end in zip(starts, tokens.offsets[1:], strict=True)
+    def _with_more(
+        self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
+    ) -> Candidates:
+        """Candidates with those by the words of titles, and those that longer names of the document have."""
+        share = self.settings.backoff_share
+        if share <= 0:
+            return found
+        by_words = [
+            self._names.by_words(name, known=bool(symbol >= 0)) for name, symbol in zip(names, symbols, strict=True)
         ]
-        chosen = topics[tokens.numbers[best]].astype(np.int64)
-        links = sum(each[chosen + 1] - each[chosen] for each in (graph.out_offsets, graph.in_offsets))
-        strength = (1.0 + drawn.support) * (1.0 + np.where(links > 0, links, _FEW)) / (1.0 + _FEW)
-        odds = self.settings.nil_odds * strength**-self.settings.nil_exponent
-        chance: NDArray[np.float64] = odds / (1.0 + odds)
-        return chance
+        return with_extra(found, more_candidates(found, by_words, related.strings), share)
 
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
@@ -278,7 +286,7 @@ class Urn:
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence
 
-    def _names(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
+    def _title_match(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
         """What titles say for or against a string, as logarithms."""
         kinds = name_kinds(string, topics, self.knowledge.titles)
         stray = self.settings.title_mismatch_penalty if (kinds & SAME).any() else 0.0
@@ -297,27 +305,34 @@ def _left_out(
     return leave_out(found, rows, own.offsets, own.topics, own.base / UNIT)
 
 
-def _weights(logs: NDArray[np.float64], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weights of candidates, the largest of each mention 1."""
-    weights: NDArray[np.float64] = np.exp(logs - np.repeat(np.maximum.reduceat(logs, offsets[:-1]), np.diff(offsets)))
-    return weights
+def _sharp(
+    drawn: Posterior, offsets: NDArray[np.int64], power: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The posterior of candidates and of NIL raised to a power: the urn by itself is too careful.
 
-
-def _sharp(shares: NDArray[np.float64], offsets: NDArray[np.int64], power: float) -> NDArray[np.float64]:
-    """The posterior of each mention raised to a power, of sum 1 again. The urn by itself is too careful."""
-    starts, lengths = offsets[:-1], np.diff(offsets)
-    raised = (shares / np.repeat(np.maximum.reduceat(shares, starts), lengths)) ** power  # the best is 1: no underflow
-    made: NDArray[np.float64] = raised / np.repeat(np.add.reduceat(raised, starts), lengths)
-    return made
+    That of candidates is of mentions that mean one of them, and adds up to 1 for each.
+    """
+    lengths = np.diff(offsets)
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    best = drawn.nil.copy()
+    np.maximum.at(best, owners, drawn.shares)
+    raised = (drawn.shares / best[owners]) ** power  # the best is 1: no underflow
+    nil = (drawn.nil / best) ** power
+    sums = np.bincount(owners, raised, len(lengths))
+    posterior: NDArray[np.float64] = raised / np.maximum(sums, 1e-300)[owners]
+    unknown: NDArray[np.float64] = nil / (nil + sums)
+    return posterior, unknown
 
 
 def _tokens(
-    found: Candidates, logs: Logs, base: NDArray[np.float64], rows: NDArray[np.int64], places: NDArray[np.int64]
-) -> Mentions:
+    found: Candidates, logs: Logs, base: NDArray[np.float64], nil: NDArray[np.float64], rows: NDArray[np.int64],
+    places: NDArray[np.int64], parents: Parents,
+) -> Mentions:  # fmt: skip
     """The candidates of symbols, for each token that has the symbol; weights are logarithms yet."""
     lengths = np.diff(found.offsets)[rows]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
     return Mentions(
-        offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places
-    )
+        offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places,
+        nil[rows], rows, parents,
+    )  # fmt: skip

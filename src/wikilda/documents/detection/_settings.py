@@ -25,3 +25,6 @@ class DetectorSettings(Settings):
     part: float = _odds(20.0, "the same where a capitalised word stands next to it, so that it may be part of a name")
     lower: float = _odds(NEVER, "the same in lower case, in scripts that have two cases")
     uncased: float = _odds(5.0, "the same in scripts without cases")
+    unknown: float = _odds(
+        0.5, "odds of being a link, to those of an average string, of capitalised names that the dictionary lacks"
+    )

@@ -20,7 +20,7 @@ from wikilda.documents.detection._capitals import (
     shape_all,
 )
 from wikilda.text.characters import Characters
-from wikilda.text.tokens import BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
+from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
 
 class Dictionary(NamedTuple):
@@ -40,6 +40,7 @@ class Limits(NamedTuple):
     part: float
     lower: float
     uncased: float
+    unknown: float  # the link probability that names count with which the dictionary lacks
 
 
 @njit
@@ -69,6 +70,12 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
             before[start + 1] = -1
         if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
             continue
+        end = _name_end(hashes, shapes, start, count) if limits.unknown < 1 else start
+        if end > start:
+            value = best[start] + limits.unknown * (2 * (end - start) - 1)
+            if value > best[end]:
+                best[end] = value
+                before[end] = start
         sequence = BREAK
         at = start
         while at < count and hashes[at] != BREAK:
@@ -88,6 +95,42 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
                 best[at] = value
                 before[at] = start
     return before
+
+
+@inner
+def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int) -> int:
+    """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
+
+    No capitalised word stands before it or after it. A sentence's first word does not belong to it if the text has it
+    in lower case elsewhere; lines of capitals have no such names.
+    """
+    if not _is_name_word(shapes[start]) or (start > 0 and _is_name_word(shapes[start - 1])):
+        return start
+    end, words = start + 1, 1
+    while end < count and hashes[end] != BREAK:
+        if _is_name_word(shapes[end]) and not shapes[end] & FIRST:
+            words += 1
+            end += 1
+        elif _joins(hashes, shapes, end, count):
+            end += 1
+        else:
+            break
+    return end if words > 1 else start
+
+
+@inner
+def _is_name_word(shape: np.uint8) -> bool:
+    if shape & SHAPE < CAPITAL or shape & SHOUTED:
+        return False
+    return bool(not shape & FIRST or not shape & COMMON)
+
+
+@inner
+def _joins(hashes: Hashes, shapes: Shapes, at: int, count: int) -> bool:
+    """Whether a mark stands inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
+    if hashes[at] & WORD or hashes[at] & AFTER_SPACE or at + 1 >= count or not _is_name_word(shapes[at + 1]):
+        return False
+    return not shapes[at + 1] & FIRST
 
 
 @inner

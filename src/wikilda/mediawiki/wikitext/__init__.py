@@ -1,6 +1,6 @@
 """Wikitext → plain text, links and marks: a scanner made for the purpose, compiled, in three passes.
 
-`docs/wikitext.md` has the rules and what was measured before choosing this over a parsing library.
+`docs/build.md` has the rules and what was measured before choosing this over a parsing library.
 """
 
 from wikilda.mediawiki.wikitext._scan import Page, Scanned, read_page, scan

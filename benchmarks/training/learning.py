@@ -1,0 +1,102 @@
+"""What training on texts without labels is worth: AIDA before and after, with the held-out likelihood beside it.
+
+    python -m benchmarks.training.learning aida.kb --aida DATA/aida --news bbc.jsonl reuters.jsonl --work DIR
+
+Texts of AIDA train have the spans of their mentions, but no labels; those of test-a are not trained on.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks import record
+from wikilda.evaluation.datasets import read_dataset
+from wikilda.evaluation.evaluate import evaluate
+from wikilda.evaluation.metrics import accuracy, compare
+from wikilda.evaluation.nil import answer_calibration
+from wikilda.knowledge import Knowledge
+from wikilda.model import create_model
+from wikilda.training.metrics import Metrics, read_metrics
+from wikilda.training.pipeline import Plan, train
+
+_OTHERS = ("tagme", "lda", "urn")
+Row = dict[str, Any]
+
+
+def main() -> None:
+    """Train, measure, and write docs/figures/learning.json."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("knowledge", type=Path)
+    parser.add_argument("--aida", type=Path, required=True, help="directory with aida-train.tsv and aida-testa.tsv")
+    parser.add_argument("--news", type=Path, nargs="*", default=[], help="texts that are not of AIDA")
+    parser.add_argument("--work", type=Path, required=True, help="directory for models; what is there is used")
+    parser.add_argument("--iterations", type=int, default=2)
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    first = given.work / "start"
+    if not first.exists():
+        create_model(Knowledge.open(given.knowledge), first)
+    own = given.work / "train.jsonl"
+    write_texts(given.aida / "aida-train.tsv", own)
+    corpora = {"train": [own], "train + news": [own, *given.news], "news": given.news}
+    rows = [measured("none", 0, first, first, given.aida, None)]
+    for name, texts in corpora.items():
+        if texts:
+            rows += trained(name, texts, first, given)
+    best = given.work / "model-train+news"
+    others = [beside(method, first, best, given.aida) for method in _OTHERS] if given.news else []
+    record.write("learning", {"accuracy": rows, "methods": others})
+
+
+def write_texts(gold: Path, target: Path) -> None:
+    """The texts of a gold set with the spans of their mentions, without labels."""
+    documents = [document for dataset in read_dataset(gold) for document in dataset.documents]
+    rows = [{"id": each.id, "text": each.text, "mentions": each.spans} for each in documents]
+    target.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def trained(name: str, texts: list[Path], first: Path, given: argparse.Namespace) -> list[Row]:
+    """A row for each iteration."""
+    target = given.work / f"model-{name.replace(' ', '')}"
+    if not target.exists():
+        train(first, texts, target, plan=Plan(given.iterations, keep=given.iterations))
+    found = []
+    for row in read_metrics(target)[1:]:
+        last = row.iteration == given.iterations
+        place = target if last else target.with_name(f"{target.name}.iterations") / f"{row.iteration:04d}"
+        found.append(measured(name, row.iteration, place, first, given.aida, row))
+    return found
+
+
+def measured(name: str, iteration: int, model: Path, first: Path, aida: Path, metrics: Metrics | None) -> Row:
+    """A row: accuracy, calibration, and the paired difference on test-a from the model at the start."""
+    row: Row = {"texts": name, "iteration": iteration}
+    for split in ("train", "testa"):
+        found = evaluate(first, aida / f"aida-{split}.tsv", methods=["urn"], also=[model] if iteration else [])
+        now, name_of = found.runs[0][-1], "test-a" if split == "testa" else split
+        right = accuracy(now)
+        row[f"{name_of} micro"], row[f"{name_of} macro"] = round(right.micro, 2), round(right.macro, 2)
+        if split == "testa":
+            row["ECE"] = round(answer_calibration(now).error, 3)
+            if iteration:
+                change = compare(now, found.runs[0][0])["micro"]
+                row["test-a micro, change"] = f"{change.value:+.2f} [{change.low:+.2f}, {change.high:+.2f}]"
+    if metrics:
+        row["held out, nats"] = round(metrics.held_out or 0.0, 4)
+        row["gained"], row["documents"] = metrics.gained, metrics.documents
+        row["documents/s"] = round(metrics.documents / metrics.seconds, 1)
+    return row
+
+
+def beside(method: str, first: Path, model: Path, aida: Path) -> Row:
+    """A method with the λ̂ at the start, and with what was learned."""
+    found = evaluate(first, aida / "aida-testa.tsv", methods=[method], also=[model])
+    row: Row = {"method": method}
+    for when, each in zip(("start", "trained"), map(accuracy, found.runs[0]), strict=True):
+        row |= {f"{when}, micro": round(each.micro, 2), f"{when}, macro": round(each.macro, 2)}
+    return row
+
+
+if __name__ == "__main__":
+    main()

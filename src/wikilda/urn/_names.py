@@ -1,0 +1,124 @@
+"""The distinct names of a document: how the knowledge numbers them, candidates by their words, and the odds of NIL."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.csr import offsets_of
+from wikilda._core.jit import njit
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.name_index import name_index
+from wikilda.model.model import Parameters
+from wikilda.text.characters import characters
+from wikilda.text.folding import folds
+from wikilda.text.tokens import as_bytes
+from wikilda.urn._backoff import Titles, back_off, variant_of
+from wikilda.urn._candidates import Candidates, Extra
+from wikilda.urn._coreference import Name, Parents, parents_of
+
+Numbers = NDArray[np.int64]
+Row = tuple[NDArray[np.uint32], NDArray[np.float64]]
+
+_INHERITED = 4  # candidates that a name has from each of its parents
+_NO_ROW: Row = (np.empty(0, np.uint32), np.empty(0, np.float64))
+
+
+class Related(NamedTuple):
+    """The parents of mentions, and by distinct string those of its mentions."""
+
+    parents: Parents
+    strings: dict[int, set[int]]
+
+
+class NameCandidates:
+    """What names may mean that the wiki never linked with what they mean."""
+
+    def __init__(self, knowledge: Knowledge, mentions: Parameters, most: int) -> None:
+        self.index = name_index(knowledge) if most > 0 else None
+        self._titles = Titles(knowledge.titles.data, knowledge.titles.offsets)
+        self._mentions, self._most = mentions, most
+
+    def resolve(self, mentions: Numbers, strings: list[str]) -> Numbers:
+        """The numbers of mentions; a string that is none is that of a variant, or has a number below −1 of its own."""
+        resolved = mentions.copy()
+        unknown: dict[str, int] = {}
+        for at in np.flatnonzero(mentions < 0).tolist():
+            string = strings[at].casefold()
+            if string not in unknown:
+                unknown[string] = self._variant(strings[at]) if self.index else -1
+                if unknown[string] < 0:
+                    unknown[string] = -2 - len(unknown)
+            resolved[at] = unknown[string]
+        return resolved
+
+    def _variant(self, string: str) -> int:
+        assert self.index is not None
+        return int(variant_of(as_bytes(string), self.index.variants, characters(), folds()))
+
+    def by_words(self, string: str, *, known: bool) -> Row:
+        """Candidates by the words of titles."""
+        if self.index is None:
+            return _NO_ROW
+        found: Row = back_off(
+            as_bytes(string), self._most, known, self.index, self._titles, self._mentions, characters(), folds()
+        )
+        return found
+
+
+def related_names(strings: list[str], rows: Numbers) -> Related:
+    """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
+    parents = parents_of([Name.of(string) for string in strings], rows.tolist())
+    of_strings: dict[int, set[int]] = {}
+    children = np.repeat(rows, np.diff(parents.offsets))
+    for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):
+        of_strings.setdefault(child, set()).add(parent)
+    return Related(parents, of_strings)
+
+
+def more_candidates(found: Candidates, by_words: list[Row], parents: dict[int, set[int]]) -> Extra:
+    """The candidates of strings by the words of titles, and those of their parents."""
+    rows = [_sum_up([row, *(_row(found, by_words, each) for each in sorted(parents.get(at, ())))])
+            for at, row in enumerate(by_words)]  # fmt: skip
+    if not rows:
+        return Extra(np.zeros(1, np.int64), *_NO_ROW)
+    topics, priors = (np.concatenate(column) for column in zip(*rows, strict=True))
+    return Extra(offsets_of([len(row[0]) for row in rows]), topics, priors)
+
+
+def _row(found: Candidates, by_words: list[Row], at: int) -> Row:
+    """The best candidates of a string."""
+    span = slice(found.offsets[at], found.offsets[at + 1])
+    topics, priors = found.topics[found.numbers[span]], found.priors[span]
+    if not len(topics):
+        topics, priors = by_words[at]
+    best = np.argsort(-priors, kind="stable")[:_INHERITED]
+    return topics[best], priors[best]
+
+
+def _sum_up(rows: list[Row]) -> Row:
+    """Several rows as one: sorted, each topic once, with its largest prior."""
+    if len(rows) == 1:
+        return rows[0]
+    topics, priors = (np.concatenate(column) for column in zip(*rows, strict=True))
+    distinct, places = np.unique(topics, return_inverse=True)
+    largest = np.zeros(len(distinct), np.float64)
+    np.maximum.at(largest, places, priors)
+    return distinct, largest
+
+
+@njit
+def new_meaning(symbols: Numbers, offsets: Numbers, counts: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The probability that a string's next mention has a meaning that it never had, by Pitman and Yor's process.
+
+    With n links of the string to K topics it is (½ + ½K) / (½ + n): 1 for a string that the wiki never linked.
+    """
+    found = np.ones(len(symbols), np.float64)
+    for at in range(len(symbols)):
+        if symbols[at] >= 0:
+            start, end = offsets[symbols[at]], offsets[symbols[at] + 1]
+            total = 0.0
+            for place in range(start, end):
+                total += np.float64(counts[place])
+            found[at] = min((0.5 + 0.5 * np.float64(end - start)) / (0.5 + total), 1.0)
+    return found

@@ -1,0 +1,70 @@
+"""Held-out likelihood, left to right: against the enumerated joint, and 0 where nothing was learned."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.urn.reference import Sampler
+from tests.urn.test_gibbs import random_sampler
+from wikilda.documents.encoding import encode
+from wikilda.knowledge import Knowledge
+from wikilda.linking import Document
+from wikilda.model import Model
+from wikilda.sample import texts
+from wikilda.training.engines.local import LocalEngine
+from wikilda.training.learn import empty_counts
+from wikilda.training.pipeline import Plan, train
+from wikilda.training.settings import UrnTraining
+from wikilda.urn._gibbs import Mentions, Rules
+from wikilda.urn.likelihood import HeldOut, left_to_right
+
+
+def exact(sampler: Sampler, logs: list[list[float]], earlier: list[int] | None = None) -> float:
+    """P(C_i, C_i+1, … | z_<i), by all assignments."""
+    drawn = earlier or []
+    if len(drawn) == len(sampler.mentions):
+        return 1.0
+    mention = sampler.mentions[len(drawn)]
+    before = Sampler(sampler.mentions[: len(drawn) + 1], sampler.related)
+    chances = before.conditional([*drawn, mention.topics[0]], len(drawn))  # what it has itself does not count
+    each = zip(mention.topics, chances, logs[len(drawn)], strict=True)
+    return sum(chance * math.exp(log) * exact(sampler, logs, [*drawn, topic]) for topic, chance, log in each)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
+    sampler = random_sampler(seed, mentions=2, topics=4)
+    rng = np.random.default_rng(seed)
+    logs = [rng.normal(0.0, 1.5, len(each.topics)).tolist() for each in sampler.mentions]
+    priors = np.concatenate([each.priors for each in sampler.mentions])
+    weights = np.concatenate([each.weights for each in sampler.mentions]) * priors**sampler.exponent
+    offsets = np.cumsum([0, *(len(each.topics) for each in sampler.mentions)])
+    mentions = Mentions(
+        offsets,
+        np.array([topic for each in sampler.mentions for topic in each.topics], np.int32),
+        weights,
+        sampler.base * priors ** (1.0 - sampler.exponent),
+        np.array([each.place for each in sampler.mentions], np.int64),
+    )
+    rules = Rules(1, 0, sampler.repeats, sampler.near, sampler.reach)
+    stream, flat = np.array([seed], np.uint64), np.concatenate(logs)
+    found = left_to_right(mentions, sampler.related.astype(np.float32), rules, flat, 20_000, stream)
+    assert found == pytest.approx(math.log(exact(sampler, logs)), abs=0.02)
+
+
+def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_path: Path) -> None:
+    lines = tmp_path / "texts.txt"
+    lines.write_text("\n\n".join(each["text"] for each in texts()), "utf-8")
+    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.0, evaluated=0)
+    made = train(model, lines, tmp_path / "made", how, Plan(1, 1), engine=LocalEngine(1))
+    spans = [(mention["start"], mention["end"]) for mention in texts()[0]["mentions"]]
+    document = encode(Document(texts()[0]["text"], spans, "x"), sample, contexts=True)
+    before, after = (HeldOut(each, sample, how.urn(), 5) for each in (Model.open(model), made))
+    assert before.log_likelihood(document)[0] == 0.0
+    gain, seen = after.log_likelihood(document)
+    assert gain > 0 < seen
+    assert made.contexts is not None
+    nothing = made.with_learned(made.mentions, empty_counts(made.contexts.types), 1)
+    assert HeldOut(nothing, sample, how.urn(), 5).log_likelihood(document) == (0.0, 0)

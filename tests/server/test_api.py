@@ -176,7 +176,8 @@ def test_the_openapi_document_has_all_routes_with_examples(client: httpx.Client)
     wanted = {
         "/", "/v1/link", "/v1/link/batch", "/v1/explain", "/v1/topics/{title}", "/v1/mentions/{string}", "/v1/model",
         "/v1/examples", "/health", "/health/live", "/metrics", "/tag", "/spot", "/rel", "/annotate", "/candidates",
-        "/disambiguate", "/nif", "/v1/reload",
+        "/disambiguate", "/nif", "/v1/reload", "/v1/batch", "/reconcile", "/reconcile/preview", "/reconcile/properties",
+        "/reconcile/suggest/entity", "/reconcile/suggest/property", "/reconcile/suggest/type",
     }  # fmt: skip
     assert set(found["paths"]) == wanted
     assert found["components"]["schemas"]["LinkRequest"]["examples"]

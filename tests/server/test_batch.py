@@ -26,8 +26,8 @@ def test_a_bad_line_is_said_and_the_others_go_on(client: httpx.Client) -> None:
     assert rows[0]["mentions"][0]["title"] == "Robert Croft"
 
 
-def test_nothing_in_nothing_out(client: httpx.Client) -> None:
-    assert client.post("/v1/batch", content="").text == ""
+def test_no_lines_are_an_error(client: httpx.Client) -> None:
+    assert client.post("/v1/batch", content="\n").status_code == 400
 
 
 def test_answers_come_while_others_are_worked_on(client: httpx.Client) -> None:
@@ -36,3 +36,29 @@ def test_answers_come_while_others_are_worked_on(client: httpx.Client) -> None:
         pieces = [piece for piece in answer.iter_raw() if piece]
     assert len(pieces) > 1
     assert b"".join(pieces).count(b"\n") == 60
+
+
+def test_answers_are_restricted(client: httpx.Client) -> None:
+    asked = {"text": "Croft took five wickets for England."}
+
+    def titles(**more: object) -> list[str]:
+        answer = client.post("/v1/link", json={**asked, **more})
+        assert answer.status_code == 200, answer.text
+        return [each["title"] for each in answer.json()["mentions"]]
+
+    assert titles(types=["person"]) == ["Robert Croft"]
+    assert titles(types=["person", "organisation"]) == ["Robert Croft", "England cricket team"]
+    assert titles(only=["England cricket team"]) == ["England cricket team"]
+    for wrong in ({"types": ["persn"]}, {"category": "no such category"}, {"only": ["Robert Crof"]}):
+        answer = client.post("/v1/link", json={**asked, **wrong})
+        assert answer.status_code == 422
+        assert "there is no" in answer.json()["error"]["message"]
+
+
+def test_the_api_to_read_needs_no_network(client: httpx.Client) -> None:
+    page = client.get("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "/v1/link/batch" in page.text
+    assert "took three wickets" in page.text
+    assert "http://" not in page.text.split("</head>")[0]
+    assert client.get("/page/docs.css").status_code == 200

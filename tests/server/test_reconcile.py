@@ -105,7 +105,7 @@ def test_types_and_properties(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize(
     ("queries", "status"),
-    [("{", 400), ("[]", 422), ({"q": 3}, 422), ({"q": {"query": 3}}, 422), ({"q": {"query": "a", "type": 3}}, 422),
+    [("", 400), ("{", 400), ("[]", 422), ({"q": 3}, 422), ({"q": {"query": 3}}, 422), ({"q": {"query": "a", "type": 3}}, 422),
      ({"q": {"query": "a", "properties": [{"pid": "b"}]}}, 422), ({str(n): {"query": "a"} for n in range(99)}, 413)],
 )  # fmt: skip
 def test_what_is_wrong_is_said(client: httpx.Client, queries: Any, status: int) -> None:

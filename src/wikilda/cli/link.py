@@ -27,7 +27,7 @@ from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
-from wikilda.linking.restriction import Restriction
+from wikilda.linking.restriction import Restriction, allowed_topics
 from wikilda.linking.results import Linked
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
@@ -116,7 +116,7 @@ def command(
             with tally.shown(with_results=True):
                 linker = job.open()
                 if job.restriction:
-                    job.allowed(linker)
+                    allowed_topics(job.restriction, linker.knowledge)
                 _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
         # The reader has gone (`| head`). Caught here, for click would make it exit code 1.

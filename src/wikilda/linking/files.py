@@ -6,21 +6,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from wikilda._core.errors import InputError
 from wikilda._core.platform import available_cores
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
 from wikilda.documents.writing import HTML, MENTIONS, format_of
-from wikilda.knowledge import Knowledge
 from wikilda.linking._journal import Journal
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.escalation import Escalation, Span, read_decisions
 from wikilda.linking.linker import Linker
 from wikilda.linking.methods import MethodSettings, method_of, method_settings
-from wikilda.linking.restriction import CANDIDATES, Restriction
+from wikilda.linking.restriction import Restriction, allowed_topics
 from wikilda.linking.results import Linked
 from wikilda.text.offsets import CODE_POINTS
 
@@ -58,16 +54,11 @@ class Job:
             return document
         try:
             known = _decisions(self.decided).get(document.id) if self.decided else None
-            if not self.restriction:
-                return linker.link(document, candidates=self.candidates, topics=self.topics, decided=known)
-            whole = linker.link(document, candidates=CANDIDATES, topics=self.topics, decided=known)
-            return self.restriction.apply(whole, self.allowed(linker), self.candidates)
+            return self.restriction.link(
+                linker, document, candidates=self.candidates, topics=self.topics, decided=known
+            )
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
-
-    def allowed(self, linker: Linker) -> NDArray[np.bool_]:
-        """The topics that may be answers, found once."""
-        return _allowed(self.restriction, linker.knowledge)
 
     def link_all(self, linker: Linker, documents: Iterable[Read], workers: int) -> Iterator[Linked | Bad]:
         """Link documents in their order."""
@@ -89,11 +80,6 @@ class Job:
         plain = {name: {k: str(v) for k, v in asdict(values[name]).items()} for name in nested}
         known = {"decided": repr(sorted(_decisions(self.decided).items()))} if self.decided else {}
         return values | plain | known | {"model": linker.model.identity, "method": method_of(self.settings)}
-
-
-@lru_cache(maxsize=8)
-def _allowed(restriction: Restriction, knowledge: Knowledge) -> NDArray[np.bool_]:
-    return restriction.topics(knowledge)
 
 
 @lru_cache(maxsize=4)
@@ -197,7 +183,8 @@ def run(
         raise InputError(f"{output}: there is no directory {output.parent}.")
     kind, linker = output_format if output_format == MENTIONS else format_of(output, output_format), job.open()
     if job.restriction:
-        job.allowed(linker)  # a condition that cannot hold is an error of the run, not of each document
+        # A condition that cannot hold is an error of the run, not of each document.
+        allowed_topics(job.restriction, linker.knowledge)
     journal = Journal(
         output, kind, job.fingerprint(linker) | {"files": names, "output format": kind}, overwrite=overwrite
     )

@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.errors import InputError
+from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.linking.results import Candidate, Linked, LinkedMention
+
+if TYPE_CHECKING:
+    from wikilda.linking.linker import Linker
 
 CANDIDATES = 64  # of a mention that are looked at before most of them are ruled out
 _DEPTH = 4  # steps below a category
@@ -47,6 +53,15 @@ class Restriction:
             raise InputError("no topic is of these types, in this category and among these titles.")
         return allowed
 
+    def link(
+        self, linker: "Linker", document: Document | str, *, candidates: int = 5, topics: int = 10, **more: Any
+    ) -> Linked:
+        """Link a document, and apply this to the result."""
+        if not self:
+            return linker.link(document, candidates=candidates, topics=topics, **more)
+        allowed = allowed_topics(self, linker.knowledge)
+        return self.apply(linker.link(document, candidates=CANDIDATES, topics=topics, **more), allowed, candidates)
+
     def apply(self, linked: Linked, allowed: NDArray[np.bool_], most: int = 5) -> Linked:
         """A result with the posterior conditioned on what is allowed; mentions that cannot mean any of it are gone."""
         kept = (self.apply_to(each, allowed, most) for each in linked.mentions)
@@ -60,6 +75,15 @@ class Restriction:
             return replace(mention, candidates=[])
         scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
         return replace(mention, candidates=scaled)
+
+
+ALL = Restriction()
+
+
+@lru_cache(maxsize=8)
+def allowed_topics(restriction: Restriction, knowledge: Knowledge) -> NDArray[np.bool_]:
+    """The topics that a restriction leaves, found once for many documents."""
+    return restriction.topics(knowledge)
 
 
 def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:

@@ -26,7 +26,7 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
-_OPEN = ("/health", "/openapi.json", "/page/")  # no key is needed for these, nor for the page
+_OPEN = ("/health", "/openapi.json", "/docs", "/page/")  # no key is needed for these, nor for the page
 _GONE = 499  # the client went away before it had sent its request
 
 

@@ -16,6 +16,7 @@ from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 from wikilda.linking import Document
 from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Explained
+from wikilda.linking.restriction import Restriction
 from wikilda.server import schemas
 from wikilda.server._examples import examples
 from wikilda.server._responses import explained_json
@@ -46,7 +47,11 @@ def _text(service: Service, asked: schemas.LinkRequest) -> Document:
 
 
 def _linked(service: Service, document: Document, asked: schemas.LinkRequest) -> dict[str, Any]:
-    return service.link(document, asked.candidates, asked.topics).to_dict(asked.offsets)
+    wanted = Restriction(tuple(asked.types), asked.category, tuple(asked.only))
+    try:
+        return service.link(document, asked.candidates, asked.topics, wanted).to_dict(asked.offsets)
+    except InputError as error:
+        raise invalid(str(error)) from None
 
 
 @router.post("/link", response_model=schemas.LinkAnswer, responses=_WORK, summary="Link a document")
@@ -204,7 +209,7 @@ async def example_texts(service: _Service) -> Response:
     return await service.answer(lambda: examples(service.linker.knowledge))
 
 
-_LINES_IN = {"requestBody": {"required": True, "content": {_NDJSON: {"schema": {"type": "string"}}}}}
+_LINES_IN = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
 _LINES_OUT: dict[int | str, dict[str, Any]] = {
     200: {"description": "an answer a line", "content": {_NDJSON: {"schema": {"type": "string"}}}}
 }
@@ -225,6 +230,8 @@ async def batch(request: Request, service: _Service) -> Response:
     """
     service.linker  # noqa: B018 - says so at once when it is not there
     lines = [line for line in (await request.body()).splitlines() if line.strip()]
+    if not lines:
+        raise Problem(400, "no_lines", "Send JSON lines: a request to /v1/link on each.")
 
     async def answers() -> AsyncIterator[bytes]:
         waiting: deque[asyncio.Task[bytes]] = deque()

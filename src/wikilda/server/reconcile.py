@@ -31,6 +31,7 @@ _FIELDS = {
     "extend": 'ids and properties as JSON: {"ids": ["Robert Croft"], "properties": [{"id": "wikidata"}]}',
 }
 _MATCH = 90.0  # score from which a candidate is a certain match
+_PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 _LIMIT, _MOST = 5, 50  # candidates
 _FRAMED = "default-src 'none'; style-src 'unsafe-inline'"  # OpenRefine shows previews in a frame
 _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
@@ -50,6 +51,8 @@ async def reconcile(request: Request, service: _Service) -> Response:
     """The manifest; or the candidates of a batch of queries; or values of properties."""
     fields = await fields_of(request)
     given = {name: fields.get(name) for name in _FIELDS if fields.get(name)}
+    if not given and request.method == "POST":
+        raise Problem(400, "no_queries", "Send a batch of queries as the parameter `queries`, or `extend`, in a form.")
     if not given:
         return JSON(dumps(_manifest(service, str(request.base_url).rstrip("/"))))
     asked = _parsed(given)
@@ -92,7 +95,7 @@ async def propose(service: _Service, type: str = "", limit: Annotated[int, Query
     return await service.answer(lambda: {"type": type, "limit": limit, "properties": found})
 
 
-@router.get("/reconcile/preview", response_class=HTMLResponse, responses=errors(404), summary="Preview an entity")
+@router.get("/reconcile/preview", responses={**errors(404), **_PAGE}, summary="Preview an entity")
 async def preview(service: _Service, id: str) -> Response:  # noqa: A002
     """A few lines of HTML about an entity."""
     known = service.linker.knowledge

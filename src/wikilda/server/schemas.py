@@ -47,6 +47,9 @@ class LinkRequest(_Request):
     offsets: Literal["code-points", "utf-16", "bytes"] = Field("code-points", description="the unit of all offsets")
     candidates: _Most = 5
     topics: _Topics = 10
+    types: list[str] = Field([], max_length=8, description="types that entities have: person, place, …; absent: all")
+    category: str = Field("", max_length=1000, description="a category that entities are in, or in one below it")
+    only: list[str] = Field([], max_length=1000, description="titles that answers are among; absent: all")
 
 
 class ExplainRequest(LinkRequest):

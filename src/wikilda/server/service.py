@@ -14,6 +14,7 @@ from wikilda._core.errors import InputError, WikildaError
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
 from wikilda.linking.explanation import explain_document
+from wikilda.linking.restriction import ALL, Restriction
 from wikilda.server._thread_pool import Work, threads_for
 from wikilda.server.errors import Problem, invalid, too_large, warming
 from wikilda.server.metrics import Metrics
@@ -111,9 +112,9 @@ class Service:
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
 
-    def link(self, document: Document, candidates: int = 5, topics: int = 10) -> Linked:
+    def link(self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL) -> Linked:
         """Link a document and count it. Runs in a thread."""
-        linked = self.linker.link(document, candidates=candidates, topics=topics)
+        linked = wanted.link(self.linker, document, candidates=candidates, topics=topics)
         self.metrics.worked(1, len(linked.mentions), len(document.text))
         return linked
 

@@ -18,7 +18,7 @@ from benchmarks import record
 from benchmarks.build.reading import DATA, MINI_ENWIKI
 from benchmarks.build.scaling import Made, built, row
 
-# Wikimedia's dumps of articles at the beginning of 2024, as its pages list them: bytes of XML.
+# Bytes of XML that are assumed, in round numbers: they were not fetched.
 LARGER = {"simplewiki": 1.4e9, "enwiki": 95e9}
 
 

@@ -17,6 +17,7 @@ from wikilda.training.engines.local import LocalEngine
 from wikilda.training.learn import empty_counts
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
+from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Rules
 from wikilda.urn.likelihood import HeldOut, left_to_right
 
@@ -28,7 +29,7 @@ def exact(sampler: Sampler, logs: list[list[float]], earlier: list[int] | None =
         return 1.0
     mention = sampler.mentions[len(drawn)]
     before = Sampler(sampler.mentions[: len(drawn) + 1], sampler.related)
-    chances = before.conditional([*drawn, mention.topics[0]], len(drawn))  # what it has itself does not count
+    chances = before.conditional([*drawn, mention.topics[0]], len(drawn))[:-1]  # what it has itself does not count
     each = zip(mention.topics, chances, logs[len(drawn)], strict=True)
     return sum(chance * math.exp(log) * exact(sampler, logs, [*drawn, topic]) for topic, chance, log in each)
 
@@ -47,8 +48,11 @@ def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
         weights,
         sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([each.place for each in sampler.mentions], np.int64),
+        np.zeros(2),
+        np.arange(2),
+        Parents(np.zeros(3, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)),
     )
-    rules = Rules(1, 0, sampler.repeats, sampler.near, sampler.reach)
+    rules = Rules(1, 0, sampler.base, sampler.repeats, sampler.near, sampler.reach, 0.0, 0.0)
     stream, flat = np.array([seed], np.uint64), np.concatenate(logs)
     found = left_to_right(mentions, sampler.related.astype(np.float32), rules, flat, 20_000, stream)
     assert found == pytest.approx(math.log(exact(sampler, logs)), abs=0.02)

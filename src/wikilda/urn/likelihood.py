@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import find
+from wikilda._core.csr import find, offsets_of
 from wikilda._core.hash_table import lookup
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
@@ -54,11 +54,12 @@ class HeldOut:
         return gain, tokens
 
     def _part(self, part: Part, contexts: Contexts, known: ContextCounts, stream: Stream) -> tuple[float, int]:
-        count = min(len(part.chosen), _MOST)
-        offsets = part.mentions.offsets[: count + 1]
-        some = part.mentions._replace(offsets=offsets, places=part.mentions.places[:count])
+        lengths = np.diff(part.mentions.offsets)
+        known_ones = np.flatnonzero(lengths > 0)[:_MOST]  # what has no candidates predicts nothing
+        offsets = offsets_of(lengths[known_ones])
+        some = part.mentions._replace(offsets=offsets, places=part.mentions.places[known_ones])
         topics = part.topics[part.mentions.numbers[: offsets[-1]]]
-        logs, seen = context_logs(contexts, part.chosen[:count], offsets, topics, known, known.total)
+        logs, seen = context_logs(contexts, part.chosen[known_ones], offsets, topics, known, known.total)
         gain = left_to_right(some, part.related, self.urn.rules, logs, self.particles, stream)
         return float(gain), int(seen)
 

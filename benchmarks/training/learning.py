@@ -32,6 +32,8 @@ def main() -> None:
     parser.add_argument("--news", type=Path, nargs="*", default=[], help="texts that are not of AIDA")
     parser.add_argument("--work", type=Path, required=True, help="directory for models; what is there is used")
     parser.add_argument("--iterations", type=int, default=2)
+    parser.add_argument("--only", nargs="*", default=["train", "train + news", "news"], help="texts to train on")
+    parser.add_argument("--splits", nargs="*", default=["train", "testa"], help="of AIDA, to measure on")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
     first = given.work / "start"
@@ -40,12 +42,12 @@ def main() -> None:
     own = given.work / "train.jsonl"
     write_texts(given.aida / "aida-train.tsv", own)
     corpora = {"train": [own], "train + news": [own, *given.news], "news": given.news}
-    rows = [measured("none", 0, first, first, given.aida, None)]
+    rows = [measured("none", 0, first, first, given, None)]
     for name, texts in corpora.items():
-        if texts:
+        if texts and name in given.only:
             rows += trained(name, texts, first, given)
     best = given.work / "model-train+news"
-    others = [beside(method, first, best, given.aida) for method in _OTHERS] if given.news else []
+    others = [beside(method, first, best, given.aida) for method in _OTHERS] if best.exists() else []
     record.write("learning", {"accuracy": rows, "methods": others})
 
 
@@ -65,15 +67,17 @@ def trained(name: str, texts: list[Path], first: Path, given: argparse.Namespace
     for row in read_metrics(target)[1:]:
         last = row.iteration == given.iterations
         place = target if last else target.with_name(f"{target.name}.iterations") / f"{row.iteration:04d}"
-        found.append(measured(name, row.iteration, place, first, given.aida, row))
+        found.append(measured(name, row.iteration, place, first, given, row))
     return found
 
 
-def measured(name: str, iteration: int, model: Path, first: Path, aida: Path, metrics: Metrics | None) -> Row:
+def measured(
+    name: str, iteration: int, model: Path, first: Path, given: argparse.Namespace, metrics: Metrics | None
+) -> Row:
     """A row: accuracy, calibration, and the paired difference on test-a from the model at the start."""
     row: Row = {"texts": name, "iteration": iteration}
-    for split in ("train", "testa"):
-        found = evaluate(first, aida / f"aida-{split}.tsv", methods=["urn"], also=[model] if iteration else [])
+    for split in given.splits:
+        found = evaluate(first, given.aida / f"aida-{split}.tsv", methods=["urn"], also=[model] if iteration else [])
         now, name_of = found.runs[0][-1], "test-a" if split == "testa" else split
         right = accuracy(now)
         row[f"{name_of} micro"], row[f"{name_of} macro"] = round(right.micro, 2), round(right.macro, 2)

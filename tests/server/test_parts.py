@@ -11,7 +11,7 @@ import pytest
 from tests.knowledge.conftest import build
 from tests.wikis import FILLER, page
 from wikilda.linking import Entity
-from wikilda.server._examples import examples
+from wikilda.server.api import examples
 from wikilda.server.compat._turtle import NIF, Context, Phrase, read, write
 from wikilda.server.errors import Problem
 from wikilda.server.identifiers import dbpedia, identifier

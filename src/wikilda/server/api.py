@@ -6,23 +6,55 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import ValidationError
 from starlette.responses import Response, StreamingResponse
 
 from wikilda import __version__
 from wikilda._core.errors import InputError, SettingsError, WikildaError
+from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
+from wikilda.knowledge.graph import nearest
 from wikilda.linking import Document
 from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Explained
 from wikilda.linking.restriction import Restriction
+from wikilda.sample import texts
 from wikilda.server import schemas
-from wikilda.server._examples import examples
 from wikilda.server._responses import explained_json
 from wikilda.server.errors import Problem, invalid, problem_json, too_large
 from wikilda.server.service import JSON, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
+
+_KNOWN = 0.7  # so many of a text's entities must be known
+_OWN = 4  # so many texts are made of the wiki's sentences
+
+
+def examples(knowledge: Knowledge) -> list[dict[str, Any]]:
+    """Texts with titles."""
+    shipped = [each for each in texts() if _known(each, knowledge) >= _KNOWN]
+    return [{"title": each["title"], "text": each["text"]} for each in shipped] or _own(knowledge)
+
+
+def _known(text: dict[str, Any], knowledge: Knowledge) -> float:
+    found = [knowledge.find_topic(each["title"]) >= 0 for each in text["mentions"]]
+    return sum(found) / max(len(found), 1)
+
+
+def _own(knowledge: Knowledge) -> list[dict[str, Any]]:
+    """The first sentences of well-known topics, each with those of its nearest topics."""
+    found: list[dict[str, Any]] = []
+    for topic in np.argsort(-np.diff(knowledge.graph.in_offsets), kind="stable")[:200].tolist():
+        near = [topic, *(other for other, _ in nearest(knowledge.graph, topic, 12))]
+        sentences = [each for other in near if len(each := knowledge.sentences[other]) > 40]
+        if len(sentences) >= 3:
+            text = " ".join(sentences[:5])
+            found.append({"title": knowledge.titles[topic], "text": text})
+        if len(found) == _OWN:
+            break
+    return found
+
 
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
 log = logging.getLogger("wikilda.server")

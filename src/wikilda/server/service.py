@@ -1,24 +1,76 @@
 """What all routes work with: the linker, once it is warm; threads, limits and numbers."""
 
+import asyncio
 import copy
 import json
 import logging
 import threading
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from wikilda._core.errors import InputError, WikildaError
+from wikilda._core.platform import available_cores
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.linking.restriction import ALL, Restriction
-from wikilda.server._thread_pool import Work, threads_for
-from wikilda.server.errors import Problem, invalid, too_large, warming
+from wikilda.server.errors import Problem, busy, invalid, late, too_large, warming
 from wikilda.server.metrics import Metrics
 from wikilda.server.settings import ServerSettings
+
+Result = TypeVar("Result")
+
+
+class Work:
+    """A pool of threads. It refuses what it could only begin too late, and gives up waiting after a time.
+
+    A thread cannot be stopped: work that has run out of time is finished for nobody, and counts as running
+    until it is.
+    """
+
+    def __init__(self, threads: int, queue: int, seconds: float) -> None:
+        self.threads, self.seconds = threads, seconds
+        self._most = threads + queue
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wikilda")
+        self._lock = threading.Lock()
+        self.inside = 0  # waiting or running
+
+    async def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """Call a function in a thread, and wait for what it returns."""
+        with self._lock:
+            if self.inside >= self._most:
+                raise busy()
+            self.inside += 1
+        try:
+            future = self._pool.submit(function, *arguments)
+        except RuntimeError:  # the pool is shut: the server is stopping
+            self._done(None)
+            raise busy() from None
+        future.add_done_callback(self._done)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.seconds)
+        except TimeoutError:
+            future.cancel()
+            raise late(self.seconds) from None
+
+    def stop(self) -> None:
+        """Finish what has begun, and take no more."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _done(self, _: "Future[Any] | None") -> None:
+        with self._lock:
+            self.inside -= 1
+
+
+def threads_for(threads: int, workers: int) -> int:
+    """How many threads each of some processes has."""
+    cores = available_cores()
+    return threads or max(1, cores // workers)
+
 
 Spans = list[tuple[int, int]]
 

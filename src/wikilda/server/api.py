@@ -22,8 +22,7 @@ from wikilda.linking.reasons import Explained
 from wikilda.linking.restriction import Restriction
 from wikilda.sample import texts
 from wikilda.server import schemas
-from wikilda.server._responses import explained_json
-from wikilda.server.errors import Problem, invalid, problem_json, too_large
+from wikilda.server.errors import Problem, explained_json, invalid, problem_json, too_large
 from wikilda.server.service import JSON, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
 

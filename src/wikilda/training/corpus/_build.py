@@ -21,8 +21,7 @@ from wikilda.documents.encoding import MOST_CONTEXTS
 from wikilda.documents.reading import ReadSettings, batches
 from wikilda.knowledge import Knowledge
 from wikilda.training.corpus._encode import Recipe, encode_part
-from wikilda.training.corpus.corpus import Corpus
-from wikilda.training.corpus.settings import CorpusSettings
+from wikilda.training.corpus.corpus import Corpus, CorpusSettings
 
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
 _DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()

@@ -20,7 +20,7 @@ from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, encode
 from wikilda.documents.reading import Bad, Batch, ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model.context_counts import text_digest
-from wikilda.training.corpus.settings import CorpusSettings
+from wikilda.training.corpus.corpus import CorpusSettings
 
 
 class Recipe(NamedTuple):

@@ -5,7 +5,7 @@ has the keys from m/M to (m+1)/M of all that there could be.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from wikilda._core.array_checks import Array, strings
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.csr import offsets_of
 from wikilda._core.errors import ArtifactError
+from wikilda._core.settings import Settings, setting
 from wikilda._core.string_table import StringTable
 from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
 
@@ -216,3 +217,11 @@ def _chosen(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     lengths = np.diff(offsets)
     return offsets_of(lengths[which]), symbols[np.repeat(which, lengths)]
+
+
+@dataclass(frozen=True)
+class CorpusSettings(Settings):
+    """Settings of `wikilda corpus`."""
+
+    detect: bool = setting(True, "detect the mentions of documents that come without spans")
+    longest: int = setting(20_000, "cut documents of more words and mentions than this into several", minimum=1)

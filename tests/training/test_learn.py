@@ -339,7 +339,7 @@ def test_a_document_is_drawn_without_what_it_has_taught(
 
 
 def make_key(name: str) -> int:
-    from wikilda.training.corpus._encode import key_of
+    from wikilda.training.corpus._build import key_of
 
     return key_of(name)
 

@@ -10,7 +10,7 @@ from scipy.special import digamma, gammaln
 from tests.lda.conftest import write_model
 from wikilda.documents.encoding import MOST_CONTEXTS
 from wikilda.model import Model, ModelSettings
-from wikilda.training.corpus._encode import Encoded, arrays_of, key_of
+from wikilda.training.corpus._build import Encoded, arrays_of, key_of
 from wikilda.training.corpus.corpus import Corpus
 
 KINDS = ("words", "mentions")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -15,19 +16,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda._core.atomic import write_text
+from wikilda._core.errors import WikildaError
+from wikilda._core.npy import GrowingArray
 from wikilda._core.spark import open_session, worded
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
+from wikilda.model import model as kinds
 from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._broadcast import Spread, spread
-from wikilda.training.engines.spark._collect_model import fetch_tables
 from wikilda.training.engines.spark._merging import next_table, sums_of
 from wikilda.training.engines.spark._packets import Sources, form_shards
 from wikilda.training.engines.spark._sampling import sample_partition
 from wikilda.training.engines.spark._urn import Learned, Nodes, collect, draw_partition, form_urn_shards, urn_documents
-from wikilda.training.engines.spark.rows import BEFORE, COUNTS, list_array
+from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, list_array, lists
 from wikilda.training.engines.spark.tables import (
     Tables,
     documents_table,
@@ -35,10 +38,60 @@ from wikilda.training.engines.spark.tables import (
     model_table,
     symbols_table,
 )
-from wikilda.training.interpolate import Blend, next_model
+from wikilda.training.interpolate import Blend, Change, Joined, next_model
 from wikilda.training.iteration_globals import open_shared, write_shared
 from wikilda.training.settings import LdaTraining, UrnTraining
 from wikilda.training.shard import Globals
+
+
+def fetch_tables(tables: Tables, name: str, model: Model, scratch: Path) -> dict[str, Joined]:
+    """The rows of words and of mentions that follow those of a model."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    made = {
+        WORDS: _Fetched(scratch / kinds.WORDS, model.words.symbols),
+        MENTIONS: _Fetched(scratch / kinds.MENTIONS, model.mentions.symbols),
+    }
+    for batch in tables.batches(name):
+        bounds = np.searchsorted(batch.column("kind").to_numpy(), (WORDS, MENTIONS, MENTIONS + 1))
+        for kind, start, end in zip((WORDS, MENTIONS), bounds[:-1], bounds[1:], strict=True):
+            made[kind].append(batch.slice(start, end - start))
+    return {kinds.WORDS: made[WORDS].finish(), kinds.MENTIONS: made[MENTIONS].finish()}
+
+
+class _Fetched:
+    """One kind of symbols on its way to files."""
+
+    def __init__(self, place: Path, symbols: int) -> None:
+        self.topics = GrowingArray(place.with_suffix(".topics.npy"), np.uint32)
+        self.values = GrowingArray(place.with_suffix(".values.npy"), np.float32)
+        self.lengths = np.zeros(symbols + 1, np.int64)
+        self.last, self.changes = -1, np.zeros(2, np.int64)
+
+    def append(self, rows: pa.RecordBatch) -> None:
+        """Add rows, which must come in the order of symbols."""
+        symbols = rows.column("symbol").to_numpy()
+        if len(symbols) == 0:
+            return
+        if symbols[0] < self.last or np.any(np.diff(symbols) < 0):
+            raise WikildaError("the table of the model is not in the order of its symbols: files of it are missing.")
+        self.last = int(symbols[-1])
+        topics = lists([rows.column("topics")], np.uint32)
+        np.add.at(self.lengths, symbols + 1, topics.lengths)
+        self.topics.append(topics.values)
+        self.values.append(lists([rows.column("values")], np.float32).values)
+        self.changes += [_sum(rows, "gained"), _sum(rows, "dropped")]
+
+    def finish(self) -> Joined:
+        """The table as files."""
+        offsets = np.cumsum(self.lengths)
+        gained, dropped = self.changes.tolist()
+        change = Change(int(offsets[-1]), gained, dropped)
+        return Joined(offsets, self.topics.finish(), self.values.finish(), change)
+
+
+def _sum(rows: pa.RecordBatch, name: str) -> Any:
+    return rows.column(name).to_numpy().sum()
+
 
 _ROUND = 8  # shards of a round by core: what is lost when the driver is
 SAMPLING, MERGING = "sampling", "adding up and interpolating"

@@ -25,9 +25,8 @@ from wikilda.model import model as kinds
 from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.engines.spark._broadcast import Spread, spread
 from wikilda.training.engines.spark._merging import next_table, sums_of
-from wikilda.training.engines.spark._sampling import sample_partition
+from wikilda.training.engines.spark._sampling import Spread, sample_partition, spread
 from wikilda.training.engines.spark._urn import Learned, Nodes, collect, draw_partition, form_urn_shards, urn_documents
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, Sources, form_shards, list_array, lists
 from wikilda.training.engines.spark.tables import (

@@ -24,8 +24,7 @@ from wikilda.model.context_counts import ContextCounts
 from wikilda.training.corpus import Documents
 from wikilda.training.count_runs import Run, open_run
 from wikilda.training.engines.base import Job
-from wikilda.training.engines.spark._broadcast import Spread
-from wikilda.training.engines.spark._sampling import count_rows, notes_row
+from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_row
 from wikilda.training.engines.spark.rows import CONTEXTS, MENTIONS, lists
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.settings import UrnTraining

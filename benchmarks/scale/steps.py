@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.build.watch import Memory, Watched, disk_size, watch
 from benchmarks.scale.shards import Shards
 from benchmarks.scale.start import first_answers
-from wikilda.training.metrics import read_metrics
+from wikilda.training.checkpoints import read_metrics
 
 _PARAMETERS = ("mentions", "words", "mention parameters", "word parameters", "links between topics")
 Row = dict[str, float]

@@ -17,7 +17,7 @@ from wikilda.evaluation.metrics import accuracy, compare
 from wikilda.evaluation.nil import answer_calibration
 from wikilda.knowledge import Knowledge
 from wikilda.model import create_model
-from wikilda.training.metrics import Metrics, read_metrics
+from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, train
 
 _OTHERS = ("tagme", "lda", "urn")

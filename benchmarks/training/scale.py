@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.sampler.generate import generate_model, make_document, size_of
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus._build import Encoded, arrays_of, key_of
 from wikilda.training.corpus.corpus import Corpus
-from wikilda.training.metrics import read_metrics
 
 LENGTH = 400
 

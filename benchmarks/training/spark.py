@@ -20,12 +20,12 @@ from benchmarks.training.events import PHASES, read_tasks, show_tasks
 from benchmarks.training.planted import plant_in_corpus, plant_in_model, spare_word
 from benchmarks.training.scale import anonymous
 from wikilda.model import Model
+from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
 from wikilda.training.engines.spark._engine import MERGING, SAMPLING
-from wikilda.training.metrics import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import PRESETS
 

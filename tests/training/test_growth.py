@@ -7,8 +7,8 @@ import pytest
 from tests.training.conftest import write_lines
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 

@@ -27,11 +27,11 @@ from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import as_bytes, tokenize
 from wikilda.training import checkpoints
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.count_runs import run_of_pairs
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.learn import context_counts, learned
-from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings

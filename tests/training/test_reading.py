@@ -14,9 +14,9 @@ from tests.training.conftest import QUICK
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli import cli
 from wikilda.model import Model
+from wikilda.training.checkpoints import FILE, Metrics, read_metrics, write_metrics
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.likelihood_plot import axis, html, png, svg
-from wikilda.training.metrics import FILE, Metrics, read_metrics, write_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.topic_changes import changed, describe, sides
 

@@ -22,9 +22,9 @@ from wikilda.linking import Linker, marked
 from wikilda.model import Model
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training import checkpoints, pipeline
+from wikilda.training.checkpoints import FILE, read_metrics
 from wikilda.training.engines import local
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.metrics import FILE, read_metrics
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import PRESETS, LdaTraining
 

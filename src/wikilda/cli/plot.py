@@ -7,8 +7,8 @@ import click
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH, Command
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.likelihood_plot import html, png, svg
-from wikilda.training.metrics import read_metrics
 
 
 @click.command(cls=Command)

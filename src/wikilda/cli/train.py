@@ -24,10 +24,10 @@ from wikilda.cli._tables import console, table
 from wikilda.documents.detection import choose_detector
 from wikilda.documents.reading import ReadSettings
 from wikilda.model.model import LDA, URN
+from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.corpus import CorpusSettings
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.metrics import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, Reading, train
 from wikilda.training.settings import PRESETS, LdaTraining, TrainingSettings, UrnTraining
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wikilda._core.errors import SettingsError
-from wikilda.training.metrics import Metrics
+from wikilda.training.checkpoints import Metrics
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 400, 70, 20, 20, 50
 _LINES = {"train": ("train", "#1f6fb4"), "held_out": ("held out", "#d1495b")}

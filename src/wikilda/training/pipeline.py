@@ -19,13 +19,12 @@ from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
-from wikilda.training.checkpoints import Checkpoint
+from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
 from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
 from wikilda.training.learn import learned, next_model
-from wikilda.training.metrics import FILE, Metrics, per_token, read_metrics, write_metrics
 from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.splits import trained_on

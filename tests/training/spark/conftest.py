@@ -7,8 +7,8 @@ import pytest
 
 from tests.training.conftest import QUICK
 from wikilda.model import Model
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 
 PLAN = Plan(iterations=2, shards=7)

@@ -16,10 +16,10 @@ from tests.training.conftest import QUICK, write_lines
 from tests.training.spark.conftest import SMALL, same
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.model import ModelSettings, create_model
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
-from wikilda.training.metrics import read_metrics
 from wikilda.training.pipeline import Plan, train
 
 STORIES, ARTICLES = 60, 5_000

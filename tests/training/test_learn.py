@@ -29,8 +29,8 @@ from wikilda.text.tokens import as_bytes, tokenize
 from wikilda.training import checkpoints
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
-from wikilda.training.count_runs import run_of_pairs
 from wikilda.training.engines.local import LocalEngine
+from wikilda.training.interpolate import run_of_pairs
 from wikilda.training.learn import context_counts, learned
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining

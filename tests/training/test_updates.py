@@ -12,8 +12,7 @@ from tests.lda.conftest import write_model
 from wikilda._core.errors import ArtifactError
 from wikilda.model import ModelSettings
 from wikilda.training.checkpoints import write_sum
-from wikilda.training.count_runs import EMPTY, Run, add_up, open_run, save_run
-from wikilda.training.interpolate import Blend, interpolate
+from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, interpolate, open_run, save_run
 
 SYMBOLS, TOPICS = 9, 6
 Plain = dict[tuple[int, int], int]
@@ -59,7 +58,7 @@ def test_sums_on_disk_are_the_same_in_stretches(tmp_path: Path, monkeypatch: pyt
     many = [
         {(int(v), int(k)): int(n) for v, k, n in rng.integers(1, 500, (400, 3))} for _ in range(5)
     ]  # fmt: skip
-    real = __import__("wikilda.training.count_runs", fromlist=["stretches"]).stretches
+    real = __import__("wikilda.training.interpolate", fromlist=["stretches"]).stretches
     monkeypatch.setattr("wikilda.training.checkpoints.stretches", lambda runs, symbols, _: real(runs, symbols, 100))
     write_sum([run_of(each) for each in many], 500, tmp_path, "words")
     assert plain_of(open_run(tmp_path, "words")) == total(many)

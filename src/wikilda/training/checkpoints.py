@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wikilda._core.atomic import new_directory, write_text
 from wikilda._core.errors import InputError
 from wikilda._core.npy import GrowingArray, save_array
-from wikilda.training.count_runs import Run, add_up, open_run, save_run, stretches
+from wikilda.training.interpolate import Run, add_up, open_run, save_run, stretches
 from wikilda.training.shard import Found
 
 _LEAST_GROUP = 16

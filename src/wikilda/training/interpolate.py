@@ -5,18 +5,140 @@
 Pairs that only the updates have are new parameters; those that fall below a threshold are dropped.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.errors import ArtifactError
 from wikilda._core.jit import Whole, inner, njit
-from wikilda._core.npy import GrowingArray
+from wikilda._core.npy import GrowingArray, save_array
 from wikilda.model import Model, Parameters
 from wikilda.model.model import LDA, MENTIONS, WORDS
 from wikilda.model.writer import chunks
-from wikilda.training.count_runs import Run, add_up
+
+_PARTS = ("symbols", "offsets", "topics", "sweeps")
+
+
+class Run(NamedTuple):
+    """Counted sweeps: topics of symbols[i] (both sorted) from offsets[i] on."""
+
+    symbols: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    sweeps: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        """All sweeps of all tokens."""
+        return int(self.sweeps.sum())
+
+    def between(self, first: int, last: int) -> "Run":
+        """The part of symbols from `first` to below `last`."""
+        start, end = np.searchsorted(self.symbols, (first, last))
+        span = slice(self.offsets[start], self.offsets[end])
+        return Run(
+            np.asarray(self.symbols[start:end]),
+            np.asarray(self.offsets[start : end + 1]) - self.offsets[start],
+            np.asarray(self.topics[span]),
+            np.asarray(self.sweeps[span]),
+        )
+
+
+EMPTY = Run(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
+
+
+def run_of_pairs(symbols: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.int64]) -> Run:
+    """Pairs in any order as a run; equal ones are added up."""
+    order = np.lexsort((topics, symbols))
+    symbols, topics, counts = symbols[order], topics[order], counts[order]
+    new = np.ones(len(symbols), np.bool_)
+    new[1:] = (symbols[1:] != symbols[:-1]) | (topics[1:] != topics[:-1])
+    starts = np.flatnonzero(new)
+    distinct, first = np.unique(symbols[starts], return_index=True)
+    sums = np.add.reduceat(counts, starts) if len(starts) else counts
+    return Run(distinct, np.append(first, len(starts)).astype(np.int64), topics[starts], sums)
+
+
+def save_run(directory: Path, kind: str, run: Run) -> None:
+    """Write a run as arrays."""
+    for part in _PARTS:
+        save_array(directory / f"{kind}.{part}.npy", getattr(run, part))
+
+
+def open_run(directory: Path, kind: str) -> Run:
+    """A run, mapped into memory."""
+    try:
+        return Run(*(np.load(directory / f"{kind}.{part}.npy", mmap_mode="c", allow_pickle=False) for part in _PARTS))
+    except (OSError, ValueError, EOFError) as error:
+        raise ArtifactError(f"{directory}: is damaged ({error}). Remove it and run the same command again.") from None
+
+
+def stretches(runs: list[Run], symbols: int, at_once: int) -> Iterator[tuple[int, int]]:
+    """Ranges of symbols with about so many entries in all runs together."""
+    total = sum(len(run.topics) for run in runs)
+    if total <= at_once:
+        yield 0, symbols
+        return
+    # The runs are much alike: what halves the longest halves all of them well enough.
+    longest = max(runs, key=lambda run: len(run.topics))
+    cuts = np.linspace(0, len(longest.topics), total // at_once + 2)[1:-1]
+    places = np.searchsorted(longest.offsets, cuts, "right") - 1
+    bounds = np.unique(np.concatenate(([0], longest.symbols[np.minimum(places, len(longest.symbols) - 1)], [symbols])))
+    yield from zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+
+
+def add_up(runs: list[Run]) -> Run:
+    """The sum of runs, all at once."""
+    runs = [run for run in runs if len(run.symbols)]
+    if len(runs) < 2:
+        return runs[0] if runs else EMPTY
+    while len(runs) > 1:
+        pairs = [Run(*_merge(*runs[at : at + 2])) for at in range(0, len(runs) - 1, 2)]
+        runs = pairs + runs[2 * len(pairs) :]
+    return runs[0]
+
+
+@njit
+def _merge(
+    first: Run, second: Run
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+    most = len(first.symbols) + len(second.symbols)
+    symbols, offsets = np.empty(most, np.int64), np.zeros(most + 1, np.int64)
+    topics = np.empty(len(first.topics) + len(second.topics), np.uint32)
+    sweeps = np.empty(len(topics), np.int64)
+    i, j, rows = np.int64(0), np.int64(0), np.int64(0)
+    to: Whole = np.int64(0)
+    while i < len(first.symbols) or j < len(second.symbols):
+        in_first = j == len(second.symbols) or (i < len(first.symbols) and first.symbols[i] <= second.symbols[j])
+        in_second = i == len(first.symbols) or (j < len(second.symbols) and second.symbols[j] <= first.symbols[i])
+        symbols[rows] = first.symbols[i] if in_first else second.symbols[j]
+        a, a_end = (first.offsets[i], first.offsets[i + 1]) if in_first else (np.int64(0), np.int64(0))
+        b, b_end = (second.offsets[j], second.offsets[j + 1]) if in_second else (np.int64(0), np.int64(0))
+        to = _merge_rows(first, a, a_end, second, b, b_end, topics, sweeps, to)
+        i += in_first
+        j += in_second
+        rows += 1
+        offsets[rows] = to
+    return symbols[:rows].copy(), offsets[: rows + 1].copy(), topics[:to].copy(), sweeps[:to].copy()
+
+
+@inner
+def _merge_rows(
+    first: Run, a: Whole, a_end: Whole, second: Run, b: Whole, b_end: Whole, topics: NDArray[np.uint32],
+    sweeps: NDArray[np.int64], to: Whole,
+) -> Whole:  # fmt: skip
+    while a < a_end or b < b_end:
+        from_first = b == b_end or (a < a_end and first.topics[a] <= second.topics[b])
+        from_second = a == a_end or (b < b_end and second.topics[b] <= first.topics[a])
+        topics[to] = first.topics[a] if from_first else second.topics[b]
+        sweeps[to] = (first.sweeps[a] if from_first else 0) + (second.sweeps[b] if from_second else 0)
+        a += from_first
+        b += from_second
+        to += 1
+    return to
 
 
 class Blend(NamedTuple):

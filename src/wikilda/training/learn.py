@@ -22,8 +22,7 @@ from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.model.model import CONTEXTS, MENTIONS, URN
 from wikilda.model.topic_types import topic_types
-from wikilda.training.count_runs import EMPTY, Run, add_up, open_run, save_run
-from wikilda.training.interpolate import Blend, join
+from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
 from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense

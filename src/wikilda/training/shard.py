@@ -22,7 +22,7 @@ from wikilda.lda.svi import Copy, Prior, Step, Table
 from wikilda.lda.tagme import Guess, tagme
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.corpus.corpus import Documents
-from wikilda.training.count_runs import Run
+from wikilda.training.interpolate import Run
 from wikilda.training.settings import LdaTraining, TrainingSettings
 
 NO_TOPIC = np.uint32(0xFFFFFFFF)

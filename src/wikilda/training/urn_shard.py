@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wikilda._core.csr import offsets_of
 from wikilda.model.model import CONTEXTS, MENTIONS, Parameters
 from wikilda.training.corpus.corpus import Documents
-from wikilda.training.count_runs import Run, run_of_pairs
+from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn
 from wikilda.urn.statistics import Taught, new_senses, taught_by

@@ -12,8 +12,7 @@ from pathlib import Path
 from wikilda.model import Model
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus
-from wikilda.training.count_runs import Run
-from wikilda.training.interpolate import Blend
+from wikilda.training.interpolate import Blend, Run
 from wikilda.training.shard import Task
 
 

@@ -24,9 +24,8 @@ from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training import urn_shard
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
-from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
-from wikilda.training.interpolate import Blend, interpolate
+from wikilda.training.interpolate import Blend, Run, interpolate
 from wikilda.training.iteration_globals import open_shared, write_shared
 from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, sample_shard

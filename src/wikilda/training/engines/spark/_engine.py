@@ -22,7 +22,6 @@ from wikilda._core.spark import open_session, worded
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model import model as kinds
-from wikilda.training.count_runs import Run
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._merging import next_table, sums_of
@@ -36,7 +35,7 @@ from wikilda.training.engines.spark.tables import (
     model_table,
     symbols_table,
 )
-from wikilda.training.interpolate import Blend, Change, Joined, next_model
+from wikilda.training.interpolate import Blend, Change, Joined, Run, next_model
 from wikilda.training.iteration_globals import open_shared, write_shared
 from wikilda.training.settings import LdaTraining, UrnTraining
 from wikilda.training.shard import Globals

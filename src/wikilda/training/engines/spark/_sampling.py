@@ -21,7 +21,6 @@ from wikilda.lda.similarity import likeness, no_likeness
 from wikilda.lda.svi import Table
 from wikilda.model import model as kinds
 from wikilda.training.corpus import Documents
-from wikilda.training.count_runs import Run
 from wikilda.training.engines.spark.rows import (
     BEFORE,
     DOCUMENT_MENTIONS,
@@ -35,6 +34,7 @@ from wikilda.training.engines.spark.rows import (
     lists,
 )
 from wikilda.training.engines.spark.tables import unsigned
+from wikilda.training.interpolate import Run
 from wikilda.training.settings import LdaTraining
 from wikilda.training.shard import Alike, Globals, Shard, Task, sample_shard
 

@@ -22,11 +22,11 @@ from wikilda.model import Model, Parameters
 from wikilda.model import model as kinds
 from wikilda.model.context_counts import ContextCounts
 from wikilda.training.corpus import Documents
-from wikilda.training.count_runs import Run, open_run
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_row
 from wikilda.training.engines.spark.rows import CONTEXTS, MENTIONS, lists
 from wikilda.training.engines.spark.tables import Tables
+from wikilda.training.interpolate import Run, open_run
 from wikilda.training.settings import UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.splits import new_to, of_shard

@@ -36,9 +36,8 @@ from wikilda.training.engines.spark.tables import (
     symbols_table,
 )
 from wikilda.training.interpolate import Blend, Change, Joined, Run, next_model
-from wikilda.training.iteration_globals import open_shared, write_shared
 from wikilda.training.settings import LdaTraining, UrnTraining
-from wikilda.training.shard import Globals
+from wikilda.training.shard import Globals, open_shared, write_shared
 
 
 def fetch_tables(tables: Tables, name: str, model: Model, scratch: Path) -> dict[str, Joined]:

@@ -1,7 +1,6 @@
 """The paper's greedy search for settings: one at a time, keeping what measures best."""
 
-from wikilda.evaluation.tuning._search import Record, Search, Step
+from wikilda.evaluation.tuning._search import Point, Record, Search, Step, Task
 from wikilda.evaluation.tuning._space import Space, own_space, read_space
-from wikilda.evaluation.tuning._trial import Point, Task
 
 __all__ = ["Point", "Record", "Search", "Space", "Step", "Task", "own_space", "read_space"]

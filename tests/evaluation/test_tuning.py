@@ -12,8 +12,7 @@ from wikilda.cli.tune import _options
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.tuning import Record, Search, Task, read_space
 from wikilda.evaluation.tuning import _search as searching
-from wikilda.evaluation.tuning._search import measure
-from wikilda.evaluation.tuning._space import Axis
+from wikilda.evaluation.tuning._search import Axis, measure
 from wikilda.model import Model, ModelSettings
 from wikilda.urn import UrnSettings
 

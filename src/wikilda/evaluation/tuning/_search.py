@@ -4,24 +4,82 @@ import hashlib
 import json
 import shutil
 import time
+import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from wikilda import __version__
 from wikilda._core.atomic import lock, new_file
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
+from wikilda._core.settings import Settings
 from wikilda._core.workers import Workers
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import Given, make_method
+from wikilda.evaluation.methods import Given, find_method, make_method
 from wikilda.evaluation.run import Gold, run
-from wikilda.evaluation.tuning._space import MODEL, Axis, Space, settings_type
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelSettings, create_model
+
+MODEL = "model"
+
+
+def settings_type(kind: str) -> type[Settings]:
+    """The class of a method's settings, or of the model's."""
+    return ModelSettings if kind == MODEL else find_method(kind)[0].settings_type
+
+
+class Axis(NamedTuple):
+    """A setting and the values to try."""
+
+    kind: str
+    name: str
+    values: list[Any]
+
+
+Space = list[Axis]
+
+
+def own_space(method: str) -> Space:
+    """The values that a method names itself."""
+    search = find_method(method)[0].search
+    if not search:
+        raise SettingsError(f"{method} does not say which values to try: give a file (--search)")
+    return [_axis(method, method, name, list(values)) for name, values in search.items()]
+
+
+def read_space(path: Path, method: str = "urn") -> Space:
+    """Read where to search for a method, refusing names and values that the settings would refuse."""
+    try:
+        tables = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: is not valid TOML ({error}).") from None
+    space: Space = []
+    for kind, settings in tables.items():
+        if kind not in (method, MODEL) or not isinstance(settings, dict):
+            raise SettingsError(f"{path}: {kind!r} is no table of settings; there are: {method}, {MODEL}")
+        space += [_axis(str(path), kind, name, values) for name, values in settings.items()]
+    if not space:
+        raise SettingsError(f"{path}: has no settings to try. Write, say, [urn] and word_weight = [20.0, 30.0].")
+    return space
+
+
+def _axis(where: str, kind: str, name: str, values: Any) -> Axis:
+    known = {each.name: each.default for each in fields(settings_type(kind))}
+    if name not in known:
+        raise SettingsError(f"{where}: {kind} has no setting {name}; there are: {', '.join(known)}")
+    if not isinstance(values, list) or not values:
+        raise SettingsError(f"{where}: {kind}.{name} must be a list of values to try")
+    wanted = type(known[name])
+    values = [float(value) if wanted is float and type(value) is int else value for value in values]
+    wrong = [value for value in values if type(value) is not wanted]
+    if wrong:  # whether a value is possible depends on the others, and shows when it is tried
+        raise SettingsError(f"{where}: {kind}.{name}: {wrong[0]!r} is not of type {wanted.__name__}")
+    return Axis(kind, name, values)
+
 
 Point = dict[str, dict[str, Any]]  # settings by kind
 

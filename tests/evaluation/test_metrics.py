@@ -5,8 +5,7 @@ import pytest
 
 from tests.evaluation.conftest import made_run, said
 from wikilda.evaluation import bootstrap, metrics, nil
-from wikilda.evaluation.end_to_end import Scores, micro_and_macro
-from wikilda.evaluation.run import Verdict
+from wikilda.evaluation.run import Scores, Verdict, micro_and_macro
 from wikilda.knowledge import Knowledge
 
 ROBERT, COLIN, LARA = "Robert Croft", "Colin Croft", "Lara Croft"

@@ -12,14 +12,13 @@ from wikilda.cli._tables import console, table
 from wikilda.evaluation import metrics, nil
 from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS
-from wikilda.evaluation.end_to_end import Detect, detector
-from wikilda.evaluation.end_to_end import end_to_end as measure_end_to_end
 from wikilda.evaluation.evaluate import DEFAULT_METHODS, evaluate
 from wikilda.evaluation.methods import METHODS, Method
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.previous_run import Earlier
 from wikilda.evaluation.results import Runs, gold_summary
-from wikilda.evaluation.run import Gold, Run
+from wikilda.evaluation.run import Detect, Gold, Run, detector
+from wikilda.evaluation.run import end_to_end as measure_end_to_end
 from wikilda.urn import UrnSettings
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

@@ -3,8 +3,7 @@
 import numpy as np
 
 from wikilda._core.jit import inner, int64, njit
-from wikilda.mediawiki.wikitext.dialect import Dialect
-from wikilda.mediawiki.wikitext.entities import entity_at, hex_digit
+from wikilda.mediawiki.wikitext.dialect import Dialect, entity_at, hex_digit
 from wikilda.text.characters import TABLE_SIZE
 from wikilda.text.tokens import BREAK, Bytes, add_point, decode, encode, mix
 

@@ -47,10 +47,10 @@ from wikilda.mediawiki.wikitext.dialect import (
     TO_LANGUAGE,
     TO_MAIN,
     Dialect,
+    entity,
     find_name,
     hash_name,
 )
-from wikilda.mediawiki.wikitext.entities import entity
 from wikilda.mediawiki.wikitext.templates import (
     AFTER_COLON,
     BLANK,

@@ -11,7 +11,7 @@ from wikilda._core.seen_twice_filter import seen_again
 from wikilda.lda._bucket_draw import Rules, slot_mass, slots_mass
 from wikilda.lda._coherence import judge_without, stands_alone
 from wikilda.lda._document_plan import ACTIVE, FIXED, TOKEN_SLOT, Plan, Shifts, arrange
-from wikilda.lda._initialize import start_fixed
+from wikilda.lda._gibbs import start_fixed
 from wikilda.lda._sampler_state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
 from wikilda.lda._shared_rows import PRIVATE_MASS, SHARED_MASS
 from wikilda.lda._topic_slots import enter, slot_of_entry, slot_of_topic

@@ -13,6 +13,7 @@ from wikilda.cli._tables import table
 from wikilda.documents.reading import Bad
 from wikilda.linking.files import Observer
 from wikilda.linking.results import Linked, LinkedMention
+from wikilda.linking.unknown import UnknownNames
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +24,8 @@ _REPORTED = 20  # bad documents that are named
 class Tally(Observer):
     """Counts documents, reports those that are skipped, and moves a progress bar."""
 
-    def __init__(self) -> None:
+    def __init__(self, unknown: UnknownNames | None = None) -> None:
+        self.unknown = unknown
         self.documents = self.bad = self.mentions = self.tokens = 0
         self._before = 0
         self._began = time.monotonic()
@@ -35,6 +37,8 @@ class Tally(Observer):
         self._bar.advance(documents + bad)
         if self.total:
             click.echo(f"wikilda: resuming after {self.total:,} documents.", err=True)
+            if self.unknown:
+                click.echo("wikilda: --unknown has the names of the rest alone.", err=True)
 
     @property
     def total(self) -> int:
@@ -59,6 +63,8 @@ class Tally(Observer):
                 click.echo(f"wikilda: {linked} Skipped.", err=True)
             return
         self.documents += 1
+        if self.unknown:
+            self.unknown.add(linked)
         self.mentions += len(linked.mentions)
         self.tokens += len(linked.text.split())
         if sys.stderr.isatty():

@@ -29,6 +29,7 @@ from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
 from wikilda.linking.restriction import Restriction, allowed_topics
 from wikilda.linking.results import Linked
+from wikilda.linking.unknown import UnknownNames
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
@@ -57,10 +58,15 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 )
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased.")  # fmt: skip
+      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased, unknown.")  # fmt: skip
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
+@more("--only", type=ANY_PATH, metavar="FILE",
+      help="Answer with these alone: a title a line, or a mention string in double quotes.")  # fmt: skip
+@more("--except", "exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
+@more("--unknown", type=ANY_PATH, metavar="FILE",
+      help="Write names that the knowledge lacks, clustered over all documents, as JSON lines.")  # fmt: skip
 @more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
       help="Write mentions that are less sure than this to OUTPUT.doubtful.jsonl, for somebody to decide.")  # fmt: skip
 @more("--decided", type=ANY_PATH, metavar="FILE", help="Such a file with titles filled in: the rest is drawn given it.")
@@ -75,7 +81,8 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 def command(
     model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
     overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
-    types: str | None, category: str, escalate: float, decided: Path | None, rows: str,
+    types: str | None, category: str, only: Path | None, exclude: Path | None, unknown: Path | None,
+    escalate: float, decided: Path | None, rows: str,
     no_mentions: bool, with_text: bool, reading: ReadSettings,
     method: MethodSettings, workers: int,
     cluster: Cluster | None,
@@ -92,6 +99,7 @@ def command(
     """
     found = _detector_settings(detections)
     wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
+    wanted = wanted.with_lists(only, exclude)
     job = Job(
         model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted,
         decided, escalate,
@@ -102,7 +110,7 @@ def command(
         output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
-    tally = Tally()
+    tally = Tally(UnknownNames() if unknown else None)
     documents = read_documents([Path(each) for each in files], sys.stdin.buffer, reading)
     try:
         if output is not None and not as_table:
@@ -128,6 +136,8 @@ def command(
         raise
     if tally.total == 0:
         raise InputError("there are no documents in the input.")
+    if unknown and tally.unknown:
+        tally.unknown.write(unknown)
     return _SOME_SKIPPED if tally.bad else 0
 
 

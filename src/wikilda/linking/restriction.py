@@ -1,8 +1,9 @@
-"""Answers restricted to some topics: by type, by category, by title."""
+"""Answers restricted to some topics: by type, by category, by lists of titles and of strings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,9 +37,21 @@ class Restriction:
     types: tuple[str, ...] = ()
     category: str = ""
     titles: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()  # mentions of these may mean anything, others what `titles` has
+    except_titles: tuple[str, ...] = ()
+    except_strings: tuple[str, ...] = ()  # no mention of these is linked
 
     def __bool__(self) -> bool:
-        return bool(self.types or self.category or self.titles)
+        return any(vars(self).values())
+
+    def with_lists(self, only: Path | None, exclude: Path | None) -> "Restriction":
+        """The same with lists: a title a line, or a string in double quotes."""
+        titles, strings = read_list(only) if only else ((), ())
+        except_titles, except_strings = read_list(exclude) if exclude else ((), ())
+        return replace(
+            self, titles=self.titles + titles, strings=self.strings + strings,
+            except_titles=self.except_titles + except_titles, except_strings=self.except_strings + except_strings,
+        )  # fmt: skip
 
     def topics(self, knowledge: Knowledge) -> NDArray[np.bool_]:
         """The topics that remain; an error if one of the conditions cannot hold for any."""
@@ -47,9 +60,11 @@ class Restriction:
             allowed &= knowledge.types.topics(self.types)
         if self.category:
             allowed &= _within(knowledge, self.category)
-        if self.titles:
+        if self.titles or self.strings:
             allowed &= _named(knowledge, self.titles)
-        if not allowed.any():
+        if self.except_titles:
+            allowed &= ~_named(knowledge, self.except_titles)
+        if not allowed.any() and not self.strings:
             raise InputError("no topic is of these types, in this category and among these titles.")
         return allowed
 
@@ -69,7 +84,14 @@ class Restriction:
 
     def apply_to(self, mention: LinkedMention, allowed: NDArray[np.bool_], most: int = 5) -> LinkedMention:
         """A mention with the candidates that are allowed; it has none if none of those is."""
-        found = [each for each in mention.candidates if allowed[each.entity.topic]]
+        string = mention.text.casefold()
+        if string in _folded(self.except_strings):
+            return replace(mention, candidates=[])
+        if string in _folded(self.strings):
+            denied = set(self.except_titles)
+            found = [each for each in mention.candidates if each.entity.title not in denied]
+        else:
+            found = [each for each in mention.candidates if allowed[each.entity.topic]]
         total = sum(each.probability for each in found)
         if total <= 0:
             return replace(mention, candidates=[])
@@ -84,6 +106,25 @@ ALL = Restriction()
 def allowed_topics(restriction: Restriction, knowledge: Knowledge) -> NDArray[np.bool_]:
     """The topics that a restriction leaves, found once for many documents."""
     return restriction.topics(knowledge)
+
+
+def read_list(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The titles and the strings of a list: a title a line, or a string in double quotes; # begins a comment."""
+    try:
+        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as a list of titles ({error}).") from None
+    lines = [line for line in lines if line and not line.startswith("#")]
+    strings = [line[1:-1] for line in lines if len(line) > 1 and line[0] == line[-1] == '"']
+    titles = [line for line in lines if not (len(line) > 1 and line[0] == line[-1] == '"')]
+    if not lines:
+        raise InputError(f"{path}: the list is empty. Give a title a line, or a string in double quotes.")
+    return tuple(titles), tuple(strings)
+
+
+@lru_cache(maxsize=16)
+def _folded(strings: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(each.casefold() for each in strings)
 
 
 def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:

@@ -21,8 +21,9 @@ posterior is the mean of the conditionals.
 The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn, company.
 """
 
+from wikilda.urn._coreference import Name
 from wikilda.urn.graph_evidence import Company
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Company", "Drawn", "Part", "Urn", "UrnSettings"]
+__all__ = ["Company", "Drawn", "Name", "Part", "Urn", "UrnSettings"]

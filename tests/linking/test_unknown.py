@@ -1,0 +1,71 @@
+"""Names that the knowledge lacks, clustered; lists of what may be an answer."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import run
+from wikilda._core.errors import InputError
+from wikilda.linking import Linker
+from wikilda.linking.restriction import Restriction, read_list
+from wikilda.linking.unknown import unknown_in, unknown_names
+
+TEXT = "We met Zebulon Quux and Zebulon Quux in England. He told Croft of it. Amos Quibble left."
+
+
+def test_mentions_of_one_unknown_are_one_entity(linker: Linker) -> None:
+    found = {each.name: each for each in unknown_in(linker.link(TEXT))}
+    assert set(found) == {"Zebulon Quux", "Amos Quibble"}
+    assert found["Zebulon Quux"].variants == {"Zebulon Quux": 2}
+    assert found["Amos Quibble"].contexts[0].endswith("Amos Quibble left.")
+
+
+def test_clusters_over_documents(linker: Linker) -> None:
+    texts = ["We met Zebulon Quux.", "We saw ZEBULON-Quux here, and Amos Quibble.", "England won."]
+    found = unknown_names(linker.link_many(texts))
+    assert [(each.name, each.count) for each in found][:1] == [("Zebulon Quux", 2)] or found[0].count == 2
+    assert [each.name for each in found][-1] == "Amos Quibble"
+
+
+def test_the_command_writes_them(model: Path, tmp_path: Path) -> None:
+    text, out = tmp_path / "text.txt", tmp_path / "unknown.jsonl"
+    text.write_text(TEXT)
+    code, *_ = run("link", str(model), str(text), "--unknown", str(out), "-o", str(tmp_path / "linked.jsonl"))
+    assert code == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(row["name"], row["count"]) for row in rows] == [("Zebulon Quux", 2), ("Amos Quibble", 1)]
+
+
+def test_lists_of_titles_and_strings(linker: Linker, tmp_path: Path) -> None:
+    linked = linker.link("Croft took five wickets for England at The Oval.", candidates=64)
+
+    def kept(**lists: tuple[str, ...]) -> list[str]:
+        wanted = Restriction(**lists)
+        found = wanted.apply(linked, wanted.topics(linker.knowledge)).mentions
+        return [each.entity.title for each in found if each.entity]
+
+    assert kept(titles=("Robert Croft",)) == ["Robert Croft"]
+    assert "Robert Croft" not in kept(except_titles=("Robert Croft",))
+    assert kept(strings=("croft",)) == ["Robert Croft"]
+    assert kept(titles=("The Oval",), strings=("Croft",)) == ["Robert Croft", "The Oval"]
+    assert kept(except_strings=("ENGLAND",)) == ["Robert Croft", "The Oval"]
+    path = tmp_path / "list.txt"
+    path.write_text('# mine\nRobert Croft\n"the oval"\n')
+    assert read_list(path) == (("Robert Croft",), ("the oval",))
+    assert Restriction().with_lists(path, None).strings == ("the oval",)
+    path.write_text("# nothing")
+    with pytest.raises(InputError, match="the list is empty"):
+        read_list(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_list(tmp_path / "none.txt")
+
+
+def test_the_command_takes_lists(model: Path, tmp_path: Path) -> None:
+    text, names = tmp_path / "text.txt", tmp_path / "names.txt"
+    text.write_text("Croft took five wickets for England.")
+    names.write_text("Robert Croft\n")
+    only = json.loads(run("link", str(model), str(text), "--only", str(names))[1])
+    assert [each["title"] for each in only["mentions"]] == ["Robert Croft"]
+    rest = json.loads(run("link", str(model), str(text), "--except", str(names))[1])
+    assert "Robert Croft" not in [each["title"] for each in rest["mentions"]]

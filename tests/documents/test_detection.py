@@ -60,6 +60,7 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("THEY MAY EAT APPLE\nthey may eat", ["APPLE"]),  # a line of capitals
         ("We met John Smith.", ["John Smith"]),  # a name that is not known, and no part of it
         ("We met J. Smith and Jean-Paul O'Hara.", ["J. Smith", "Jean-Paul O'Hara"]),
+        ("We met Ann Bly, Carl Dow and Eve Fay.", ["Ann Bly", "Carl Dow", "Eve Fay"]),  # commas part names
         ("JOHN SMITH WON\nHe won.", ["SMITH"]),  # a line of capitals has no names of its own
         ("John Smith won.", ["John Smith"]),
         ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere

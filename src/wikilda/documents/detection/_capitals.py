@@ -12,6 +12,7 @@ from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, 
 OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
 SHAPE = 7
 FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
+INITIAL = 128  # flag: a single capital letter
 NAME, COMMON = 32, 64  # what the rest of the text says of a word: has a capital where that means something; never
 
 Shapes = NDArray[np.uint8]
@@ -52,6 +53,8 @@ def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count
     for token in range(count):
         if hashes[token] & WORD:
             shape = shape_of(text, starts[token], ends[token], table)
+            if shape >= CAPITAL and ends[token] - starts[token] == 1:
+                shape |= INITIAL
             shapes[token] = shape | FIRST if first else shape
             first = False
         elif _ends_sentence(text, hashes, starts, ends, shapes, token, count):

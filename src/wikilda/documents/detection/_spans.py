@@ -11,6 +11,7 @@ from wikilda.documents.detection._capitals import (
     CAPITAL,
     COMMON,
     FIRST,
+    INITIAL,
     LOWER,
     NAME,
     SHAPE,
@@ -130,7 +131,8 @@ def _joins(hashes: Hashes, shapes: Shapes, at: int, count: int) -> bool:
     """Whether a mark stands inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
     if hashes[at] & WORD or hashes[at] & AFTER_SPACE or at + 1 >= count or not _is_name_word(shapes[at + 1]):
         return False
-    return not shapes[at + 1] & FIRST
+    close = not hashes[at + 1] & AFTER_SPACE or shapes[at - 1] & INITIAL > 0
+    return bool(close and not shapes[at + 1] & FIRST)
 
 
 @inner

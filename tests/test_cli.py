@@ -140,7 +140,7 @@ def bad_dumps() -> dict[str, tuple[bytes, str]]:
         "bomb.xml": (ENTITY_BOMB.encode(), "DOCTYPE"),
         "html.xml": (b"<html><body>404</body></html>", "not <mediawiki>"),
         "broken.xml": (b"<mediawiki><siteinfo><sitename>a & b</sitename>", "broken.xml: line 1"),
-        "garbage.xml": (b"\xff\xfe\x00nothing", "not a MediaWiki XML export"),
+        "garbage.xml": (b"\xff\xfd\x00nothing", "not a MediaWiki XML export"),
         "cut.xml.gz": (b"\x1f\x8b\x08\x00", "cut.xml.gz"),
     }
 

@@ -95,6 +95,7 @@ def test_a_model_and_knowledge_of_other_sizes_do_not_go_together(pair: Path) -> 
 LATE = """
 import atexit, os, signal
 import wikilda.cli as commands
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore it
 def interrupt(*_):
     os.kill(os.getpid(), signal.SIGINT)
 {how}

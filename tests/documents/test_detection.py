@@ -62,7 +62,8 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("We met J. Smith and Jean-Paul O'Hara.", ["J. Smith", "Jean-Paul O'Hara"]),
         ("We met Ann Bly, Carl Dow and Eve Fay.", ["Ann Bly", "Carl Dow", "Eve Fay"]),  # commas part names
         ("JOHN SMITH WON\nHe won.", ["SMITH"]),  # a line of capitals has no names of its own
-        ("John Smith won.", ["John Smith"]),
+        ("John Smith won, said John.", ["John Smith"]),  # a sentence's first word, with a capital elsewhere
+        ("When Smith won, he wept.", ["Smith"]),  # no evidence that it belongs to the name
         ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere
         ("We met Smith.", ["Smith"]),
         ("He is in The Hague.", ["The Hague"]),

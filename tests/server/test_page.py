@@ -149,7 +149,8 @@ def test_the_figure(page: Page) -> None:
     robert = page.all(".node.topic")[topics.index("Topic: Robert Croft")]
     page.run("arguments[0].scrollIntoView({block: 'center'})", robert)
     ActionChains(page.driver).move_to_element(robert).perform()
-    assert "Pulled by Glamorgan County Cricket Club" in page.text("#pull")
+    assert "Pulled by " in page.text("#pull")
+    assert "Glamorgan County Cricket Club" in page.text("#pull")
     assert page.all(".link.faded")
     ActionChains(page.driver).move_to_element(page.all("#figure-title")[0]).perform()
     assert not page.all(".link.faded")
@@ -203,9 +204,9 @@ def test_a_permalink_brings_the_text_back(page: Page) -> None:
 
 
 def test_brackets_choose_mentions_in_code_points(page: Page) -> None:
-    page.link("😀 [[off]] [[Croft]] 𝔘 [[England]]")
-    assert page.text("#linked") == "😀 off Croft 𝔘 England"
-    assert [each.text for each in page.all("mark")] == ["off", "Croft", "England"]
+    page.link("😀 [[zigzag]] [[Croft]] 𝔘 [[England]]")
+    assert page.text("#linked") == "😀 zigzag Croft 𝔘 England"
+    assert [each.text for each in page.all("mark")] == ["zigzag", "Croft", "England"]
     page.all("mark.unknown")[0].click()
     assert "never links this string" in page.text("#mention")
 

@@ -74,7 +74,7 @@ def test_text_files_are_detected_in(sample: Knowledge, tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "a.txt").write_text(TEXT, "utf-8")
     (folder / "b.txt").write_bytes("﻿".encode() + TEXT.encode() + b"\n")
-    (folder / "c.txt").write_bytes("Caf\xe9 England Croft Oval".encode("latin-1"))
+    (folder / "c.txt").write_bytes("Caf\xe9 in England, Croft at The Oval".encode("latin-1"))
     (folder / "picture.png").write_bytes(b"\x00")
     corpus = made(sample, tmp_path / "corpus", tmp_path / "texts")
     found = read(corpus, sample)

@@ -5,6 +5,7 @@ import importlib
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,13 +77,18 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; errors that a user can mend are one message and exit code 1."""
     try:
         code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: nothing is left to interrupt
+        _ignore_interrupts()  # all is done: nothing is left to interrupt
     except KeyboardInterrupt:  # while something else was being said
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _ignore_interrupts()
         code = _say("interrupted", 130)
     if "duckdb" not in sys.modules:  # which complains about what is not collected
         gc.freeze()  # to look at all that Numba holds once more would take longer than a document
     sys.exit(code)
+
+
+def _ignore_interrupts() -> None:
+    if threading.current_thread() is threading.main_thread():  # others cannot be interrupted
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def guarded(run: Callable[[], Any]) -> int:

@@ -62,7 +62,7 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
     assert errors["none"] == 'needs "body", a string.'
     assert "not inside" in errors["outside"]
     code, _, err = run(*command, tmp_path / "out", *SPARK)
-    assert (code, "exists already. Say --overwrite" in err) == (1, True)
+    assert (code, "exists already. Use --overwrite" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
             before[start + 1] = -1
         if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
             continue
-        end = _name_end(hashes, shapes, start, count) if limits.unknown < 1 else start
+        end = _name_end(hashes, shapes, start, count, known, limits) if limits.unknown < 1 else start
         if end > start:
             value = best[start] + limits.unknown * (2 * (end - start) - 1)
             if value > best[end]:
@@ -88,7 +88,7 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
             mention = known.values[slot]
             if mention < 0:
                 continue
-            chance = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
+            chance = _link_probability(known, mention)
             if chance < _needed(shapes, count, start, at, limits):
                 continue
             value = best[start] + chance * (2 * (at - start) - 1)
@@ -99,13 +99,15 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
 
 
 @inner
-def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int) -> int:
+def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int, known: Dictionary, limits: Limits) -> int:
     """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
 
-    No capitalised word stands before it or after it. A sentence's first word does not belong to it if the text has it
-    in lower case elsewhere; lines of capitals have no such names.
+    No capitalised word stands before it or after it. A sentence's first word belongs to it only if there is evidence
+    that it is a name; lines of capitals have no such names.
     """
-    if not _is_name_word(shapes[start]) or (start > 0 and _is_name_word(shapes[start - 1])):
+    if not _begins_name(hashes, shapes, start, known, limits):
+        return start
+    if start > 0 and _begins_name(hashes, shapes, start - 1, known, limits):
         return start
     end, words = start + 1, 1
     while end < count and hashes[end] != BREAK:
@@ -117,6 +119,27 @@ def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int) -> int:
         else:
             break
     return end if words > 1 else start
+
+
+@inner
+def _begins_name(hashes: Hashes, shapes: Shapes, at: int, known: Dictionary, limits: Limits) -> bool:
+    """Whether a word may be the first of a name.
+
+    A sentence's first word has a capital anyway: it must have one elsewhere in the text, or be a name in the wiki.
+    """
+    if not _is_name_word(shapes[at]):
+        return False
+    if not shapes[at] & FIRST or shapes[at] & NAME:
+        return True
+    word = chain(BREAK, hashes[at])
+    slot = find_slot(known.keys, word)
+    mention = known.values[slot] if known.keys[slot] == word else -1
+    return bool(mention >= 0 and _link_probability(known, mention) >= limits.unclear)
+
+
+@inner
+def _link_probability(known: Dictionary, mention: int) -> float:
+    return (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
 
 
 @inner

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from wikilda.evaluation import metrics, nil
-from wikilda.evaluation.metrics import Calibration, Slice
+from wikilda.evaluation.metrics import Slice
+from wikilda.evaluation.nil import Calibration
 from wikilda.evaluation.results import Runs
 
 SIZE, LEFT, TOP = 180, 34, 22

@@ -139,7 +139,8 @@ def _begins_name(hashes: Hashes, shapes: Shapes, at: int, known: Dictionary, lim
 
 @inner
 def _link_probability(known: Dictionary, mention: int) -> float:
-    return (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
+    chance: float = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
+    return chance
 
 
 @inner

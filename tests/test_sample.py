@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from wikilda.knowledge import Knowledge
-from wikilda.sample import WIKI, texts
+from wikilda.model import Model
+from wikilda.model.build import build
+from wikilda.sample import MODEL, SETTINGS, WIKI, texts
 
 
 def senses(known: Knowledge, mention: str) -> dict[str, int]:
@@ -57,3 +59,9 @@ def test_every_mention_of_the_texts_may_mean_what_it_means(sample: Knowledge) ->
 
 def test_the_sample_speaks_only_of_its_own_wiki() -> None:
     assert "Wikilda Sample" in Path(WIKI).read_text("utf-8")[:600]
+
+
+def test_the_model_that_ships_is_the_one_that_would_be_built(sample: Knowledge, tmp_path: Path) -> None:
+    built = build(WIKI, tmp_path / "sample", settings=SETTINGS, workers=1)
+    assert Model.open(MODEL).identity == built.identity, "run: python -m wikilda.sample"
+    assert Knowledge.open(MODEL).identity == sample.identity

@@ -17,7 +17,7 @@ from wikilda._core.errors import WikildaError, explain_full_disk
 from wikilda._core.settings import suggestion
 
 COMMANDS = {
-    "demo": "Build the sample wiki and link a text with it.",
+    "demo": "Link a text with the sample wiki.",
     "download": "Download a dump of a Wikimedia wiki.",
     "build": "Build a model from a wiki dump or from tables.",
     "link": "Link the mentions of documents to entities.",

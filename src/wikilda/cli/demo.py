@@ -1,6 +1,6 @@
 """`wikilda demo`."""
 
-import tempfile
+import shutil
 from pathlib import Path
 
 import click
@@ -12,30 +12,25 @@ from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
 from wikilda.knowledge.describe import describe_mention
 from wikilda.linking import Document, Linker
-from wikilda.model.build import build
-from wikilda.sample import SETTINGS, WIKI, texts
+from wikilda.sample import MODEL, texts
 
 
 @click.command(cls=Command)
-@click.option("--keep", type=click.Path(path_type=Path), help="Keep the model in this directory.")
+@click.option("--keep", type=click.Path(path_type=Path), help="Copy the sample model into this directory, to try it.")
 def command(keep: Path | None) -> None:
-    """Build the sample wiki that comes with the package, and link a text about cricket with it."""
-    with tempfile.TemporaryDirectory() as scratch:
-        place = keep or Path(scratch)
-        model = build(WIKI, place / "sample", settings=SETTINGS, workers=1, overwrite=True)
-        known = model.knowledge()
-        report(known, "The sample wiki")
-        out = console()
-        out.print("\nThe candidates of “Croft”, by how often the wiki links them:\n", highlight=False)
-        show_mention(out, describe_mention(known, known.find_mention("Croft"), 5))
-        linker = Linker(model, known)
-        first = texts()[0]
-        document = Document(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
-        out.print("The entities in this text:\n", highlight=False)
-        out.print(document.text + "\n", markup=False, highlight=False)
-        show_linked(out, linker.link(document, topics=5))
-        if keep:
-            out.print(
-                f"\nTry your own: echo 'Kate Bush sang' | wikilda link {place / 'sample'} --table",
-                highlight=False,
-            )
+    """Link a text about cricket with the sample wiki that comes with the package."""
+    if keep:
+        shutil.copytree(MODEL, keep / "sample", dirs_exist_ok=True)
+    linker = Linker.open(MODEL)
+    known = linker.knowledge
+    report(known, "The sample wiki")
+    out = console()
+    out.print("\nThe candidates of “Croft”, by how often the wiki links them:\n", highlight=False)
+    show_mention(out, describe_mention(known, known.find_mention("Croft"), 5))
+    first = texts()[0]
+    document = Document(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
+    out.print("The entities in this text:\n", highlight=False)
+    out.print(document.text + "\n", markup=False, highlight=False)
+    show_linked(out, linker.link(document, topics=5))
+    if keep:
+        out.print(f"\nTry your own: echo 'Kate Bush sang' | wikilda link {keep / 'sample'} --table", highlight=False)

@@ -7,6 +7,7 @@ from typing import Any
 from wikilda.knowledge import BuildSettings
 
 WIKI = Path(__file__).with_name("wiki.xml")
+MODEL = Path(__file__).with_name("model")  # built from it: `python -m wikilda.sample`
 
 # In a wiki of 250 articles a twentieth is a dozen, and `cricket` would be a stop word.
 SETTINGS = BuildSettings(max_word_share=0.25)

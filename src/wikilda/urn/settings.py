@@ -7,7 +7,7 @@ from wikilda._core.settings import Settings, setting
 
 @dataclass(frozen=True)
 class UrnSettings(Settings):
-    """Settings of the urn. docs/results.md has what each of them is worth."""
+    """Settings of the urn. docs/urn.md has the formula."""
 
     sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
     burn_in: int = setting(20, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")

@@ -16,19 +16,8 @@ from typing import IO, NamedTuple
 from wikilda._core.compression import CompressionError, lines_up_to, open_compressed, read_up_to
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document, marked
-from wikilda.documents.reading.rows import (
-    AUTO,
-    DUMP,
-    JSON_LINES,
-    MARKED,
-    PARQUET,
-    TEXT,
-    ReadSettings,
-    decode,
-    from_line,
-    from_row,
-    too_large,
-)
+from wikilda.documents.reading.rows import decode, from_line, from_row, too_large
+from wikilda.documents.reading.settings import AUTO, DUMP, JSON_LINES, MARKED, PARQUET, TEXT, ReadSettings
 from wikilda.documents.reading.tables import Row, parquet_rows, separated_rows
 from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import Piece, cut, read_piece, site_of

@@ -11,7 +11,7 @@ from wikilda.linking import Linker
 from wikilda.linking.restriction import Restriction, read_list
 from wikilda.linking.unknown import unknown_in, unknown_names
 
-TEXT = "We met Zebulon Quux and Zebulon Quux in England. He told Croft of it. Amos Quibble left."
+TEXT = "We met Zebulon Quux and Zebulon Quux in England. He told Croft of it, and Amos Quibble left."
 
 
 def test_mentions_of_one_unknown_are_one_entity(linker: Linker) -> None:

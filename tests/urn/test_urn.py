@@ -98,12 +98,14 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
             weights.append(float(np.exp(s.word_weight * fit[k] + match)))
         counts = urn.knowledge.mentions.row(symbols[at])[1] if symbols[at] >= 0 else np.empty(0)
         chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)
+        title = any(kind & reference.SAME for kind in kinds.values()) and " " in lowered[at]
+        nil = s.nil_weight * chance**s.nil_exponent * (s.nil_title if title else 1.0)
         span = slice(parents.offsets[token], parents.offsets[token + 1])
         own = [column[span].tolist() for column in parents[1:]]
         mentions.append(
             Mention(
                 list(priors[at]), list(priors[at].values()), weights, places[at],
-                s.nil_weight * chance**s.nil_exponent, names.index(lowered[at]), list(zip(*own, strict=True)),
+                nil, names.index(lowered[at]), list(zip(*own, strict=True)),
             )
         )  # fmt: skip
     related = reference.relatedness(out_links, list(range(topics)), s.link_weight, s.shared_neighbour_weight)

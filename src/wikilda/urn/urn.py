@@ -205,10 +205,13 @@ class Urn:
         known = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
+        nil = self._nil(symbols)
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            logs.names[span] = self._title_match(name, found.topics[found.numbers[span]])
-        nil = self._nil(symbols)
+            kinds = name_kinds(name, found.topics[found.numbers[span]], self.knowledge.titles)
+            logs.names[span] = self._title_match(kinds)
+            if (kinds & SAME).any() and len(name.split()) > 1:
+                nil[row] *= s.nil_title
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
@@ -286,9 +289,8 @@ class Urn:
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence
 
-    def _title_match(self, string: str, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """What titles say for or against a string, as logarithms."""
-        kinds = name_kinds(string, topics, self.knowledge.titles)
+    def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """The evidence of titles for or against a string, as logarithms."""
         stray = self.settings.title_mismatch_penalty if (kinds & SAME).any() else 0.0
         found: NDArray[np.float64] = self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - stray * (
             (kinds & UNLIKE) != 0

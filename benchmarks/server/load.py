@@ -42,7 +42,8 @@ class Outcome:
 
 def request(text: str, path: str) -> bytes:
     body = json.dumps({"text": text}).encode()
-    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+    head += f"content-length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks import record
+from benchmarks.linking.speed import memory
 
 DATA = Path("../shared/data/news/reuters-21578.jsonl.xz")
 
@@ -25,13 +26,6 @@ def pieces(path: Path, words: int) -> Iterator[str]:
         for line in lines:
             story = json.loads(line)["text"].split()
             yield from (" ".join(story[at : at + words]) for at in range(0, len(story), words))
-
-
-def memory(process: int) -> dict[str, float]:
-    """Resident and anonymous memory of a process in MB."""
-    rows = (line.split() for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:])
-    sizes = {row[0].rstrip(":"): int(row[1]) / 1024 for row in rows if len(row) == 3}
-    return {"resident": sizes["Rss"], "anonymous": sizes["Anonymous"]}
 
 
 def watch(process: "subprocess.Popen[bytes]", note: Path, documents: int) -> list[dict[str, record.Cell]]:

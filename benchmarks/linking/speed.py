@@ -22,9 +22,9 @@ from wikilda.linking import Document, Linker, SpacyDetector
 WORDS = 400
 
 
-def memory() -> dict[str, float]:
-    """Resident memory in MB, of files and not."""
-    rows = (line.split() for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:])
+def memory(process: int | str = "self") -> dict[str, float]:
+    """Resident and anonymous memory of a process in MB."""
+    rows = (line.split() for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:])
     sizes = {row[0].rstrip(":"): int(row[1]) / 1024 for row in rows if len(row) == 3}
     return {"resident": sizes["Rss"], "anonymous": sizes["Anonymous"]}
 

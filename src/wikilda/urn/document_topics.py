@@ -18,7 +18,7 @@ from wikilda._core.jit import Real, Whole, njit
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
-from wikilda.urn._relatedness import neighbours_of, relatedness
+from wikilda.urn._relatedness import neighbours_of, relations, rows_of
 from wikilda.urn.urn import Drawn, Urn
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -96,9 +96,9 @@ def _pull(
     s, graph = urn.settings, urn.knowledge.graph
     topics = np.union1d(linked, pages).astype(np.uint32)
     near = neighbours_of(graph, topics, _MOST_NEIGHBOURS)
-    related = relatedness(graph, topics, near, s.link_weight, s.shared_neighbour_weight)
-    rows, columns = np.searchsorted(topics, linked), np.searchsorted(topics, pages)
-    pulled: NDArray[np.float64] = np.minimum(mentioned, 3.0) @ related[np.ix_(rows, columns)]
+    made = relations(graph, topics, near, s.link_weight, s.shared_neighbour_weight)
+    related = rows_of(made, np.searchsorted(topics, linked))
+    pulled: NDArray[np.float64] = np.minimum(mentioned, 3.0) @ related[:, np.searchsorted(topics, pages)]
     return pulled
 
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_e
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
-from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
+from wikilda.urn._relatedness import Matrix, Neighbours, Relations, neighbours_of, relations, rows_of
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import context_evidence, spread, without
@@ -56,11 +57,16 @@ class Part:
     logs: Logs
     contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates, as logarithms
     neighbours: Neighbours  # of topics
-    related: Matrix
+    relations: Relations
     words: NDArray[np.int64]  # distinct words of the document
     counts: NDArray[np.int64]
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
+
+    @cached_property
+    def related(self) -> Matrix:
+        """R of all pairs of topics."""
+        return rows_of(self.relations, np.arange(len(self.topics)))
 
 
 @dataclass(frozen=True)
@@ -215,7 +221,7 @@ class Urn:
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
-        related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        related = relations(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(

@@ -228,9 +228,7 @@ def _exchange(
 
 
 @bare
-def _weigh(
-    mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole
-) -> None:
+def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole) -> None:
     """The conditional of a mention's candidates given all others, not normalised; the last one is added to its sum."""
     start, end = mentions.offsets[token], mentions.offsets[token + 1]
     weights, place = tally.weights, state.drawn[token]

@@ -89,9 +89,7 @@ class Relations(NamedTuple):
 
 
 @njit
-def relations(
-    graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real
-) -> Relations:
+def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real) -> Relations:
     """Prepare R of some topics."""
     pages, keys, count = _number_pages(topics, neighbours.topics)
     starts = np.zeros(count + 1, np.int64)

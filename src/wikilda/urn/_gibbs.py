@@ -156,7 +156,8 @@ def _visit(
         tally.nil[token] += nil / total
         tally.times[token] += 1.0 / total
         tally.all_times[token] += 1.0 / total
-    x, at = uniform(stream) * total, state.drawn[token]
+    at: Whole = state.drawn[token]
+    x = uniform(stream) * total
     if at == NIL or x >= tally.ends[at] or (at > start and x < tally.ends[at - 1]):
         changed = True
         at = start
@@ -165,8 +166,8 @@ def _visit(
         if at == end and nil <= 0.0:
             at = end - 1
     if changed:
-        log = np.log(max(tally.weights[at], _TINY)) if at < end else 0.0
-        _move(mentions, relations, state, token, at if at < end else np.int64(NIL), log)
+        weight: Real = tally.weights[at] if at < end else 1.0
+        _move(mentions, relations, state, token, at if at < end else np.int64(NIL), np.log(max(weight, _TINY)))
     tally.seen[token] = state.sizes[1]
 
 
@@ -222,8 +223,8 @@ def _exchange(
             if distance >= len(state.decay):
                 break
             for at in range(mentions.offsets[other], mentions.offsets[other + 1]):
-                k = np.uint64(mentions.numbers[at])
-                state.close[at] += state.decay[distance] * (np.float64(after[k]) - np.float64(before[k]))
+                topic = np.uint64(mentions.numbers[at])
+                state.close[at] += state.decay[distance] * (np.float64(after[topic]) - np.float64(before[topic]))
             other += step
 
 

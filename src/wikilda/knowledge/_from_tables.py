@@ -25,10 +25,10 @@ from wikilda.knowledge._columns import (
     read_batches,
     worded,
 )
+from wikilda.knowledge._pieces import Folder
 from wikilda.knowledge._text_kernels import Numbers, column_buffer, normalized, title_hashes, word_hashes
-from wikilda.knowledge.from_dump import Folder, joined
 from wikilda.mediawiki.site import Site
-from wikilda.text.tokens import Hashes, Offsets, byte_array
+from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, byte_array, joined
 
 _ENDINGS = (".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz", ".parquet")
 _ARTICLE_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".parquet")
@@ -191,14 +191,14 @@ class TableExtractor:
 
     def _add_names(self, folder: Folder, strings: pa.Array, titles: pa.Array, counts: Numbers, row: int) -> None:
         data, offsets = column_buffer(strings)
-        spelled, hashes, lengths = normalized(data, offsets[:-1], offsets[1:])
+        spelled, hashes = normalized(data, offsets[:-1], offsets[1:])
         target = title_hashes(titles)
         nowhere = pa.nulls(len(target), pa.uint64())
         names = {"page": nowhere, "target": target, "mention": hashes, "count": counts.astype(np.uint32)}
         folder.add("names", names)
         _, first = np.unique(hashes, return_index=True)
         columns = {"mention": hashes[first], "string": spelled.cast(pa.string()).take(pa.array(first))}
-        folder.add("strings", {**columns, "length": lengths[first], "row": first + row})
+        folder.add("strings", {**columns, "row": first + row})
 
     def _write_links(self, folder: Folder) -> None:
         for batch in self._batches("links"):
@@ -212,7 +212,8 @@ class TableExtractor:
         example, bad = "", 0
         for batch in self._batches("words"):
             hashes = word_hashes(batch["word"])
-            good = hashes != 0
+            good = (hashes & WORD) != 0
+            hashes &= ~FLAGS
             if not bad and not good.all():
                 example = str(batch["word"][int(np.flatnonzero(~good)[0])])
             bad += int((~good).sum())

@@ -106,9 +106,9 @@ def _assemble(
         *steps,
         ("counting mentions", lambda _: assembler.count_mentions()),
         ("writing mentions", assembler.write_mentions),
+        ("writing links", assembler.write_links),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
-        ("writing links", assembler.write_links),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
         ("finding types", lambda out: write_types(out, site.language)),
     ]
@@ -125,7 +125,7 @@ def _assemble(
                 "summary": report.counts | assembler.summary, "complaints": report.examples,
             })  # fmt: skip
     finally:
-        assembler.close()
+        assembler.sql.close()
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from wikilda.documents.document import Document
-from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import Piece, read_piece
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN, Site
 from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
 from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE
+from wikilda.text.tokens import joined
 
 
 def articles(piece: Piece, site: Site) -> Iterator[Document | tuple[str, str]]:

@@ -11,9 +11,8 @@ from tests.wikis import FILLER, dump, page, write_dump
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
 from wikilda.knowledge._text_kernels import count_words, unpack_tokens
-from wikilda.text.tokens import joined
 from wikilda.text import token_hashes
-from wikilda.text.tokens import byte_array
+from wikilda.text.tokens import byte_array, joined
 
 
 def topics_of(known: Knowledge, mention: str) -> dict[str, int]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from wikilda._core.arrays import HashTable
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError
-from wikilda._core.hash_table import HashTable
 from wikilda.knowledge._database import Database, quoted
 from wikilda.knowledge._pieces import LINKS, STRINGS, folders, read_links, read_strings, read_tokens
 from wikilda.knowledge._words import write_words

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError, disk_is_full
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge._pieces import folders
 from wikilda.knowledge.knowledge import Knowledge
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from wikilda._core.atomic import new_directory
-from wikilda._core.diagnostics import Report
+from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
     Numbers,
     chained_tokens,

@@ -14,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import HashTable, capacity_for, insert_all, lookup, offsets_of
 from wikilda._core.artifact import Writer
-from wikilda._core.csr import offsets_of
-from wikilda._core.hash_table import HashTable, capacity_for, insert_all, lookup
 from wikilda._core.jit import inner, int64, njit
 from wikilda.knowledge._database import Database
 from wikilda.knowledge._pieces import VOCABULARY, folders, read_vocabulary, read_words

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from wikilda._core.diagnostics import Report
+from wikilda._core.errors import Report
 from wikilda.knowledge._pieces import PAGES_A_PIECE, Folder
 from wikilda.knowledge._text_kernels import normalized, target_hashes, title_strings
 from wikilda.knowledge.settings import BuildSettings

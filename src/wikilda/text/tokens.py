@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.arrays import offsets_of
 from wikilda._core.jit import inner, int64, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 

@@ -33,8 +33,10 @@ class Database:
         import duckdb  # not for worker processes, which import this module: it complains when they end
 
         with worded(chunks.parent):
-            self._connection = duckdb.connect(str(file), config={"memory_limit": memory, "threads": workers,
-                "temp_directory": str(chunks.parent / "spill"), "preserve_insertion_order": False})  # fmt: skip
+            self._connection = duckdb.connect(str(file), config={
+                "memory_limit": memory, "threads": workers, "temp_directory": str(chunks.parent / "spill"),
+                "preserve_insertion_order": False, "checkpoint_threshold": "1MB",
+            })  # fmt: skip
         for table in _TABLES:
             self.view(table)
 

@@ -69,6 +69,7 @@ def _choose_words(sql: Database, counter: "_Counter", rules: BuildSettings) -> N
             SELECT (row_number() OVER (ORDER BY string) - 1)::UINTEGER AS id, word, string, frequency, total FROM
             (SELECT word, min(string) AS string FROM vocabulary SEMI JOIN frequencies USING (word) GROUP BY word)
             JOIN frequencies USING (word)""")
+    sql.drop("frequencies")
 
 
 def _spans(offsets: Offsets) -> Iterator[tuple[int, int]]:

@@ -91,7 +91,7 @@ class Relations(NamedTuple):
 @njit
 def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real) -> Relations:
     """Prepare R of some topics."""
-    pages, keys, count = _number_pages(topics, neighbours.topics)
+    pages, keys, count = number_pages(topics, neighbours.topics)
     starts = np.zeros(count + 1, np.int64)
     for page in pages:
         starts[page + 1] += 1
@@ -117,7 +117,7 @@ def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, 
 
 
 @inner
-def _number_pages(
+def number_pages(
     topics: NDArray[np.uint32], neighbours: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint32], Whole]:
     """Number the pages: those of all neighbours, the pages by number, and how many there are."""

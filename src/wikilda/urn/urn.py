@@ -22,7 +22,7 @@ from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
 from wikilda.urn._relatedness import Matrix, Neighbours, Relations, neighbours_of, relations, rows_of
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
-from wikilda.urn._word_evidence import word_evidence, word_parts
+from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
 from wikilda.urn.settings import UrnSettings
 
@@ -115,7 +115,7 @@ class Urn:
 
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
         self.model, self.knowledge, self.settings = model, knowledge, settings
-        self.lengths = model.word_norms
+        self.words = WordTable(model.words, np.zeros(len(model.words.offsets) - 1, np.float64), model.word_norms)
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
@@ -230,10 +230,8 @@ class Urn:
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each word of a document adds to the logarithm of the weight of some of its topics."""
-        rows, near = self.model.words, part.neighbours
-        found = word_parts(
-            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.neighbour_overlap
-        )  # fmt: skip
+        overlap = self.settings.neighbour_overlap
+        found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
 
     def _nil(self, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -259,16 +257,14 @@ class Urn:
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
-        rows, scratch = self.model.words, self.scratch()
-        return word_evidence(
-            words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
-        )
+        overlap = self.settings.neighbour_overlap
+        return word_evidence(words, counts, self.words, found.topics, near, overlap, self.scratch())
 
-    def scratch(self) -> NDArray[np.float32]:
-        """A 0 for every topic, of this thread; whoever uses it leaves it so."""
+    def scratch(self) -> Scratch:
+        """The scratch of this thread."""
         if not hasattr(self._local, "scratch"):
-            self._local.scratch = np.zeros(self.model.topics, np.float32)
-        found: NDArray[np.float32] = self._local.scratch
+            self._local.scratch = Scratch.of(self.model.topics)
+        found: Scratch = self._local.scratch
         return found
 
     def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:

@@ -10,7 +10,7 @@ candidates are sums, too:
 - *graph*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): what
   the other mentions add, with what longer names pass on, and what each other string adds.
 
-All are multiplied by `posterior_exponent`, the power of the posterior. The odds of NIL against the best candidate are not.
+All are multiplied by `posterior_exponent`, the power of the posterior; the odds of NIL are not.
 
 All but the last are exactly those of the sampler. The graph's part changes from sweep to sweep; here it is taken at the
 expected content of the urn, given the posteriors of the other mentions. So the sum is the log posterior odds where the

@@ -115,7 +115,7 @@ def _sum_up(rows: list[Row]) -> Row:
 
 
 def nil_titles(kinds: NDArray[np.uint8], *, several: bool) -> NDArray[np.float64]:
-    """What the title of each candidate adds to the log odds of NIL against it; for a string of `several` words or one."""
+    """What the title of each candidate adds to the log odds of NIL against it, a string of one word or `several`."""
     exact = (kinds & SAME != 0) & (kinds & NOTED == 0)
     found: NDArray[np.float64] = (
         (_NIL_FULL if several else _NIL_EXACT) * exact

@@ -183,7 +183,8 @@ def _nil_weight(
 
     Its rival is the best candidate, not all of them: many that fit a little are no reason to believe in one.
     """
-    best = start = mentions.offsets[token]
+    start = np.int64(mentions.offsets[token])
+    best: Whole = start
     if start == mentions.offsets[token + 1]:
         return 1.0
     for at in range(start + 1, mentions.offsets[token + 1]):

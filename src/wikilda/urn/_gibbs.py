@@ -28,7 +28,7 @@ class Mentions(NamedTuple):
     weights: NDArray[np.float64]  # of a candidate, whatever the other mentions are
     base: NDArray[np.float64]  # what a candidate has in the urn by itself
     places: NDArray[np.int64]  # in tokens of the text
-    nil: NDArray[np.float64]  # the weight of NIL, by token
+    nil: NDArray[np.float64]  # the weight of NIL against each candidate
     names: NDArray[np.int64]  # the distinct string of a token
     parents: Parents
 
@@ -82,6 +82,7 @@ class Tally(NamedTuple):
     shares: NDArray[np.float64]
     nil: NDArray[np.float64]
     level: NDArray[np.float64]
+    best: NDArray[np.int64]  # by token: the place of the candidate with the largest weight
     seen: NDArray[np.int64]  # by token: how many changes there were at its last visit
 
 
@@ -92,7 +93,7 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
     state = _start(mentions, relations, rules)
     tally = Tally(
         np.zeros(places), np.zeros(places), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(size),
-        np.zeros(size), np.full(size, np.int64(-1)),
+        np.zeros(size), np.zeros(size, np.int64), np.full(size, np.int64(-1)),
     )  # fmt: skip
     for sweep in range(rules.sweeps):
         for token in range(size):
@@ -149,7 +150,7 @@ def _visit(
     if changed:
         _weigh(mentions, relations, rules, state, tally, token)
     level = _level(state, token)
-    nil = _nil_weight(mentions, rules, state, token, level)
+    nil = _nil_weight(mentions, rules, state, tally, token, level)
     total = nil + (tally.ends[end - 1] if end > start else 0.0)
     if counts:
         tally.level[token] += level
@@ -247,11 +248,14 @@ def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State,
         for at in range(start, end):
             if place != NIL and mentions.numbers[place] == mentions.numbers[at]:
                 weights[at] += rules.coreference * parents.weights[parent]
-    total = 0.0
+    total, best = 0.0, start
     for at in range(start, end):
         weights[at] *= mentions.weights[at]
         total += weights[at]
         tally.ends[at] = total
+        if weights[at] > weights[best]:
+            best = at
+    tally.best[token] = best
 
 
 @bare
@@ -266,11 +270,15 @@ def _level(state: State, token: Whole) -> Real:
 
 
 @bare
-def _nil_weight(mentions: Mentions, rules: Rules, state: State, token: Whole, level: Real) -> Real:
-    """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are."""
+def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, token: Whole, level: Real) -> Real:
+    """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are.
+
+    Its rival is the best candidate, not all of them: many that fit a little are no reason to believe in one.
+    """
     if mentions.offsets[token] == mentions.offsets[token + 1]:
         return 1.0
-    if mentions.nil[token] <= 0.0:
+    best, total = tally.best[token], tally.ends[mentions.offsets[token + 1] - 1]
+    if mentions.nil[best] <= 0.0:
         return 0.0
     own = 1.0 if state.drawn[token] == NIL else 0.0
     urn = rules.base + rules.repeats * (state.unknown[mentions.names[token]] - own)
@@ -278,7 +286,7 @@ def _nil_weight(mentions: Mentions, rules: Rules, state: State, token: Whole, le
     for at in range(parents.offsets[token], parents.offsets[token + 1]):
         if parents.surnames[at] and state.drawn[parents.tokens[at]] == NIL:
             urn += rules.coreference * parents.weights[at]
-    return mentions.nil[token] * urn * np.exp(rules.level * level)
+    return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(tally.weights[best], _TINY)
 
 
 @inner

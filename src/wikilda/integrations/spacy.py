@@ -21,7 +21,7 @@ LABEL = "ENTITY"  # of mentions that no recogniser has labelled
 AUTO, ENTS = "auto", "ents"
 _NOTE = "wikilda.json"
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "model": "", "knowledge": None, "mentions": AUTO, "method": "urn", "candidates": 5, "topics": 10, "workers": 1,
     "types": [], "category": "", "only": [], "exclude": [],
 }  # fmt: skip

@@ -248,7 +248,8 @@ def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State,
         for at in range(start, end):
             if place != NIL and mentions.numbers[place] == mentions.numbers[at]:
                 weights[at] += rules.coreference * parents.weights[parent]
-    total, best = 0.0, start
+    total = 0.0
+    best: Whole = start
     for at in range(start, end):
         weights[at] *= mentions.weights[at]
         total += weights[at]

@@ -13,7 +13,7 @@ from wikilda._core.jit import njit
 from wikilda._core.random import uniform
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Rules, gibbs
-from wikilda.urn._relatedness import Relations
+from wikilda.urn._relatedness import Gains, Relations
 
 Chain = tuple[list[list[float]], list[list[float]]]
 
@@ -57,6 +57,7 @@ def _relations(related: Dense) -> Relations:
         np.array(pairs, np.int32).ravel(),
         np.concatenate((np.zeros(size), [related[pair] for pair in pairs])),
         np.zeros(1),
+        Gains(np.zeros(size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)),
     )
 
 

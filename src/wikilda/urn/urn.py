@@ -16,6 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
+from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
@@ -209,11 +210,12 @@ class Urn:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
+        data = Strings.of(names)
         found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
-        related_strings = related_names(names, rows.ravel())
-        found = self._with_more(found, symbols, names, related_strings)
+        related_strings = related_names(names, data, rows.ravel())
+        found = self._with_more(found, symbols, data, related_strings)
         if s.new_sense > 0:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
@@ -223,13 +225,10 @@ class Urn:
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
         nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
-        for row, name in enumerate(names):
-            span = slice(found.offsets[row], found.offsets[row + 1])
-            kinds = name_kinds(name, found.topics[found.numbers[span]], self.knowledge.titles)
-            logs.names[span] = self._title_match(kinds)
-            nil[span] *= np.exp(
-                s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
-            )
+        kinds = name_kinds(data, found.offsets, found.topics[found.numbers], self.knowledge.titles)
+        several = np.repeat(np.array([" " in name for name in names], np.bool_), np.diff(found.offsets))
+        logs.names[:] = self._title_match(kinds, found.offsets)
+        nil *= np.exp(s.nil_title * nil_titles(kinds, several) + s.acronym_bonus * ((kinds & INITIALS) != 0))
         nil *= np.exp(s.nil_title * nil_types(self.knowledge.types, found.topics)[found.numbers])
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
@@ -253,16 +252,12 @@ class Urn:
         found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
 
-    def _with_more(
-        self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
-    ) -> Candidates:
+    def _with_more(self, found: Candidates, symbols: NDArray[np.int64], names: Strings, related: Related) -> Candidates:
         """Candidates with those by the words of titles, and those that longer names of the document have."""
         share = self.settings.backoff_share
         if share <= 0:
             return found
-        by_words = [
-            self._names.by_words(name, known=bool(symbol >= 0)) for name, symbol in zip(names, symbols, strict=True)
-        ]
+        by_words = self._names.by_words(names, symbols >= 0)
         return with_extra(found, more_candidates(found, by_words, related.strings), share)
 
     def _evidence(
@@ -301,11 +296,12 @@ class Urn:
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence
 
-    def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """The evidence of titles for or against a string, as logarithms."""
-        stray = self.settings.title_mismatch_penalty if (kinds & SAME).any() else 0.0
-        found: NDArray[np.float64] = self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - stray * (
-            (kinds & UNLIKE) != 0
+    def _title_match(self, kinds: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The evidence of titles for or against strings, as logarithms; candidates of string i from offsets[i] on."""
+        same = offsets_of((kinds & SAME).astype(np.int64))[offsets]
+        unlike = ((kinds & UNLIKE) != 0) & np.repeat(np.diff(same) > 0, np.diff(offsets))
+        found: NDArray[np.float64] = (
+            self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - self.settings.title_mismatch_penalty * unlike
         )
         return found
 

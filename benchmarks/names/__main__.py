@@ -22,7 +22,7 @@ from wikilda.documents.document import Document
 from wikilda.documents.encoding import encode
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import ABSENT, GoldDocument, Resolver
-from wikilda.evaluation.nil import calibration
+from wikilda.evaluation.metrics import calibration
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings
 

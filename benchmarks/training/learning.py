@@ -13,8 +13,7 @@ from typing import Any
 from benchmarks import record
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.evaluate import evaluate
-from wikilda.evaluation.metrics import accuracy, compare
-from wikilda.evaluation.nil import answer_calibration
+from wikilda.evaluation.metrics import accuracy, answer_calibration, compare
 from wikilda.knowledge import Knowledge
 from wikilda.model import create_model
 from wikilda.training.checkpoints import Metrics, read_metrics

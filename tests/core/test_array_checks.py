@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from wikilda._core import artifact as artifacts
 from wikilda._core._manifest import identity_of
 from wikilda._core.array_checks import Array, Wrong, check_values, hash_table, rows, strings
+from wikilda._core.arrays import StringTable, table_of
 from wikilda._core.artifact import Artifact
 from wikilda._core.errors import ArtifactError
-from wikilda._core.hash_table import table_of
 from wikilda._core.npy import save_array
-from wikilda._core.string_table import StringTable
 
 
 class Shelf(Artifact):

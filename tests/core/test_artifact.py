@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from wikilda._core.array_checks import Array, strings
+from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Artifact
 from wikilda._core.errors import ArtifactError
-from wikilda._core.string_table import StringTable
 
 
 class Thing(Artifact):

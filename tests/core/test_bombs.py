@@ -13,8 +13,8 @@ import pytest
 from wikilda._core import compression, parquet
 from wikilda._core.errors import InputError, WikildaError
 from wikilda.documents.reading import batches, read_documents
-from wikilda.documents.reading.settings import ReadSettings
-from wikilda.knowledge._columns import read_batches
+from wikilda.documents.reading.rows import ReadSettings
+from wikilda.knowledge._from_tables import read_batches
 from wikilda.knowledge.build import read_page_props
 from wikilda.mediawiki.dump import cut, read_piece, site_of
 

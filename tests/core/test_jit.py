@@ -1,8 +1,13 @@
 """What is compiled holds as long as all that it was compiled from is the same."""
 
+import os
+import pickle
 import re
+import subprocess
+import sys
 from pathlib import Path
 
+import numba
 import pytest
 from numba.core import caching, event, runtime
 from numba.core.options import DefaultOptions, TargetOptions
@@ -10,6 +15,7 @@ from numba.core.options import DefaultOptions, TargetOptions
 from wikilda._core import jit
 from wikilda.text import tokens
 
+CURRENT = pickle.dumps(numba.__version__)
 KERNEL = "from wikilda._core.jit import njit\n"
 
 
@@ -50,6 +56,21 @@ def test_numba_keeps_the_stamp() -> None:
     jit._read.cache_clear()
     assert own
     assert ours == jit.stamp(Path(tokens.__file__))
+
+
+@pytest.mark.parametrize("index", [b"cut short", CURRENT, CURRENT + b"cut short", CURRENT + b"cwikilda.gone\nKind\n."])
+def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path, index: bytes) -> None:
+    """Such as one of a version whose modules had other names: it holds types of theirs."""
+    if jit._numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    program = "from wikilda._core.random import alias_table; import numpy; print(alias_table(numpy.ones(2))[0])"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = [sys.executable, "-c", program]
+    assert subprocess.check_output(run, text=True, env=environment) == "[1. 1.]\n"
+    for file in tmp_path.rglob("*.nbi"):
+        file.write_bytes(index)
+    assert subprocess.check_output(run, text=True, env=environment) == "[1. 1.]\n"
+    assert all(len(file.read_bytes()) > len(index) for file in tmp_path.rglob("*.nbi"))
 
 
 def test_the_private_names_of_numba_are_there() -> None:

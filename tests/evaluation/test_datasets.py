@@ -8,7 +8,7 @@ import pytest
 
 from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets import Dataset, read_dataset
-from wikilda.evaluation.datasets._align_spans import place
+from wikilda.evaluation.gold import place
 
 AIDA = """-DOCSTART- (1 EU)
 EU\tB\tEU\t--NME--

@@ -13,7 +13,7 @@ from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import NO_ANSWER
 from wikilda.evaluation.methods import Answer, Given, Method
 from wikilda.evaluation.methods.base import spans_of
-from wikilda.evaluation.methods.prior import Prior
+from wikilda.evaluation.methods.tagme import Prior
 from wikilda.evaluation.run import Gold, end_to_end, on_threads
 from wikilda.evaluation.run import run as run_method
 from wikilda.knowledge import Knowledge

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.evaluation.conftest import made_run, said
-from wikilda.evaluation import bootstrap, metrics, nil
+from wikilda.evaluation import bootstrap, metrics
 from wikilda.evaluation.run import Scores, Verdict, micro_and_macro
 from wikilda.knowledge import Knowledge
 
@@ -35,7 +35,7 @@ def test_accuracy(sample: Knowledge) -> None:
 def test_an_answer_of_nil_does_not_change_disambiguation(sample: Knowledge) -> None:
     run = made_run(sample, [[(ROBERT, said(sample, ROBERT, gold=ROBERT, nil=0.9))]])
     assert metrics.accuracy(run).micro == 100
-    assert nil.nil_scores(run).accuracy == 0
+    assert metrics.nil_scores(run).accuracy == 0
 
 
 def test_slices(sample: Knowledge) -> None:
@@ -86,7 +86,7 @@ def test_nil(sample: Knowledge) -> None:
     run = made_run(
         sample, [[(ROBERT, sure), (ROBERT, refused), (None, unknown), ("Absent", unknown), (None, said(sample, COLIN))]]
     )
-    found = nil.nil_scores(run)
+    found = metrics.nil_scores(run)
     assert found.mentions == 3
     assert (found.precision, found.recall) == pytest.approx((100 * 2 / 3, 100 * 2 / 3))
     assert found.accuracy == pytest.approx(100 * 3 / 5)
@@ -94,11 +94,11 @@ def test_nil(sample: Knowledge) -> None:
 
 def test_calibration() -> None:
     confidence = np.array([0.95, 0.95, 0.15, 1.0])
-    found = nil.calibration(confidence, np.array([True, False, False, True]))
+    found = metrics.calibration(confidence, np.array([True, False, False, True]))
     assert [each.count for each in found.bins] == [0, 1, 0, 0, 0, 0, 0, 0, 0, 3]
     assert found.bins[9].confidence == pytest.approx(2.9 / 3)
     assert found.error == pytest.approx((3 * abs(2.9 / 3 - 2 / 3) + 0.15) / 4)
-    assert nil.calibration(np.empty(0), np.empty(0, np.bool_)).error == 0
+    assert metrics.calibration(np.empty(0), np.empty(0, np.bool_)).error == 0
 
 
 def test_end_to_end() -> None:

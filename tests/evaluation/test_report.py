@@ -6,10 +6,9 @@ from html.parser import HTMLParser
 from tests.evaluation.conftest import made_run, said
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import GoldDocument, Resolver
-from wikilda.evaluation.nil import calibration
-from wikilda.evaluation.report import report
+from wikilda.evaluation.metrics import calibration
+from wikilda.evaluation.report import reliability, report
 from wikilda.evaluation.report._errors import KINDS, kind_of
-from wikilda.evaluation.report._figures import reliability
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
 

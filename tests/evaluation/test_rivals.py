@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from wikilda.evaluation.methods import Given, make_method
-from wikilda.evaluation.methods._articles import Articles, Context, articles_of, context_of, overlaps
 from wikilda.evaluation.methods._entity_topic import draw, train, word_probabilities
+from wikilda.evaluation.methods.base import Articles, Context, articles_of, context_of, overlaps
 from wikilda.evaluation.methods.kataria import Tokens, Ways
 from wikilda.evaluation.methods.kataria import draw as draw_categories
 from wikilda.evaluation.methods.kulkarni import climb

@@ -13,8 +13,7 @@ from tests.knowledge.conftest import EASY, ONE
 from tests.knowledge.test_build import arrays, counts_of, links_of, topics_of
 from wikilda._core.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
-from wikilda.knowledge._columns import read_batches
-from wikilda.knowledge._from_tables import COLUMNS
+from wikilda.knowledge._from_tables import COLUMNS, read_batches
 
 TABLES = {
     "topics": 'title\tid\twikidata\tdescription\nJava\t7\tQ251\tA language.\n"Java" coffee\t8\t\tA drink.\nSun\t9\tQ9\t\n',
@@ -171,7 +170,7 @@ def test_tables_read_in_small_batches_give_the_same(tmp_path: Path, monkeypatch:
     directory = write(tmp_path / "t", TABLES | {"words": words, "mentions": names, "topics": topics})
     whole = build(directory)
     kept, complaints = arrays(whole.path), whole.manifest["complaints"]
-    monkeypatch.setattr("wikilda.knowledge._columns._BLOCK_BYTES", 64)
+    monkeypatch.setattr("wikilda.knowledge._from_tables._BLOCK_BYTES", 64)
     batches = list(read_batches(directory / "mentions.tsv", *COLUMNS["mentions"]))
     assert len(batches) > 3
     assert sum(map(len, batches)) == names.count("\n") - 1
@@ -182,7 +181,7 @@ def test_tables_read_in_small_batches_give_the_same(tmp_path: Path, monkeypatch:
         pq.write_table(pa.Table.from_batches(read_batches(directory / f"{name}.tsv", *COLUMNS[name])),
                        directory / f"{name}.parquet")  # fmt: skip
         (directory / f"{name}.tsv").unlink()
-    monkeypatch.setattr("wikilda.knowledge._columns.BATCH_ROWS", 2)
+    monkeypatch.setattr("wikilda.knowledge._from_tables.BATCH_ROWS", 2)
     assert arrays(build(directory).path) == kept
 
 
@@ -191,7 +190,7 @@ def test_a_row_without_a_needed_value_is_named_by_its_number(tmp_path: Path, mon
     (directory / "links.tsv").unlink()
     columns = {"source": ["Sun", "Java", "Sun", "Sun"], "target": ["Java", "Sun", None, "Java"]}
     pq.write_table(pa.table(columns), directory / "links.parquet")
-    monkeypatch.setattr("wikilda.knowledge._columns.BATCH_ROWS", 2)
+    monkeypatch.setattr("wikilda.knowledge._from_tables.BATCH_ROWS", 2)
     with pytest.raises(InputError, match=r"links\.parquet: row 3 has no target"):
         build(directory)
 

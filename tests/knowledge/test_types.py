@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tests.knowledge.conftest import compiled
+from wikilda._core.arrays import StringTable
 from wikilda._core.errors import InputError
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
 from wikilda.knowledge._type_words import LANGUAGES
 from wikilda.knowledge.categories import Lists

@@ -8,13 +8,11 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, bare, njit
 from wikilda._core.seen_twice_filter import seen_again
-from wikilda.lda._bucket_draw import Rules, slot_mass, slots_mass
-from wikilda.lda._coherence import judge_without, stands_alone
+from wikilda.lda._bucket_draw import Rules, judge_without, slot_mass, slots_mass, stands_alone
 from wikilda.lda._document_plan import ACTIVE, FIXED, TOKEN_SLOT, Plan, Shifts, arrange
-from wikilda.lda._gibbs import start_fixed
+from wikilda.lda._gibbs import enter, slot_of_entry, slot_of_topic, start_fixed
 from wikilda.lda._sampler_state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
 from wikilda.lda._shared_rows import PRIVATE_MASS, SHARED_MASS
-from wikilda.lda._topic_slots import enter, slot_of_entry, slot_of_topic
 from wikilda.lda.expected_phi import Dense
 from wikilda.lda.packet import Bag, Packet, entries_of
 from wikilda.lda.sampler import Sampler

@@ -21,7 +21,7 @@ from tests.processes import elsewhere
 from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Document
-from wikilda.linking._journal import Journal
+from wikilda.linking.files import Journal
 from wikilda.sample import texts
 
 COMMAND = [sys.executable, "-m", "wikilda", "link"]

@@ -12,9 +12,9 @@ from tests.knowledge.conftest import build
 from tests.wikis import FILLER, page
 from wikilda.linking import Entity
 from wikilda.server.api import examples
+from wikilda.server.compat import dbpedia, identifier
 from wikilda.server.compat._turtle import NIF, Context, Phrase, read, write
 from wikilda.server.errors import Problem
-from wikilda.server.identifiers import dbpedia, identifier
 from wikilda.server.metrics import BOUNDS
 
 

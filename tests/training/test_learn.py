@@ -19,9 +19,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.model import Model
-from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import URN
-from wikilda.model.topic_types import topic_types
 from wikilda.sample import texts
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -35,8 +34,7 @@ from wikilda.training.learn import context_counts, learned
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
-from wikilda.urn.context_evidence import context_evidence, spread, without
-from wikilda.urn.statistics import UNIT, Taught, taught_by
+from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
 
 QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
 SHORT = UrnSettings(sweeps=8, burn_in=2)

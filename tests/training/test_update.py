@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.training.conftest import write_lines
 from tests.wikis import FILLER, page, write_dump
+from wikilda._core.arrays import StringTable
 from wikilda._core.errors import InputError
-from wikilda._core.string_table import StringTable
 from wikilda.cli import cli
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker, marked

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.urn import reference
-from wikilda._core.string_table import StringTable
+from wikilda._core.arrays import StringTable
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 
 ALIKE = 0

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikilda._core.hash_table import EMPTY
+from wikilda._core.arrays import EMPTY
 from wikilda._core.jit import njit
 
 _CHUNK = 1 << 22  # values that are looked at together

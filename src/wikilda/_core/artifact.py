@@ -16,13 +16,25 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 from numpy.typing import DTypeLike, NDArray
 
 from wikilda import __version__
-from wikilda._core._manifest import MANIFEST, as_json, glance, identity_of, is_of, lookup, parse, read_bytes
-from wikilda._core._remembered import forget, is_remembered, remember, stamp_of
+from wikilda._core._manifest import (
+    MANIFEST,
+    as_json,
+    forget,
+    glance,
+    identity_of,
+    is_of,
+    is_remembered,
+    lookup,
+    parse,
+    read_bytes,
+    remember,
+    stamp_of,
+)
 from wikilda._core.array_checks import Array, Wrong, check_sizes, check_values, declared_for
+from wikilda._core.arrays import StringTable
 from wikilda._core.atomic import lock, place_directory, scratch_directory, write_text
 from wikilda._core.errors import ArtifactError
 from wikilda._core.npy import create_array, map_array, save_array
-from wikilda._core.string_table import StringTable
 
 __all__ = ["MANIFEST", "Artifact", "Writer", "check_target", "format_of", "kind_of"]
 

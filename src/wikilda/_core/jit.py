@@ -1,5 +1,6 @@
 """The one door to the compiler: every kernel of the package is made here."""
 
+import contextlib
 import hashlib
 import re
 import sys
@@ -118,8 +119,17 @@ class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         _runtime.rtsys.initialize(target_context)
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        except Exception:  # of a version whose modules had other names, cut short, or no index at all
+            self._forget()
+            return None
+
+    def _forget(self) -> None:
+        """Begin anew with an empty index, which Numba reads again before it adds to it."""
+        with contextlib.suppress(OSError):
+            self._cache_file.flush()
 
 
 class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]

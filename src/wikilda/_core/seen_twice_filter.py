@@ -8,7 +8,7 @@ from wikilda._core.jit import Whole, bare
 Marks = NDArray[np.uint64]  # in each, 32 bits for "seen" and above them 32 for "seen again"
 
 _MULTIPLIER = np.uint64(0x9E3779B1)
-_MASK = np.uint64(0xFFFFFFFF)
+_LOW = np.uint64(0xFFFFFFFF)
 _1, _5, _31, _32 = np.uint64(1), np.uint64(5), np.uint64(31), np.uint64(32)
 _BITS_PER_ENTRY = 16
 _LEAST, _MOST = 12, 27  # log₂ of the number of bits
@@ -40,7 +40,7 @@ def clear(marks: Marks, log: Whole) -> Whole:
 @bare
 def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
     """See a topic."""
-    place = ((topic * _MULTIPLIER) & _MASK) >> shift
+    place = ((topic * _MULTIPLIER) & _LOW) >> shift
     bit = _1 << (place & _31)
     word = marks[place >> _5]
     marks[place >> _5] = word | bit | ((word & bit) << _32)
@@ -49,5 +49,5 @@ def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
 @bare
 def seen_again(marks: Marks, shift: Whole, topic: Whole) -> Whole:
     """1 if a topic was seen more than once (or another with the same mark), else 0."""
-    place = ((topic * _MULTIPLIER) & _MASK) >> shift
+    place = ((topic * _MULTIPLIER) & _LOW) >> shift
     return (marks[place >> _5] >> (_32 + (place & _31))) & _1

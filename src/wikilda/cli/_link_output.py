@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wikilda._core.progress import Bar, bar
-from wikilda.cli._tables import table
+from wikilda.cli._options import table
 from wikilda.documents.reading import Bad
 from wikilda.linking.files import Observer
 from wikilda.linking.results import Linked, LinkedMention

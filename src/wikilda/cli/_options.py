@@ -2,16 +2,22 @@
 
 import functools
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
 from wikilda._core.errors import SettingsError
 from wikilda._core.platform import available_cores
 from wikilda._core.settings import Settings, suggestion
+
+if TYPE_CHECKING:  # Rich is imported where tables are really printed
+    from rich.console import Console
+    from rich.table import Table
+
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -222,3 +228,86 @@ def _read(path: Path, known: set[str]) -> dict[str, Any]:
         if name not in known:
             raise SettingsError(f"{path}: unknown setting {name}{suggestion(name, sorted(known))}")
     return found
+
+
+class Cluster(NamedTuple):
+    """Where Spark is, and settings of it."""
+
+    master: str | None
+    conf: dict[str, str]
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --engine, --master and --conf; it receives a `cluster`, or None if it is to run here."""
+
+    @more("--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
+          help="Where it runs.")  # fmt: skip
+    @more("--master", help="Spark's master: local[2], spark://HOST:PORT, yarn, …  [default: as spark-submit]")
+    @more("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
+    @functools.wraps(command)
+    def run(*arguments: Any, engine: str, master: str | None, conf: tuple[str, ...], **options: Any) -> Any:
+        return command(*arguments, cluster=_cluster(engine, master, conf), **options)
+
+    wrapped: Callable[..., Any] = run
+    return wrapped
+
+
+def _cluster(engine: str, master: str | None, conf: tuple[str, ...]) -> Cluster | None:
+    if engine == "local":
+        if master or conf:
+            raise click.UsageError("--master and --conf are for --engine spark.")
+        return None
+    if any("=" not in each for each in conf):
+        raise click.UsageError("--conf takes NAME=VALUE.")
+    return Cluster(master, dict(each.split("=", 1) for each in conf))
+
+
+def refuse(names: tuple[str, ...], why: str) -> None:
+    """Refuse options that were given but cannot be followed."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name in names and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
+            raise click.UsageError(f"{option.opts[-1]} {why}")
+
+
+_WIDTH = 120  # where there is no terminal to ask
+
+
+def console() -> "Console":
+    """Standard output; as wide as the terminal, or as a page."""
+    from rich.console import Console
+
+    plain = Console()
+    return plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
+    """A table whose numbers stand right."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    made = Table(
+        title=escape(title),
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    filled = [[_cell(value) for value in row] for row in rows]
+    for place, column in enumerate(columns):
+        numeric = bool(filled) and all(_is_number(row[place]) for row in filled)
+        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in filled:
+        made.add_row(*map(escape, row))
+    return made
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _is_number(cell: str) -> bool:
+    return cell.replace(",", "").replace(".", "").replace("%", "").strip().isdigit()

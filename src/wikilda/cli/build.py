@@ -8,8 +8,16 @@ import click
 from wikilda._core.artifact import Artifact
 from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError, SettingsError
-from wikilda.cli._options import ANY_PATH, Command, more, output_options, settings_options, workers_option
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    console,
+    more,
+    output_options,
+    settings_options,
+    table,
+    workers_option,
+)
 from wikilda.knowledge import BuildSettings
 from wikilda.model.build import build
 

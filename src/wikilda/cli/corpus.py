@@ -8,14 +8,16 @@ import click
 from wikilda._core.workers import Pool
 from wikilda.cli._options import (
     ANY_PATH,
+    Cluster,
     Command,
     detector_option,
+    engine_options,
     output_options,
     reading_options,
+    refuse,
     settings_options,
     workers_option,
 )
-from wikilda.cli._spark_options import Cluster, engine_options, refuse
 from wikilda.cli.build import report
 from wikilda.documents.detection import choose_detector
 from wikilda.documents.reading import ReadSettings
@@ -51,6 +53,6 @@ def command(
 
 def _pool(cluster: Cluster) -> Pool:
     refuse(("workers",), "is for --engine local; with Spark, the master decides.")
-    from wikilda.training.engines.spark.pool import SparkWorkers
+    from wikilda.training.engines.spark.tables import SparkWorkers
 
     return SparkWorkers(*cluster)

@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli._link_output import show_linked
-from wikilda.cli._options import Command
-from wikilda.cli._tables import console
+from wikilda.cli._options import Command, console
 from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
 from wikilda.knowledge.describe import describe_mention

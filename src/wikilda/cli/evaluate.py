@@ -7,16 +7,23 @@ import click
 from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, json_option, model_argument, settings_options, workers_option
-from wikilda.cli._tables import console, table
-from wikilda.evaluation import metrics, nil
+from wikilda.cli._options import (
+    ANY_PATH,
+    Command,
+    console,
+    json_option,
+    model_argument,
+    settings_options,
+    table,
+    workers_option,
+)
+from wikilda.evaluation import metrics
 from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS
 from wikilda.evaluation.evaluate import DEFAULT_METHODS, evaluate
 from wikilda.evaluation.methods import METHODS, Method
 from wikilda.evaluation.metrics import Slice
-from wikilda.evaluation.previous_run import Earlier
-from wikilda.evaluation.results import Runs, gold_summary
+from wikilda.evaluation.results import Earlier, Runs, gold_summary
 from wikilda.evaluation.run import Detect, Gold, Run, detector
 from wikilda.evaluation.run import end_to_end as measure_end_to_end
 from wikilda.urn import UrnSettings
@@ -141,8 +148,8 @@ def _show_failures(out: Console, each: Run) -> None:
 
 
 def _row(each: Run) -> list[str]:
-    found, without = metrics.accuracy(each), nil.nil_scores(each)
-    error = f"{nil.answer_calibration(each).error:.3f}" if each.probabilistic else ""
+    found, without = metrics.accuracy(each), metrics.nil_scores(each)
+    error = f"{metrics.answer_calibration(each).error:.3f}" if each.probabilistic else ""
     shares = (found.micro, found.micro_deviation, found.macro, found.macro_deviation, found.micro_all, found.recall)
     nils = (without.precision, without.recall)
     return [each.method, *(f"{share:.2f}" for share in shares), *(f"{share:.1f}" for share in nils), error,

@@ -9,8 +9,7 @@ import click
 from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Command, json_option, method_options, model_argument
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import Command, console, json_option, method_options, model_argument, table
 from wikilda.linking import Document, Linker, marked
 from wikilda.linking.explanation import explain_document
 from wikilda.linking.methods import MethodSettings

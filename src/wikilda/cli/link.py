@@ -12,16 +12,18 @@ from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._link_output import Tally, show_linked
 from wikilda.cli._options import (
     ANY_PATH,
+    Cluster,
     Command,
+    console,
     detector_option,
+    engine_options,
     method_options,
     model_argument,
     more,
     reading_options,
+    refuse,
     workers_option,
 )  # fmt: skip
-from wikilda.cli._spark_options import Cluster, engine_options, refuse
-from wikilda.cli._tables import console
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows

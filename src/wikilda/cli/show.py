@@ -8,8 +8,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from wikilda.cli._options import ANY_PATH, Command, json_option
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import ANY_PATH, Command, console, json_option, table
 from wikilda.knowledge import Knowledge
 
 

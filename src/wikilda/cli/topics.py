@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, json_option
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import ANY_PATH, Command, console, json_option, table
 from wikilda.knowledge.describe import suggest
 from wikilda.model import Model
 from wikilda.training.topic_changes import changed, describe, describe_all, sides

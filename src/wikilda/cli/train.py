@@ -10,17 +10,20 @@ import click
 from wikilda._core.errors import SettingsError
 from wikilda.cli._options import (
     ANY_PATH,
+    Cluster,
     Command,
+    console,
     detector_option,
+    engine_options,
     model_argument,
     more,
     output_options,
     reading_options,
+    refuse,
     settings_options,
+    table,
     workers_option,
 )
-from wikilda.cli._spark_options import Cluster, engine_options, refuse
-from wikilda.cli._tables import console, table
 from wikilda.documents.detection import choose_detector
 from wikilda.documents.reading import ReadSettings
 from wikilda.model.model import LDA, URN

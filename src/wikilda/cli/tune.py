@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Command, model_argument, settings_options, workers_option
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import Command, console, model_argument, settings_options, table, workers_option
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
 from wikilda.evaluation.methods import find_method

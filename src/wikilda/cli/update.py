@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command, model_argument, output_options, workers_option
-from wikilda.cli._tables import console, table
+from wikilda.cli._options import ANY_PATH, Command, console, model_argument, output_options, table, workers_option
 from wikilda.training.update import update
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wikilda._core.csr import lower_bound
-from wikilda._core.hash_table import HashTable, lookup
+from wikilda._core.arrays import HashTable, lookup, lower_bound
 from wikilda._core.jit import Whole, inner, njit
 from wikilda.documents.detection.base import Detector, TokenDetector
 from wikilda.documents.document import Document

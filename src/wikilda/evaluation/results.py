@@ -1,13 +1,20 @@
 """Results as plain values, for JSON: figures by data set and method, and every document with its mentions."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wikilda import __version__
-from wikilda.evaluation import metrics, nil
+from wikilda._core.errors import InputError
+from wikilda.evaluation import bootstrap, metrics
+from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.gold import ABSENT
 from wikilda.evaluation.methods.base import spans_of
+from wikilda.evaluation.metrics import by_document, shares
 from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
@@ -66,11 +73,11 @@ def _method(run: Run) -> dict[str, Any]:
         "preparation": round(run.preparation, 3),
         "failures": [asdict(each) for each in run.failures],
         "accuracy": asdict(metrics.accuracy(run)),
-        "nil": asdict(nil.nil_scores(run)),
+        "nil": asdict(metrics.nil_scores(run)),
         "by_ambiguity": [asdict(each) for each in metrics.by_ambiguity(run)],
         "by_prior_rank": [asdict(each) for each in metrics.by_prior_rank(run)],
-        "calibration": asdict(nil.answer_calibration(run)) if run.probabilistic else None,
-        "nil_calibration": asdict(nil.nil_calibration(run)),
+        "calibration": asdict(metrics.answer_calibration(run)) if run.probabilistic else None,
+        "nil_calibration": asdict(metrics.nil_calibration(run)),
     }
 
 
@@ -109,3 +116,29 @@ def _verdict(verdict: Verdict, knowledge: Knowledge) -> dict[str, Any]:
             for title, score in zip(titles, verdict.scores[:SHOWN], strict=True)
         ],
     }
+
+
+class Earlier:
+    """A file that `wikilda evaluate --output` has written."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.datasets: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["datasets"]
+            self._documents = {each["name"]: each["documents_by_method"] for each in self.datasets}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise InputError(f"{path}: is not what `wikilda evaluate --output` writes.") from None
+
+    def compare(self, run: Run) -> dict[str, Difference] | None:
+        """By how much a run is better than the same method was then; nothing if that was not run on this data set."""
+        then = self._documents.get(run.gold.name, {}).get(run.method)
+        if then is None:
+            return None
+        total = by_document(run.gold.known, run.gold)
+        names = [document.id for document in run.gold.documents]
+        if [each["id"] for each in then] != names or [each["in_knowledge"] for each in then] != total.tolist():
+            raise InputError(
+                f"{self.path}: its {run.gold.name} has other documents or other gold; they cannot be paired."
+            )
+        right = np.array([each["right"] for each in then], np.float64)
+        return bootstrap.differences(shares(run), bootstrap.shares(right, total))

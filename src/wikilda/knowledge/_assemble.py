@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import HashTable, StringTable, capacity_for, insert_all
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError, disk_is_full
-from wikilda._core.hash_table import HashTable, capacity_for, insert_all
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge.from_dump import TOKENS, read_tokens
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity

@@ -12,12 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from wikilda._core.artifact import Writer, check_target
+from wikilda._core.atomic import work_directory
 from wikilda._core.compression import open_compressed, whole_lines
-from wikilda._core.diagnostics import Report
-from wikilda._core.errors import InputError, WikildaError
+from wikilda._core.errors import InputError, Report, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
-from wikilda._core.workdir import work_directory
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
 from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables

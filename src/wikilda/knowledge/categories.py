@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
-from wikilda._core.string_table import StringTable
+from wikilda._core.arrays import StringTable, offsets_of
 
 Numbers = NDArray[np.uint32]
 

@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from wikilda._core.arrays import offsets_of
 from wikilda._core.atomic import new_directory
-from wikilda._core.csr import offsets_of
-from wikilda._core.diagnostics import Report
+from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
     Numbers,
     count_words,

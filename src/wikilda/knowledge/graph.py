@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import lower_bound
+from wikilda._core.arrays import lower_bound
 from wikilda._core.jit import inner, njit
 
 Topics = NDArray[np.uint32]

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.array_checks import Array, hash_table, rows, strings
+from wikilda._core.arrays import HashTable, StringTable
 from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda._core.hash_table import HashTable
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge.categories import Categories, Lists
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings

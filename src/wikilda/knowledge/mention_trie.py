@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.hash_table import HashTable, capacity_for, find_slot
+from wikilda._core.arrays import HashTable, StringTable, capacity_for, find_slot
 from wikilda._core.jit import njit
-from wikilda._core.string_table import StringTable
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import BREAK, Bytes, Hashes, Offsets, chain, tokenize
 

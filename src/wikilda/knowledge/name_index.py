@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import HashTable, StringTable, capacity_for, find_slot, insert_all
 from wikilda._core.artifact import Writer
-from wikilda._core.hash_table import HashTable, capacity_for, find_slot, insert_all
 from wikilda._core.jit import Whole, inner, njit
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.text.characters import Characters, characters
 from wikilda.text.folding import Folds, fold_word, fold_words, folds, sequence_of

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import HashTable, StringTable, lookup, table_of
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import InputError
-from wikilda._core.hash_table import HashTable, lookup, table_of
 from wikilda._core.jit import Whole, inner, njit
 from wikilda._core.settings import suggestion
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge._type_words import LANGUAGES, TYPES, TypeWords
 from wikilda.knowledge.categories import Lists
 from wikilda.text.characters import Characters, characters

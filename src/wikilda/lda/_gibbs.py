@@ -5,19 +5,24 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda._core.random import Stream, draw_alias, uniform
+from wikilda._core.seen_twice_filter import seen_again
 from wikilda.lda._bucket_draw import (
     HIT_PRIVATE,
     HIT_SHARED,
     HIT_SLOTS,
     Rules,
+    coherence_of,
     hit,
+    join,
+    judge_without,
+    leave,
     slots_mass,
+    stands_alone,
     walk_private,
     walk_shared,
     walk_slots,
 )
-from wikilda.lda._coherence import judge_without, leave, stands_alone
-from wikilda.lda._document_plan import FIXED, SINCE, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts, arrange
+from wikilda.lda._document_plan import FIXED, SINCE, TOKEN_SLOT, TOKEN_SYMBOL, Plan, Shifts, arrange, buckets_of
 from wikilda.lda._sampler_state import (
     EXTRA,
     FINE,
@@ -33,14 +38,49 @@ from wikilda.lda._sampler_state import (
     credit,
     credit_extra,
     find_known,
+    know_private,
+    know_shared,
+    seat,
     unseat,
 )
 from wikilda.lda._shared_rows import BEST, PRIVATE_MASS, SHARED_MASS
-from wikilda.lda._topic_slots import enter, slot_of_entry, slot_of_topic
 from wikilda.lda.counts import Counts, Items, add, add_idle, add_noted, by_symbol, room_for
 from wikilda.lda.expected_phi import Dense
 from wikilda.lda.packet import Bag, entries_of
 from wikilda.lda.similarity import Likeness
+
+
+@bare
+def slot_of_entry(
+    bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, place: Whole
+) -> Whole:
+    """The slot for the topic at a place in a symbol's row; PRIVATE where it does not matter which it is."""
+    entries, at = entries_of(bag, symbol), bag.starts[symbol] + place
+    topic, weight = np.int64(entries.topics[at]), entries.weights[at]
+    if weight > np.float32(0) and seen_again(plan.marks, shifts.marks, np.uint64(topic)) != np.uint64(0):
+        return slot_of_topic(likeness, dense, plan, shifts, state, topic)
+    if bag.occurrences[symbol] == 1:
+        return np.int64(PRIVATE)
+    number = know_private(state, topic, symbol, place, weight)
+    return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
+
+
+@bare
+def slot_of_topic(likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, topic: Whole) -> Whole:
+    """The slot for a topic that is not private to any symbol."""
+    number = know_shared(state, buckets_of(plan), shifts.buckets, topic)
+    return seat(state, number, likeness, dense) if state.numbers[STATUS] == FINE else np.int64(NOWHERE)
+
+
+@bare
+def enter(state: State, slot: Whole, tokens: Whole, mention: bool, rules: Rules) -> None:
+    """Count tokens for the topic in a slot."""
+    state.counts[slot] += np.float32(tokens)
+    if rules.coherent:
+        if mention:
+            join(state, slot, tokens, rules.noncandidate_coherence)
+        state.unit[slot] = coherence_of(state, slot, rules.noncandidate_coherence)
+    state.effective[slot] = state.counts[slot] * state.unit[slot]
 
 
 @bare

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wikilda._core.csr import find
+from wikilda._core.arrays import find
 from wikilda._core.jit import Whole, bare, njit
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge.graph import Graph

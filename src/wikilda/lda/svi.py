@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import find
+from wikilda._core.arrays import find
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.lda.counts import Counts
 from wikilda.lda.expected_phi import TINY, Rows, digamma, row_weights

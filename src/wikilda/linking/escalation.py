@@ -16,7 +16,7 @@ import numpy as np
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument
-from wikilda.documents.writing.json_lines import json_line
+from wikilda.documents.writing import json_line
 from wikilda.linking.results import Candidate, Linked, LinkedMention
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wikilda._core.artifact import MANIFEST, check_target
-from wikilda._core.atomic import place_directory
+from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.errors import InputError
-from wikilda._core.workdir import work_directory
 from wikilda.knowledge import BuildSettings, Knowledge
 from wikilda.model.create import create_model
 from wikilda.model.model import Model

@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from wikilda import __version__
 from wikilda.linking import Linker
-from wikilda.server import api, health, page, reconcile, reference
+from wikilda.server import api, health, openapi, page, reconcile
 from wikilda.server._middleware import Guard, Keys
 from wikilda.server.compat import nif, rel, spotlight, tagme
 from wikilda.server.errors import Problem, problem_json
@@ -59,7 +59,7 @@ def create_app(
         spotlight.router,
         nif.router,
         reconcile.router,
-        reference.router,
+        openapi.router,
         page.router,
     ):
         app.include_router(routes)

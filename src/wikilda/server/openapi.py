@@ -1,9 +1,12 @@
 """Routes that take their parameters in the address (GET) or in a form (POST), and how they look in OpenAPI."""
 
+import json
 from collections.abc import Callable
+from html import escape
 from typing import Any, TypeVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, Response
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 _NUMBERS = ("confidence", "support")
@@ -51,3 +54,75 @@ def _in_form(fields: dict[str, str], required: str) -> dict[str, Any]:
     described = {name: {**_schema(name), "description": about} for name, about in fields.items()}
     schema = {"type": "object", "properties": described, "required": [required] if required else []}
     return {"requestBody": {"required": True, "content": {_FORM: {"schema": schema}}}}
+
+
+router = APIRouter()
+_HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/page/docs.css"></head><body>
+<h1>{title}</h1><p>{about}</p><p><a href="/openapi.json">openapi.json</a></p>"""
+_DEPTH = 6  # of schemas within schemas that are shown
+
+
+@router.get("/docs", include_in_schema=False)
+async def reference(request: Request) -> Response:
+    """All routes, with what they take and give."""
+    return HTMLResponse("".join(_page(request.app.openapi())))
+
+
+def _page(api: dict[str, Any]) -> list[str]:
+    info = api["info"]
+    parts = [
+        _HEAD.format(title=escape(f"{info['title']} {info['version']}"), about=escape(info.get("description", "")))
+    ]
+    tags: dict[str, list[str]] = {}
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            section = (operation.get("tags") or ["more"])[0]
+            tags.setdefault(section, []).append(_operation(api, method.upper(), path, operation))
+    for tag, operations in tags.items():
+        parts += [f"<h2>{escape(tag)}</h2>", *operations]
+    return [*parts, "</body></html>"]
+
+
+def _operation(api: dict[str, Any], method: str, path: str, operation: dict[str, Any]) -> str:
+    head = f"<summary><b>{method}</b> <code>{escape(path)}</code> {escape(operation.get('summary', ''))}</summary>"
+    parts = [f"<p>{escape(operation.get('description', ''))}</p>"]
+    rows = "".join(
+        f"<tr><td><code>{escape(each['name'])}</code></td><td>{escape(each['in'])}</td>"
+        f"<td>{escape(each.get('description', ''))}</td></tr>"
+        for each in operation.get("parameters", [])
+    )
+    parts += [f"<table>{rows}</table>"] if rows else []
+    parts += _contents(api, "takes", operation.get("requestBody", {}))
+    for status, answer in operation.get("responses", {}).items():
+        if status.startswith("2"):
+            parts += _contents(api, f"gives ({status})", answer)
+    errors = ", ".join(each for each in operation.get("responses", {}) if not each.startswith("2"))
+    parts += [f"<p>errors: {errors}</p>"] if errors else []
+    return f"<details>{head}{''.join(parts)}</details>"
+
+
+def _contents(api: dict[str, Any], title: str, given: dict[str, Any]) -> list[str]:
+    found = []
+    for kind, content in given.get("content", {}).items():
+        shape = json.dumps(_shape(api, content.get("schema", {}), _DEPTH), indent=2, ensure_ascii=False)
+        found.append(f"<h4>{title} <code>{escape(kind)}</code></h4><pre>{escape(shape)}</pre>")
+    return found
+
+
+def _shape(api: dict[str, Any], schema: dict[str, Any], depth: int) -> Any:
+    """A schema as an example of itself: the given one, or the names of fields and what their values are."""
+    if "$ref" in schema:
+        schema = api["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if schema.get("examples"):
+        return schema["examples"][0]
+    if depth == 0:
+        return "…"
+    if "properties" in schema:
+        return {name: _shape(api, each, depth - 1) for name, each in schema["properties"].items()}
+    if "items" in schema:
+        return [_shape(api, schema["items"], depth - 1)]
+    for name in ("anyOf", "oneOf", "allOf"):
+        if schema.get(name):
+            return _shape(api, schema[name][0], depth)
+    return schema.get("description") or schema.get("type") or "anything"

@@ -18,8 +18,7 @@ from wikilda.knowledge.types import TYPES
 from wikilda.linking import LinkedMention, Linker
 from wikilda.linking.match import Row, match_rows
 from wikilda.linking.restriction import Restriction
-from wikilda.server.errors import Problem, invalid, too_large
-from wikilda.server.form_params import fields_of
+from wikilda.server.errors import Problem, fields_of, invalid, too_large
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import JSON, Service, dumps, service_of

@@ -6,15 +6,18 @@ import os
 import signal
 import socket
 import tempfile
+import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
 
 from wikilda._core.errors import WikildaError
-from wikilda._core.platform import RELOAD_SIGNAL, can_fork, raise_file_limit
+from wikilda._core.platform import RELOAD_SIGNAL, can_fork, end_with_parent, raise_file_limit
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
@@ -75,7 +78,7 @@ def _serve(
 
 def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) -> None:
     """Each process has a listener of its own: from a common one, the first to wake takes all that wait."""
-    from wikilda.server._processes import RELOAD, Workers
+    from wikilda.server.run import RELOAD, Workers
 
     warm(linker)  # what is loaded here, all processes share
     parent = os.getpid()
@@ -142,3 +145,79 @@ def _logging() -> dict[str, Any]:
         "handlers": {"errors": handler},
         "loggers": {"uvicorn": logger, "wikilda.server": logger},
     }
+
+
+_STOPS = (signal.SIGTERM, signal.SIGINT)
+RELOAD = signal.SIGHUP
+_SIGNALS = (*_STOPS, RELOAD)
+_PAUSE = 0.5  # before a process that ended by itself is replaced
+
+
+class Workers:
+    """Runs the same work in some processes until it is told to stop; one that ends before is replaced.
+
+    SIGHUP is passed on to all of them. `work` is told whether one has come before its process began; `ended` is told
+    which process has ended.
+    """
+
+    def __init__(self, count: int, work: Callable[[bool], None], ended: Callable[[int], None]) -> None:
+        self._count, self._work, self._ended = count, work, ended
+        self._running: set[int] = set()
+        self._stopping = self._reloaded = False
+
+    def run(self) -> None:
+        """Work until a signal says to stop, and all processes have finished."""
+        handlers = {**dict.fromkeys(_STOPS, self._stop), RELOAD: self._reload}
+        before = {each: signal.signal(each, handler) for each, handler in handlers.items()}
+        try:
+            for _ in range(self._count):
+                self._start()
+            while self._running:
+                ended, status = os.wait()
+                self._running.discard(ended)
+                self._ended(ended)
+                if not self._stopping:
+                    log.error("worker %d ended with status %d; another takes its place", ended, status)
+                    time.sleep(_PAUSE)
+                    self._start()
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _stop(self, _: int, __: FrameType | None) -> None:
+        self._stopping = True
+        for each in self._running:
+            os.kill(each, signal.SIGTERM)
+
+    def _reload(self, _: int, __: FrameType | None) -> None:
+        self._reloaded = True
+        for each in self._running:
+            os.kill(each, RELOAD)
+
+    def _start(self) -> None:
+        # A worker that is not known yet could not be stopped, nor told to reload.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            if self._stopping:
+                return
+            process = os.fork()
+            if process == 0:
+                self._child()
+            self._running.add(process)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+
+    def _child(self) -> None:
+        """Work, and never return."""
+        status = 1
+        try:
+            end_with_parent()
+            for each in _STOPS:
+                signal.signal(each, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # `work` lets reloading through once it can handle it
+            self._work(self._reloaded)
+            status = 0
+        except Exception:
+            traceback.print_exc()
+        finally:
+            os._exit(status)

@@ -14,16 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import find, offsets_of
-from wikilda._core.hash_table import HashTable, lookup, table_of
+from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
-from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import CONTEXTS, MENTIONS, URN
-from wikilda.model.topic_types import topic_types
 from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
-from wikilda.urn.statistics import UNIT
+from wikilda.urn.context_evidence import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _LEAST = 1.5  # mentions that a context symbol must have had

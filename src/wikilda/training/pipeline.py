@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.artifact import MANIFEST, check_target, kind_of
-from wikilda._core.atomic import place_directory, write_text
+from wikilda._core.atomic import place_directory, work_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.progress import bar
-from wikilda._core.workdir import work_directory
 from wikilda.documents.detection import Detector, DetectorSettings
 from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
@@ -25,9 +24,8 @@ from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
 from wikilda.training.learn import learned, next_model
-from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, trained_on
 from wikilda.training.shard import Task
-from wikilda.training.splits import trained_on
 
 DEFAULT = UrnTraining()
 _CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()

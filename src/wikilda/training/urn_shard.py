@@ -9,13 +9,13 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.arrays import offsets_of
 from wikilda.model.model import CONTEXTS, MENTIONS, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn
-from wikilda.urn.statistics import Taught, new_senses, taught_by
+from wikilda.urn.context_evidence import Taught, new_senses, taught_by
 
 KINDS = {MENTIONS: np.iinfo(np.int64).max, CONTEXTS: np.iinfo(np.int64).max}  # no symbol is as large
 

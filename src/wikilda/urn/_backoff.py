@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.hash_table import HashTable, lookup
+from wikilda._core.arrays import HashTable, lookup
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge.name_index import NameIndex, cut, initials_key, name_end, stem_key
 from wikilda.lda.packet import number_of

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.arrays import offsets_of
 from wikilda.text.characters import characters
 from wikilda.text.folding import fold_words, folds
 from wikilda.text.tokens import as_bytes

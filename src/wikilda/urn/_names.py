@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.arrays import offsets_of
 from wikilda._core.jit import njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.name_index import name_index

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import StringTable
 from wikilda._core.jit import Whole, inner, njit
-from wikilda._core.string_table import StringTable
 from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters, characters
 from wikilda.text.tokens import (
     AFTER_SPACE,

@@ -17,8 +17,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import find, offsets_of
-from wikilda._core.hash_table import lookup
+from wikilda._core.arrays import find, lookup, offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
 from wikilda.documents.encoding import Contexts, EncodedDocument

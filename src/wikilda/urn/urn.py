@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import offsets_of
+from wikilda._core.arrays import offsets_of
 from wikilda._core.random import stream_of
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
@@ -22,9 +22,8 @@ from wikilda.urn._names import NameCandidates, Related, more_candidates, new_mea
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
-from wikilda.urn.context_evidence import context_evidence, spread, without
+from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
 from wikilda.urn.settings import UrnSettings
-from wikilda.urn.statistics import UNIT, Taught, taught_by
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 

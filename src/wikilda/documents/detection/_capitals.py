@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.hash_table import find_slot
+from wikilda._core.arrays import find_slot
 from wikilda._core.jit import inner
 from wikilda.text.characters import TABLE_SIZE, Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, decode

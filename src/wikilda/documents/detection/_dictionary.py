@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._settings import NEVER, DetectorSettings
 from wikilda.documents.detection._spans import Dictionary, Limits, find_spans
+from wikilda.documents.detection.base import NEVER, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans

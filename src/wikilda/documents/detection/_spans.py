@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.hash_table import find_slot
+from wikilda._core.arrays import find_slot
 from wikilda._core.jit import inner, njit
 from wikilda.documents.detection._capitals import (
     CAPITAL,

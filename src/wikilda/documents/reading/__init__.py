@@ -2,6 +2,6 @@
 
 from wikilda.documents.reading._batches import Batch, batches
 from wikilda.documents.reading._files import Bad, Read, read_documents
-from wikilda.documents.reading.settings import FORMATS, ReadSettings
+from wikilda.documents.reading.rows import FORMATS, ReadSettings
 
 __all__ = ["FORMATS", "Bad", "Batch", "Read", "ReadSettings", "batches", "read_documents"]

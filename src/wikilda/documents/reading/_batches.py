@@ -18,7 +18,7 @@ from wikilda.documents.reading._files import (
     read_file,
     table_rows,
 )  # fmt: skip
-from wikilda.documents.reading.settings import DUMP, JSON_LINES, MARKED, PARQUET, TEXT, ReadSettings
+from wikilda.documents.reading.rows import DUMP, JSON_LINES, MARKED, PARQUET, TEXT, ReadSettings
 from wikilda.documents.reading.tables import Row, parquet_rows, row_groups
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site

@@ -16,11 +16,26 @@ from typing import IO, NamedTuple
 from wikilda._core.compression import CompressionError, lines_up_to, open_compressed, read_up_to
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document, marked
-from wikilda.documents.reading.rows import decode, from_line, from_row, too_large
-from wikilda.documents.reading.settings import AUTO, DUMP, JSON_LINES, MARKED, PARQUET, TEXT, ReadSettings
+from wikilda.documents.reading.rows import (
+    AUTO,
+    DUMP,
+    JSON_LINES,
+    MARKED,
+    PARQUET,
+    TEXT,
+    ReadSettings,
+    decode,
+    from_line,
+    from_row,
+    too_large,
+)
 from wikilda.documents.reading.tables import Row, parquet_rows, separated_rows
-from wikilda.mediawiki.dump import Piece, cut, site_of
-from wikilda.mediawiki.site import Site
+from wikilda.knowledge.from_dump import joined
+from wikilda.mediawiki.dump import Piece, cut, read_piece, site_of
+from wikilda.mediawiki.pages import RawPage, pages_in
+from wikilda.mediawiki.site import MAIN, Site
+from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
+from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE
 
 _PIECE = 1 << 24  # bytes of a dump that are read together
 _JSON_START = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"')
@@ -209,7 +224,33 @@ def _caught(read: Callable[[], Document], place: str) -> Read:
 
 def read_articles(piece: Piece, site: Site) -> Iterator[Read]:
     """The articles of a piece of a MediaWiki dump."""
-    from wikilda.documents.reading._articles import articles  # brings kernels
+    from wikilda.documents.reading._files import articles  # brings kernels
 
     for found in articles(piece, site):
         yield Bad(f"{piece.path}: page {found[0]!r}", found[1]) if isinstance(found, tuple) else found
+
+
+def articles(piece: Piece, site: Site) -> Iterator[Document | tuple[str, str]]:
+    """The articles of a piece of a dump; for a page that cannot be read, its title and the reason."""
+    pages: list[RawPage] = []
+    for page in pages_in(read_piece(piece), site.namespaces):
+        if not isinstance(page, RawPage):
+            yield page.title, page.reason
+        elif page.namespace == MAIN and not page.redirect and page.wikitext:
+            pages.append(page)
+    scanned = scan(*joined([page.text for page in pages]), dialect_of(site))
+    for number, page in enumerate(pages):
+        yield _article(number, page, scanned)
+
+
+def _article(number: int, page: RawPage, scanned: Scanned) -> Document:
+    start, end = scanned.text_bounds[number : number + 2]
+    links = scanned.links[:, scanned.link_bounds[number] : scanned.link_bounds[number + 1]]
+    data = scanned.text[start:end]
+    anchors = links[ANCHOR_START : ANCHOR_END + 1, links[IN_ASIDE] == 0].T - start
+    characters = ((data & 0xC0) != 0x80).cumsum()  # how many begin up to each byte
+    spans: list[tuple[int, int]] = []
+    for first, last in anchors.tolist():
+        if first < last and (not spans or characters[first] - 1 >= spans[-1][1]):
+            spans.append((int(characters[first]) - 1, int(characters[last - 1])))
+    return Document(data.tobytes().decode(), spans, page.title)

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from wikilda._core.errors import InputError
-from wikilda.documents.reading.rows import unescape
-from wikilda.documents.reading.settings import CSV, ReadSettings
+from wikilda.documents.reading.rows import CSV, ReadSettings, unescape
 
 _BATCH = 16  # rows of Parquet held at a time
 _DELIMITERS = (",", ";", "\t")

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from wikilda._core.errors import InputError
-from wikilda.evaluation.datasets._align_spans import place
-from wikilda.evaluation.gold import GoldDocument
+from wikilda.evaluation.gold import GoldDocument, place
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

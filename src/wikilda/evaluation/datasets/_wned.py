@@ -10,8 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from wikilda._core.errors import InputError
-from wikilda.evaluation.datasets._align_spans import place
-from wikilda.evaluation.gold import GoldDocument
+from wikilda.evaluation.gold import GoldDocument, place
 
 Annotation = tuple[int, int, str, str]  # start, end, string, title
 _NIL = ("", "NIL", "*null*", "none", "---")

@@ -22,8 +22,7 @@ from wikilda.evaluation.methods.kataria import Kataria
 from wikilda.evaluation.methods.kulkarni import Kulkarni
 from wikilda.evaluation.methods.milne_witten import MilneWitten
 from wikilda.evaluation.methods.pagerank import PageRank
-from wikilda.evaluation.methods.prior import Prior
-from wikilda.evaluation.methods.tagme import TagMe
+from wikilda.evaluation.methods.tagme import Prior, TagMe
 from wikilda.evaluation.methods.wikify import Wikify
 from wikilda.evaluation.methods.wikilda import Lda, Paper, Trained, Urn
 

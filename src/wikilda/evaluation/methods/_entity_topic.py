@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, uniform
-from wikilda.evaluation.methods._articles import Articles
+from wikilda.evaluation.methods.base import Articles
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -21,9 +21,8 @@ import numpy as np
 from wikilda._core.random import stream_of
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import encode
-from wikilda.evaluation.methods._articles import articles_of
 from wikilda.evaluation.methods._entity_topic import Trained, draw, train, word_probabilities
-from wikilda.evaluation.methods.base import Answer, Given, Method, Search
+from wikilda.evaluation.methods.base import Answer, Given, Method, Search, articles_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 

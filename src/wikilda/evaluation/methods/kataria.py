@@ -22,8 +22,7 @@ from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import encode
-from wikilda.evaluation.methods._articles import articles_of
-from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method, Search
+from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method, Search, articles_of
 from wikilda.linking import Document
 
 Numbers = NDArray[np.int64]

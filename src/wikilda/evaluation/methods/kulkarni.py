@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, njit
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods._articles import articles_of, document_words, overlaps
-from wikilda.evaluation.methods.base import Answer, Given, Method, Search
+from wikilda.evaluation.methods.base import Answer, Given, Method, Search, articles_of, document_words, overlaps
 from wikilda.lda.similarity import Likeness, likeness
 from wikilda.linking import Document
 

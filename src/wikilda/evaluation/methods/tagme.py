@@ -61,3 +61,15 @@ def _answer(packet: Packet, guess: Guess, symbol: int) -> Answer:
     chosen = int(guess.chosen[symbol])
     order = sorted(range(len(topics)), key=lambda at: (at != chosen, -scores[at], topics[at]))
     return Answer([topics[at] for at in order], [scores[at] for at in order], 0.0)
+
+
+class Prior(Method):
+    """Links by P(k|m) alone."""
+
+    name = "prior"
+    probabilistic = True
+
+    def link(self, document: Document) -> list[Answer]:
+        """An answer for each mention of a document."""
+        found = self.candidates(document)
+        return found.answers(found.priors)

@@ -11,8 +11,17 @@ from typing import ClassVar
 import numpy as np
 
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods._articles import articles_of, context_of, overlaps
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, Search, spans_of
+from wikilda.evaluation.methods.base import (
+    UNKNOWN,
+    Answer,
+    Given,
+    Method,
+    Search,
+    articles_of,
+    context_of,
+    overlaps,
+    spans_of,
+)
 from wikilda.linking import Document
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from wikilda.evaluation import bootstrap, metrics, nil
+from wikilda.evaluation import bootstrap, metrics
 from wikilda.evaluation.methods.base import spans_of
 from wikilda.evaluation.results import Runs, gold_title
 from wikilda.evaluation.run import Gold
@@ -37,8 +37,8 @@ def leaderboard(runs: Runs) -> dict[str, Any]:
 
 
 def _row(run: Any) -> dict[str, Any]:
-    found, without = metrics.accuracy(run), nil.nil_scores(run)
-    error = nil.answer_calibration(run).error if run.probabilistic else None
+    found, without = metrics.accuracy(run), metrics.nil_scores(run)
+    error = metrics.answer_calibration(run).error if run.probabilistic else None
     settings = ", ".join(f"{name} = {value}" for name, value in run.settings.items())
     return {
         "name": run.method, "settings": settings, "accuracy": found, "nil": without, "error": error,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.csr import find
+from wikilda._core.arrays import find
 from wikilda._core.jit import inner, int64, njit
 from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import Response
 
 from wikilda.linking import Document, LinkedMention
+from wikilda.server.compat import has_identifiers, identifier
 from wikilda.server.compat._turtle import Context, Phrase, read, write
 from wikilda.server.errors import Problem, shortened, too_large
-from wikilda.server.identifiers import has_identifiers, identifier
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from wikilda.linking import Entity
-from wikilda.server.identifiers import underscored
+from wikilda.server.compat import underscored
 from wikilda.server.schemas import FromOne, FromZero, errors
 from wikilda.server.service import Service, service_of
 

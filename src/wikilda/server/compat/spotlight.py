@@ -9,11 +9,9 @@ from starlette.responses import Response
 
 from wikilda.knowledge.types import TYPES
 from wikilda.linking import Candidate, Document, LinkedMention, Linker, marked
-from wikilda.server.compat import tagme
+from wikilda.server.compat import DBPEDIA_TYPES, dbpedia, resource_name, tagme
 from wikilda.server.compat._turtle import Context, Phrase, write
-from wikilda.server.errors import Problem, invalid, shortened
-from wikilda.server.form_params import Fields, fields_of
-from wikilda.server.identifiers import DBPEDIA_TYPES, dbpedia, resource_name
+from wikilda.server.errors import Fields, Problem, fields_of, invalid, shortened
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, dumps, service_of

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import similarity
 from wikilda.linking import Document, LinkedMention
-from wikilda.server.errors import Problem, shortened
-from wikilda.server.form_params import Fields, fields_of
+from wikilda.server.errors import Fields, Problem, fields_of, shortened
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of

@@ -9,16 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import StringTable, offsets_of
 from wikilda._core.artifact import Writer, check_target
-from wikilda._core.atomic import new_directory
-from wikilda._core.csr import offsets_of
-from wikilda._core.diagnostics import Report
-from wikilda._core.errors import InputError
+from wikilda._core.atomic import new_directory, work_directory
+from wikilda._core.errors import InputError, Report
 from wikilda._core.npy import save_array
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
-from wikilda._core.string_table import StringTable
-from wikilda._core.workdir import work_directory
 from wikilda._core.workers import Pool, Workers
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.documents.document import Document

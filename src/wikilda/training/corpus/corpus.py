@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.array_checks import Array, strings
+from wikilda._core.arrays import StringTable, offsets_of
 from wikilda._core.artifact import MANIFEST, Artifact
-from wikilda._core.csr import offsets_of
 from wikilda._core.errors import ArtifactError
 from wikilda._core.settings import Settings, setting
-from wikilda._core.string_table import StringTable
 from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
 
 

@@ -26,9 +26,8 @@ from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend, Run, interpolate
-from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, new_to, of_shard, to_evaluate
 from wikilda.training.shard import NO_TOPIC, Alike, Shard, Task, open_shared, sample_shard, write_shared
-from wikilda.training.splits import new_to, of_shard, to_evaluate
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
 from wikilda.urn.likelihood import HeldOut as UrnHeldOut

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
-from wikilda._core.diagnostics import Report
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, Report
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import HashTable, StringTable
 from wikilda._core.artifact import Writer
-from wikilda._core.hash_table import HashTable
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.categories import Lists
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity

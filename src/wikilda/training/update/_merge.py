@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from wikilda._core.arrays import StringTable, offsets_of
 from wikilda._core.artifact import Writer
-from wikilda._core.csr import offsets_of
 from wikilda._core.jit import Whole, njit
-from wikilda._core.string_table import StringTable
 from wikilda.knowledge import Knowledge
 
 

@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.artifact import check_target
-from wikilda._core.atomic import place_directory
+from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.errors import InputError
-from wikilda._core.workdir import work_directory
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
 from wikilda.model.build import INSIDE
+from wikilda.model.context_counts import topic_types
 from wikilda.model.model import LDA, MENTIONS, WORDS
-from wikilda.model.topic_types import topic_types
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job

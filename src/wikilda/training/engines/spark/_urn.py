@@ -27,9 +27,8 @@ from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_r
 from wikilda.training.engines.spark.rows import CONTEXTS, MENTIONS, lists
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Run, open_run
-from wikilda.training.settings import UrnTraining
+from wikilda.training.settings import UrnTraining, new_to, of_shard
 from wikilda.training.shard import Task
-from wikilda.training.splits import new_to, of_shard
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
 

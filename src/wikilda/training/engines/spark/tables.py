@@ -1,7 +1,10 @@
 """Parquet tables on whatever file system Spark knows, written and read by the driver a piece at a time."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -9,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from wikilda._core.spark import entries, file_system, hadoop_path
+from wikilda._core.spark import entries, file_system, hadoop_path, running, worded
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
 from wikilda.model import Model, Parameters
@@ -27,7 +30,7 @@ from wikilda.training.engines.spark.rows import (
     model_batch,
     segments,
 )
-from wikilda.training.splits import of_shard
+from wikilda.training.settings import of_shard
 
 _DONE = "_SUCCESS"  # as Spark itself marks what is whole
 _SIGN = np.uint64(1 << 63)
@@ -204,3 +207,32 @@ def signed(keys: Any) -> Any:
 def unsigned(numbers: Any) -> Any:
     """The keys back."""
     return numbers.view(np.uint64) ^ _SIGN
+
+
+_TOGETHER = 4  # tasks of a job by core
+
+
+class SparkWorkers:
+    """Runs tasks as `wikilda._core.workers.Workers` does."""
+
+    def __init__(self, master: str | None = None, conf: Mapping[str, str] | None = None) -> None:
+        self._running = running(master, conf or {})
+
+    def __enter__(self) -> "SparkWorkers":
+        self._spark = self._running.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, t: TracebackType | None) -> None:
+        self._running.__exit__(kind, e, t)
+
+    def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Results in the order of tasks; a task may be run again where the first one to run it was lost."""
+        context, left = self._spark.sparkContext, iter(tasks)
+        while some := list(islice(left, _TOGETHER * context.defaultParallelism)):
+            with worded():
+                found = context.parallelize(some, len(some)).map(partial(_call, function)).collect()
+            yield from found
+
+
+def _call(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
+    return function(*task)

@@ -1,4 +1,4 @@
-"""Greedy search: of one setting after the other the best value, all others fixed; again until nothing moves."""
+"""The paper's greedy search for settings: one at a time, keeping what measures best."""
 
 import hashlib
 import json
@@ -293,3 +293,6 @@ def _with(point: Point, axis: Axis, value: Any) -> Point | None:
 
 def _trial(task: Task, point: Point) -> tuple[Point, dict[str, Any]]:
     return point, measure(task, point)
+
+
+__all__ = ["Point", "Record", "Search", "Space", "Step", "Task", "own_space", "read_space"]

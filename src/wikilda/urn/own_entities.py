@@ -1,16 +1,18 @@
 """Entities that a caller brings along for one document: they are drawn in the urn like any other candidate.
 
-An entity is a candidate of the strings that are one of its names, where it has half of P(k|v) (all of it where the wiki
-never linked the string), and of strings that are short for one, with the back-off's share. Its words are those of its
-description: with c_w of word w among n_w in the wiki, √(c_w / (n_w + c_w)) is its vector, whose cosine with the document
-counts as that of an article without neighbours; without a description it fits as well as the candidates of the document
-do on average. It has no links, so other mentions support it only by meaning it, too.
+An entity is a candidate of the strings that are a name of it, or short for a name that the document has in full. There
+it has half of P(k|v), or all but the back-off's share where the wiki never linked the string. Of others that are short
+for a name it is a candidate with the back-off's share.
+
+Its words are those of its description: with c_w of word w among n_w in the wiki, √(c_w / (n_w + c_w)) is its vector,
+whose cosine with the document counts as that of an article without neighbours. Without a description it fits as well as
+the document's candidates do, by their priors. It has no links: other mentions support it only by meaning it, too.
 
 The topics of a caller's entities are numbered after those of the knowledge.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -112,41 +114,39 @@ class OwnEntities:
         short = self._short.get(name.words, set()) | (self._short.get(name.letters, set()) if name.letters else set())
         return _Match(tuple(sorted(exact or short)), bool(exact))
 
+    def _matches(self, names: Sequence[str]) -> list[_Match]:
+        """The same for the strings of a document; one that is short for a name which is there is as good as that."""
+        found = [self.match(name) for name in names]
+        there = {number for each in found if each.exact for number in each.entities}
+        meant = [tuple(number for number in each.entities if number in there) for each in found]
+        return [_Match(known, exact=True) if known else each for each, known in zip(found, meant, strict=True)]
+
     def spans(self, text: str, found: Spans) -> Spans:
-        """Detected spans, and those of names; of two that overlap the longer stays, or else the name."""
+        """Detected spans, those of names, and those of the last words of names that the text has in full.
+
+        Of two that overlap the longer stays, or else the name.
+        """
         tokens = tokens_of(text)
         places = np.append(np.flatnonzero((tokens.text & 0xC0) != 0x80), len(tokens.text))
         starts, ends = (np.searchsorted(places, each).tolist() for each in (tokens.starts, tokens.ends))
         words = [folded(text[start:end]) for start, end in zip(starts, ends, strict=True)]
-        named = []
-        for first, last in self._places(words):
-            start, end = starts[first], ends[last]
-            if not text[start].islower() or folded(text[start:end]) in self._small:
-                named.append((start, end))
+        full = {name for _, _, name in _occurrences(words, self._exact.keys())}
+        last_words = {name[-1:] for name in full if len(name) > 1}
+        named = [
+            (starts[first], ends[last])
+            for first, last, name in _occurrences(words, self._exact.keys() | last_words)
+            if not text[starts[first]].islower() or name in self._small
+        ]
         return _longest_first(named, found)
-
-    def _places(self, words: list[Words]) -> Iterator[tuple[int, int]]:
-        """The first and last tokens of what may be names, given the words of tokens."""
-        firsts, longest = {each[0] for each in self._exact}, max(map(len, self._exact))
-        for first, begin in enumerate(words):
-            if not begin or begin[0] not in firsts:
-                continue
-            sequence: Words = ()
-            for last in range(first, len(words)):
-                sequence += words[last]
-                if len(sequence) > longest:
-                    break
-                if words[last] and sequence in self._exact:
-                    yield first, last
 
     def join(
         self, names: Sequence[str], words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates,
         near: Neighbours, evidence: NDArray[np.float64], s: UrnSettings,
     ) -> tuple[Candidates, Neighbours, NDArray[np.float64]]:  # fmt: skip
         """The candidates of distinct strings with these entities, whose neighbours and evidence follow the others'."""
-        matches = [self.match(name) for name in names]
+        matches = self._matches(names)
         used = sorted({number for each in matches for number in each.entities})
-        usual = float(evidence[found.numbers].mean()) if len(found.numbers) else 0.0
+        usual = float(evidence[found.numbers] @ found.priors / max(found.priors.sum(), 1e-300))
         fits = [self._fit(self.entities[number], words, counts, usual, s.neighbour_overlap) for number in used]
         place = {number: len(found.topics) + at for at, number in enumerate(used)}
         joined = _joined(found, matches, place, s.backoff_share)
@@ -161,7 +161,7 @@ class OwnEntities:
     def nil(self, names: Sequence[str], weights: NDArray[np.float64], s: UrnSettings) -> NDArray[np.float64]:
         """The weight of NIL by distinct string: names are known to mean something."""
         most = s.nil_weight * (1.0 / (0.5 + _AS_LINKED)) ** s.nil_exponent
-        known = np.array([self.match(name).exact for name in names], np.bool_)
+        known = np.array([each.exact for each in self._matches(names)], np.bool_)
         return np.where(known, np.minimum(weights, most), weights)
 
     def _fit(
@@ -184,13 +184,26 @@ class OwnEntities:
         return encode(Document(entity.description, []), self._knowledge).words
 
 
+def _occurrences(words: list[Words], names: Set[Words]) -> Iterator[tuple[int, int, Words]]:
+    """The first and last tokens of names, given the words of all tokens."""
+    firsts, longest = {each[0] for each in names}, max(map(len, names))
+    for first, begin in enumerate(words):
+        sequence: Words = ()
+        for last in range(first, len(words)) if begin and begin[0] in firsts else ():
+            sequence += words[last]
+            if len(sequence) > longest:
+                break
+            if words[last] and sequence in names:
+                yield first, last, sequence
+
+
 def _joined(found: Candidates, matches: list[_Match], place: dict[int, int], share: float) -> Candidates:
     """Candidates with more at the end of each row; P(k|v) still sums to what it did."""
     numbers, priors, lengths = list[NDArray[Any]](), list[NDArray[Any]](), list[int]()
     for row, match in enumerate(matches):
         span = slice(found.offsets[row], found.offsets[row + 1])
         own = np.array([place[each] for each in match.entities], np.int32)
-        part = (_SHARE if match.exact else share) if span.stop > span.start else 1.0
+        part = _part(match, share, others=span.stop > span.start, linked=found.totals[row] > 0)
         before = found.priors[span] * (1.0 - part if len(own) else 1.0)
         numbers += [found.numbers[span], own]
         priors += [before, np.full(len(own), part / max(len(own), 1))]
@@ -199,6 +212,15 @@ def _joined(found: Candidates, matches: list[_Match], place: dict[int, int], sha
         return found
     joined = np.concatenate(numbers).astype(np.int32)
     return found._replace(offsets=offsets_of(lengths), numbers=joined, priors=np.concatenate(priors))
+
+
+def _part(match: _Match, backoff: float, *, others: bool, linked: bool) -> float:
+    """What own entities have of P(k|v)."""
+    if not others:
+        return 1.0
+    if not match.exact:
+        return backoff
+    return _SHARE if linked else 1.0 - backoff
 
 
 def _longest_first(named: Spans, found: Spans) -> Spans:

@@ -23,6 +23,7 @@ from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedn
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.settings import UrnSettings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -120,18 +121,18 @@ class Urn:
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
 
-    def draw(self, document: EncodedDocument) -> Drawn:
+    def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
 
-        What the model has learned from the document itself is left out.
+        What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
         """
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
             own = taught_by(self.draw_without(replace(document, contexts=None), None))
-        return self.draw_without(document, own)
+        return self.draw_without(document, own, entities)
 
-    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+    def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
@@ -152,6 +153,7 @@ class Urn:
                     words[first:],
                     counts[first:],
                     stream,
+                    entities,
                 )
             )
         return Drawn.of(parts, len(mentions))
@@ -188,6 +190,7 @@ class Urn:
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
+        entities: OwnEntities | None,
     ) -> Part:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
@@ -201,13 +204,16 @@ class Urn:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
+        nil = self._nil(symbols)
+        if entities:
+            found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
+            nil = entities.nil(names, nil, s)
         known = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        nil = self._nil(symbols)
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            kinds = name_kinds(name, found.topics[found.numbers[span]], self.knowledge.titles)
+            kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
             if (kinds & SAME).any() and len(name.split()) > 1:
                 nil[row] *= s.nil_title
@@ -285,8 +291,19 @@ class Urn:
         if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
+        known = topics < self.model.topics  # nothing was learned of a caller's own entities
+        topics = np.where(known, topics, 0).astype(np.uint32)
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
-        return self.settings.context_weight * evidence
+        return self.settings.context_weight * evidence * known
+
+    def _kinds(self, name: str, topics: NDArray[np.uint32], entities: OwnEntities | None) -> NDArray[np.uint8]:
+        """What titles say of a string; an own entity has it as a name, or is not compared."""
+        if entities is None:
+            return name_kinds(name, topics, self.knowledge.titles)
+        kinds = np.full(len(topics), SAME if entities.match(name).exact else 0, np.uint8)
+        known = topics < entities.first
+        kinds[known] = name_kinds(name, topics[known], self.knowledge.titles)
+        return kinds
 
     def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The evidence of titles for or against a string, as logarithms."""

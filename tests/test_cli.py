@@ -207,6 +207,14 @@ def test_a_reader_that_goes_away_is_no_error_message(kb: Path) -> None:
     assert done.stderr == ""
 
 
+def test_a_large_build_states_its_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = write_dump(tmp_path / "wiki.xml", [page("Java", f"Java is an island. {FILLER}")])
+    monkeypatch.setattr("wikilda.knowledge.build.DISK_A_BYTE", 2e9 / dump.stat().st_size)
+    code, _, err = run("build", dump, "-o", tmp_path / "kb", "--workers", 1)
+    assert code == 0
+    assert err.startswith("The build needs about 2 GB of disk")
+
+
 def test_a_build_ends_in_silence(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "wiki.xml", [page("Java", f"'''Java''' is an island. {FILLER}")])
     command = [sys.executable, "-m", "wikilda", "build", str(dump), "-o", str(tmp_path / "kb"), "--workers", "1"]

@@ -16,10 +16,11 @@ from pathlib import Path
 import click
 
 from wikilda.knowledge import BuildSettings
-from wikilda.knowledge.from_dump import Extractor, joined
+from wikilda.knowledge.from_dump import Extractor
 from wikilda.mediawiki.dump import cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.wikitext import dialect_of, scan
+from wikilda.text.tokens import joined
 
 DATA = Path(os.environ.get("WIKILDA_DATA", "../shared/data"))
 MINI_ENWIKI = DATA / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"

@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.build.reading import MINI_ENWIKI, subset
 from benchmarks.generate.articles import Author
 from benchmarks.generate.world import World
-from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import cut, read_piece
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import dialect_of, scan
 from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START
+from wikilda.text.tokens import joined
 
 Targets = list[list[str]]  # of each page, as written
 _DIALECT = dialect_of(Site())

@@ -10,10 +10,6 @@ from tests.mediawiki.dumps import multistream
 from tests.wikis import FILLER, dump, page, write_dump
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
-from wikilda.knowledge._text_kernels import count_words, unpack_tokens
-from wikilda.knowledge.from_dump import joined
-from wikilda.text import token_hashes
-from wikilda.text.tokens import byte_array
 
 
 def topics_of(known: Knowledge, mention: str) -> dict[str, int]:
@@ -295,15 +291,6 @@ def test_too_little_disk_is_said_before_the_work(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("wikilda.knowledge.build.DISK_A_BYTE", 1e12)
     with pytest.raises(WikildaError, match=r"needs about \d+\.\d GB of disk, but \d+\.\d GB are free"):
         build(tmp_path, [page("Rock", f"A rock is hard. {FILLER}")])
-
-
-def test_tokens_are_packed_without_loss() -> None:
-    texts = ["The cat, the CAT.\n\nA cat sat 東京. " * 50, " ".join(f"word{n}" for n in range(20_000)), ""]
-    text, bounds = joined([each.encode() for each in texts])
-    words = count_words(byte_array(text), bounds)
-    expected = [token for each in texts for token in [*token_hashes(each).tolist(), 0]]
-    found = unpack_tokens(words.tokens, words.vocabulary).tolist()
-    assert found == [each & ~2 for each in expected]  # whether a token is a word does not matter to mentions
 
 
 @pytest.mark.parametrize("topics", [3, 20, 60])

@@ -45,12 +45,22 @@ def command(
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory, re.IGNORECASE):
         raise SettingsError(f"--memory {memory}: give it like 800MB or 2GB")
     _refuse_documents(dumps)
+    _state_needs(dumps)
     made = build(
         tables or dumps, target, page_props=page_props, settings=settings, workers=workers, memory=memory,
         overwrite=overwrite,
     )  # fmt: skip
     report(made.knowledge(), str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")
+
+
+def _state_needs(dumps: tuple[Path, ...]) -> None:
+    """Say what a large build will need, before it takes hours."""
+    from wikilda.knowledge.build import disk_needed
+
+    needed = disk_needed([path for path in dumps if path.is_file()])
+    if needed >= 1e9:
+        click.echo(f"The build needs about {needed / 1e9:.0f} GB of disk, work files included.", err=True)
 
 
 def _refuse_documents(dumps: tuple[Path, ...]) -> None:

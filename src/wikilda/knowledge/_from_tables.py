@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
+from wikilda.knowledge._pieces import Folder
 from wikilda.knowledge._text_kernels import Numbers, column_buffer, normalized, title_hashes, word_hashes
-from wikilda.knowledge.from_dump import Folder, joined
 from wikilda.mediawiki.site import Site
-from wikilda.text.tokens import Hashes, Offsets, byte_array
+from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, byte_array, joined
 
 BATCH_ROWS = 1 << 17
 _BLOCK_BYTES = 1 << 22
@@ -258,14 +258,14 @@ class TableExtractor:
 
     def _add_names(self, folder: Folder, strings: pa.Array, titles: pa.Array, counts: Numbers, row: int) -> None:
         data, offsets = column_buffer(strings)
-        spelled, hashes, lengths = normalized(data, offsets[:-1], offsets[1:])
+        spelled, hashes = normalized(data, offsets[:-1], offsets[1:])
         target = title_hashes(titles)
         nowhere = pa.nulls(len(target), pa.uint64())
         names = {"page": nowhere, "target": target, "mention": hashes, "count": counts.astype(np.uint32)}
         folder.add("names", names)
         _, first = np.unique(hashes, return_index=True)
         columns = {"mention": hashes[first], "string": spelled.cast(pa.string()).take(pa.array(first))}
-        folder.add("strings", {**columns, "length": lengths[first], "row": first + row})
+        folder.add("strings", {**columns, "row": first + row})
 
     def _write_links(self, folder: Folder) -> None:
         for batch in self._batches("links"):
@@ -279,7 +279,8 @@ class TableExtractor:
         example, bad = "", 0
         for batch in self._batches("words"):
             hashes = word_hashes(batch["word"])
-            good = hashes != 0
+            good = (hashes & WORD) != 0
+            hashes &= ~FLAGS
             if not bad and not good.all():
                 example = str(batch["word"][int(np.flatnonzero(~good)[0])])
             bad += int((~good).sum())

@@ -1,4 +1,4 @@
-"""Kernels that turn scanned text into symbols: words with their counts, mentions, link targets."""
+"""Kernels that turn scanned text into symbols: tokens and words, mentions, link targets."""
 
 from typing import NamedTuple
 
@@ -14,118 +14,142 @@ from wikilda.text.tokens import (
     AFTER_SPACE,
     BREAK,
     FLAGS,
-    WORD,
     Bytes,
     Hashes,
     Offsets,
     byte_array,
+    chain,
     normalize,
-    sequence_hash,
     tokenize,
 )
 
 Numbers = NDArray[np.uint32]
 
 
-class Words(NamedTuple):
-    """Words counted by page: rows of (which word of the vocabulary, page, count), and all tokens in order."""
+class Tokenized(NamedTuple):
+    """The tokens of pages as numbers, and the words (and marks of punctuation) that the numbers stand for.
 
-    row_word: Numbers
-    row_page: Numbers
-    row_count: Numbers
-    vocabulary: Hashes  # of words and punctuation, in the order in which they are first seen
-    spelling: Offsets  # where in the text each was first seen
-    tokens: Bytes  # see `unpack_tokens`
+    A token is twice the number of its word, and 1 more after a space; PARAGRAPH_END and PAGE_END are none.
+    """
+
+    tokens: Numbers
+    counts: Numbers  # of each word
+    spelling: Offsets  # where in the text each word was first seen
 
 
-def count_words(text: Bytes, bounds: Offsets) -> Words:
-    """Count the words of pages `text[bounds[i]:bounds[i + 1]]`."""
+PARAGRAPH_END, PAGE_END = 0, 1  # tokens begin with 2
+
+
+def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
+    """Number the tokens of the pages `text[bounds[i]:bounds[i + 1]]` in the order in which they are first seen."""
     longest = int(np.diff(bounds).max(initial=0)) + 1
     hashes = np.empty(longest, np.uint64)
     places = np.empty((2, longest), np.int64)
-    rows = np.empty((3, len(text) + 1), np.uint32)
-    tokens = np.empty(5 * len(text) + len(bounds), np.uint8)  # at most; what is not written takes no memory
-    found = _count_words(text, bounds, characters(), hashes, places, rows, tokens)
-    row_count, token_count, keys, spelling = found
-    word, page, count = _by_word(rows[:, :row_count], len(keys))
-    return Words(word, page, count, keys, spelling, tokens[:token_count])
+    tokens = np.empty(len(text) + 2 * len(bounds), np.uint32)  # at most; what is not written takes no memory
+    size, counts, spelling = _tokenized(text, bounds, characters(), hashes, places, tokens)
+    return Tokenized(tokens[:size], counts, spelling)
 
 
 @njit
-def _by_word(rows: Numbers, words: int) -> Numbers:
-    """Rows in the order of their words, and of pages within a word: so they compress best."""
-    place = np.zeros(words + 1, np.int64)
-    for at in range(rows.shape[1]):
-        place[rows[0, at] + 1] += 1
-    for word in range(words):
-        place[word + 1] += place[word]
-    ordered = np.empty(rows.shape, np.uint32)
-    for at in range(rows.shape[1]):
-        to = place[rows[0, at]]
-        place[rows[0, at]] = to + 1
-        for part in range(3):
-            ordered[part, to] = rows[part, at]
-    return ordered
-
-
-@njit
-def _count_words(
-    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, rows: Numbers, tokens: Bytes
-) -> tuple[int, int, Hashes, Offsets]:
-    slots = np.full(1 << 14, -1, np.int32)
-    keys = np.empty(1 << 13, np.uint64)
-    spelling = np.empty((2, 1 << 13), np.int64)
-    latest = np.empty((1 << 13, 2), np.int64)  # by word: the page where it was last seen, and its row there
-    words = row_count = written = 0
+def _tokenized(
+    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, tokens: Numbers
+) -> tuple[int, Numbers, Offsets]:
+    keys, values = np.empty(1 << 15, np.uint64), np.full(1 << 15, -1, np.int32)
+    counts, spelling = np.zeros(1 << 14, np.uint32), np.empty((2, 1 << 14), np.int64)
+    words = written = 0
     for page in range(len(bounds) - 1):
-        count = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
-        for at in range(count):
+        for at in range(tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])):
             if hashes[at] == BREAK:
-                tokens[written] = 0
+                tokens[written] = PARAGRAPH_END
                 written += 1
                 continue
             key = hashes[at] & ~FLAGS
-            slot = _slot(slots, keys, key)
-            word = slots[slot]
+            slot = _slot(keys, values, key)
+            word = int64(values[slot])
             if word < 0:
                 word = words
-                slots[slot] = word
-                keys[word], spelling[0, word], spelling[1, word] = key, places[0, at], places[1, at]
-                latest[word, 0] = -1
+                keys[slot], values[slot] = key, word
+                spelling[0, word], spelling[1, word] = places[0, at], places[1, at]
                 words += 1
-                if words == len(keys):
-                    slots, keys, spelling, latest = _grow(keys, spelling, latest)
-            written = _pack((int64(word) + 1) * 2 + int64(hashes[at] & AFTER_SPACE), tokens, written)
-            if not hashes[at] & WORD:
-                continue
-            if latest[word, 0] != page:
-                latest[word, 0], latest[word, 1] = page, row_count
-                rows[0, row_count], rows[1, row_count], rows[2, row_count] = word, page, 0
-                row_count += 1
-            rows[2, latest[word, 1]] += 1
-        tokens[written] = 0
+                if words == len(counts):
+                    keys, values = _grown(keys, values)
+                    counts, spelling = _doubled(counts, spelling)
+            counts[word] += 1
+            tokens[written] = 2 * (word + 1) + int64(hashes[at] & AFTER_SPACE)
+            written += 1
+        tokens[written] = PAGE_END
         written += 1
-    return row_count, written, keys[:words].copy(), spelling[:, :words].copy()
+    return written, counts[:words].copy(), spelling[:, :words].copy()
 
 
 @inner
-def _pack(value: int, out: Bytes, at: int) -> int:
-    """Write a number seven bits a byte, the lowest first."""
-    while value >= 128:
-        out[at] = value & 127 | 128
-        value >>= 7
+def _slot(keys: Hashes, values: NDArray[np.int32], key: np.uint64) -> int:
+    """Where a key is, or would be, in an open-addressed table; slots without a value are free."""
+    at = int64(((key >> np.uint64(32)) * np.uint64(len(keys))) >> np.uint64(32))  # type: ignore[arg-type]
+    while values[at] >= 0 and keys[at] != key:
         at += 1
-    out[at] = value
-    return at + 1
+        if at == len(keys):
+            at = 0
+    return at
+
+
+@inner
+def _grown(keys: Hashes, values: NDArray[np.int32]) -> tuple[Hashes, NDArray[np.int32]]:
+    new_keys, new_values = np.empty(2 * len(keys), np.uint64), np.full(2 * len(keys), -1, np.int32)
+    for at in range(len(keys)):
+        if values[at] >= 0:
+            slot = _slot(new_keys, new_values, keys[at])
+            new_keys[slot], new_values[slot] = keys[at], values[at]
+    return new_keys, new_values
+
+
+@inner
+def _doubled(counts: Numbers, spelling: Offsets) -> tuple[Numbers, Offsets]:
+    size = len(counts)
+    new_counts, new_spelling = np.zeros(2 * size, np.uint32), np.empty((2, 2 * size), np.int64)
+    new_counts[:size] = counts
+    new_spelling[:, :size] = spelling
+    return new_counts, new_spelling
 
 
 @njit
-def unpack_tokens(packed: Bytes, vocabulary: Hashes) -> Hashes:
-    """The hashes of tokens in order, as mentions chain them, with BREAK after every paragraph and page.
+def numbered(hashes: Hashes) -> tuple[Offsets, Numbers]:
+    """Number distinct hashes in the order in which they come: where each is first, and the number at each place."""
+    keys, values = np.empty(2 * len(hashes) + 1, np.uint64), np.full(2 * len(hashes) + 1, -1, np.int32)
+    first, numbers = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint32)
+    count = 0
+    for at in range(len(hashes)):
+        slot = _slot(keys, values, hashes[at])
+        if values[slot] < 0:
+            keys[slot], values[slot] = hashes[at], count
+            first[count] = at
+            count += 1
+        numbers[at] = values[slot]
+    return first[:count].copy(), numbers
 
-    A packed token is the number of its word in the vocabulary from 1 on, twice, and 1 more after a space; 0 is a break.
-    """
-    hashes = np.empty(len(packed), np.uint64)
+
+@njit
+def pack_tokens(tokens: Numbers, rank: Numbers) -> Bytes:
+    """Tokens with other numbers for their words, seven bits a byte, the lowest first."""
+    packed = np.empty(5 * len(tokens), np.uint8)
+    size = 0
+    for at in range(len(tokens)):
+        value = int64(tokens[at])
+        if value > PAGE_END:
+            value = 2 * (int64(rank[(value >> 1) - 1]) + 1) + (value & 1)
+        while value >= 128:
+            packed[size] = value & 127 | 128
+            value >>= 7
+            size += 1
+        packed[size] = value
+        size += 1
+    return packed[:size].copy()
+
+
+@njit
+def unpack_tokens(packed: Bytes) -> Numbers:
+    """Undo `pack_tokens`."""
+    tokens = np.empty(len(packed), np.uint32)
     count = at = 0
     while at < len(packed):
         value = shift = 0
@@ -133,74 +157,81 @@ def unpack_tokens(packed: Bytes, vocabulary: Hashes) -> Hashes:
             value |= (int64(packed[at]) & 127) << shift
             shift += 7
             at += 1
-        value |= int64(packed[at]) << shift
-        at += 1
-        hashes[count] = BREAK if value == 0 else vocabulary[(value >> 1) - 1] | np.uint64(value & 1)
+        tokens[count] = value | int64(packed[at]) << shift
         count += 1
-    return hashes[:count].copy()
-
-
-@inner
-def _slot(slots: NDArray[np.int32], keys: Hashes, key: np.uint64) -> int:
-    """Where a key is, or would be, in an open-addressed table of indices into `keys`."""
-    mask = np.uint64(len(slots) - 1)
-    at = (key >> np.uint64(2)) & mask
-    while slots[at] >= 0 and keys[slots[at]] != key:
-        at = (at + np.uint64(1)) & mask
-    return int64(at)  # type: ignore[arg-type]
-
-
-@inner
-def _grow(keys: Hashes, spelling: Offsets, latest: Offsets) -> tuple[NDArray[np.int32], Hashes, Offsets, Offsets]:
-    size = len(keys)
-    new_keys = np.empty(2 * size, np.uint64)
-    new_spelling = np.empty((2, 2 * size), np.int64)
-    new_latest = np.empty((2 * size, 2), np.int64)
-    slots = np.full(4 * size, -1, np.int32)
-    for word in range(size):
-        new_keys[word] = keys[word]
-        for part in range(2):
-            new_spelling[part, word], new_latest[word, part] = spelling[part, word], latest[word, part]
-        slots[_slot(slots, new_keys, keys[word])] = word
-    return slots, new_keys, new_spelling, new_latest
-
-
-def normalized(text: Bytes, starts: Offsets, ends: Offsets) -> tuple[pa.StringArray, Hashes, Numbers]:
-    """Spans of text as mention strings, with their hashes and lengths in characters."""
-    out = np.empty(2 * int((ends - starts).sum()) + 8, np.uint8)
-    offsets = np.zeros(len(starts) + 1, np.int64)
-    hashes = np.empty(len(starts), np.uint64)
-    lengths = np.empty(len(starts), np.uint32)
-    _normalized(text, starts, ends, characters(), out, offsets, hashes, lengths)
-    return as_strings(out, offsets), hashes, lengths
+        at += 1
+    return tokens[:count].copy()
 
 
 @njit
-def _normalized(
-    text: Bytes,
-    starts: Offsets,
-    ends: Offsets,
-    table: Characters,
-    out: Bytes,
-    offsets: Offsets,
-    hashes: Hashes,
-    lengths: Numbers,
-) -> None:
-    for span in range(len(starts)):
-        begin = offsets[span]
-        end = normalize(text, starts[span], ends[span], table, out, begin)
-        offsets[span + 1] = end
-        hashes[span], _ = sequence_hash(out, begin, end, table)
-        lengths[span] = count_characters(out, begin, end)
+def chained_tokens(tokens: Numbers, vocabulary: Hashes) -> Hashes:
+    """The hashes of tokens as mentions chain them, with BREAK after every paragraph and page."""
+    hashes = np.empty(len(tokens), np.uint64)
+    for at in range(len(tokens)):
+        value = int64(tokens[at])
+        hashes[at] = vocabulary[(value >> 1) - 1] | np.uint64(value & 1) if value > PAGE_END else BREAK
+    return hashes
 
 
-@inner
-def count_characters(text: Bytes, start: int, end: int) -> int:
-    """How many characters UTF-8 bytes hold."""
-    count = 0
-    for at in range(start, end):
-        count += (text[at] & 0xC0) != 0x80
+def word_rows(tokens: Numbers, numbers: NDArray[np.int32], topics: NDArray[np.int32]) -> Numbers:
+    """Rows of (number of a word, topic, count), by page; words without a number and pages without a topic have none."""
+    rows = np.empty((3, len(tokens)), np.uint32)
+    return rows[:, : _word_rows(tokens, numbers, topics, rows)]
+
+
+@njit
+def _word_rows(tokens: Numbers, numbers: NDArray[np.int32], topics: NDArray[np.int32], rows: Numbers) -> int:
+    latest = np.full(len(numbers), -1, np.int64)  # by word: the row where it was last counted
+    first = count = page = 0  # rows from `first` on are of this page
+    for at in range(len(tokens)):
+        value = int64(tokens[at])
+        if value == PAGE_END:
+            page += 1
+            first = count
+        if value <= PAGE_END or topics[page] < 0:
+            continue
+        word = (value >> 1) - 1
+        if numbers[word] < 0:
+            continue
+        if latest[word] < first:
+            latest[word] = count
+            rows[0, count], rows[1, count], rows[2, count] = numbers[word], topics[page], 0
+            count += 1
+        rows[2, latest[word]] += 1
     return count
+
+
+def normalized(text: Bytes, starts: Offsets, ends: Offsets) -> tuple[pa.StringArray, Hashes]:
+    """Spans of text as mention strings, and their hashes."""
+    out = np.empty(2 * int((ends - starts).sum()) + 8, np.uint8)
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    _normalized(text, starts, ends, characters(), out, offsets)
+    return as_strings(out, offsets), _mention_hashes(out, offsets, characters())
+
+
+@njit
+def _normalized(text: Bytes, starts: Offsets, ends: Offsets, table: Characters, out: Bytes, offsets: Offsets) -> None:
+    for span in range(len(starts)):
+        offsets[span + 1] = normalize(text, starts[span], ends[span], table, out, offsets[span])
+
+
+def mention_hashes(strings: pa.ChunkedArray | pa.Array) -> Hashes:
+    """The hashes of mention strings."""
+    return _mention_hashes(*column_buffer(strings), characters())
+
+
+@njit
+def _mention_hashes(data: Bytes, offsets: Offsets, table: Characters) -> Hashes:
+    longest = np.diff(offsets).max() + 1 if len(offsets) > 1 else 1
+    tokens, places = np.empty(longest, np.uint64), np.empty((2, longest), np.int64)
+    hashes = np.empty(len(offsets) - 1, np.uint64)
+    for span in range(len(hashes)):
+        sequence = BREAK
+        for at in range(tokenize(data, offsets[span], offsets[span + 1], table, tokens, places[0], places[1])):
+            if tokens[at] != BREAK:
+                sequence = chain(sequence, tokens[at])
+        hashes[span] = sequence
+    return hashes
 
 
 @njit
@@ -208,16 +239,15 @@ def text_lengths(text: Bytes, bounds: Offsets) -> Numbers:
     """Characters of each page's text, runs of white space counted as one."""
     lengths = np.zeros(len(bounds) - 1, np.uint32)
     for page in range(len(bounds) - 1):
-        space = True
-        for at in range(bounds[page], bounds[page + 1]):
-            if text[at] <= 32:
-                lengths[page] += not space
-                space = True
-            else:
-                lengths[page] += (text[at] & 0xC0) != 0x80
-                space = False
-        if space and lengths[page] > 0:
-            lengths[page] -= 1
+        start, end = bounds[page], bounds[page + 1]
+        while start < end and text[start] <= 32:
+            start += 1
+        while start < end and text[end - 1] <= 32:
+            end -= 1
+        count = 0
+        for at in range(start, end):  # without branches: many bytes at once
+            count += (text[at] > 32 and (text[at] & 0xC0) != 0x80) or (text[at] <= 32 and text[at - 1] > 32)
+        lengths[page] = count
     return lengths
 
 
@@ -280,7 +310,7 @@ def _title_hashes(data: Bytes, offsets: Offsets) -> Hashes:
 
 
 def word_hashes(words: pa.ChunkedArray | pa.Array) -> Hashes:
-    """The hashes of words; BREAK where a string is not one word."""
+    """The hashes of words and marks of punctuation with their flags; BREAK where a string is not one of them."""
     data, offsets = column_buffer(words)
     longest = int(np.diff(offsets).max(initial=0)) + 1
     return _word_hashes(data, offsets, characters(), np.empty(longest, np.uint64), np.empty((2, longest), np.int64))
@@ -290,7 +320,6 @@ def word_hashes(words: pa.ChunkedArray | pa.Array) -> Hashes:
 def _word_hashes(data: Bytes, offsets: Offsets, table: Characters, hashes: Hashes, places: Offsets) -> Hashes:
     found = np.zeros(len(offsets) - 1, np.uint64)
     for word in range(len(found)):
-        count = tokenize(data, offsets[word], offsets[word + 1], table, hashes, places[0], places[1])
-        if count == 1 and hashes[0] & WORD:
-            found[word] = hashes[0] & ~FLAGS
+        if tokenize(data, offsets[word], offsets[word + 1], table, hashes, places[0], places[1]) == 1:
+            found[word] = hashes[0]
     return found

@@ -29,7 +29,7 @@ from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
-DISK_A_BYTE = 1.1  # of XML: work files and knowledge together, as measured (docs/build.md)
+DISK_A_BYTE = 0.75  # of XML: work files and knowledge together, as measured (docs/build.md)
 _EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
 
 
@@ -105,9 +105,9 @@ def _assemble(
         *steps,
         ("counting mentions", lambda _: assembler.count_mentions()),
         ("writing mentions", assembler.write_mentions),
+        ("writing links", assembler.write_links),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
-        ("writing links", assembler.write_links),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
         ("finding types", lambda out: write_types(out, site.language)),
     ]
@@ -124,14 +124,18 @@ def _assemble(
                 "summary": report.counts | assembler.summary, "complaints": report.examples,
             })  # fmt: skip
     finally:
-        assembler.close()
+        assembler.sql.close()
+
+
+def disk_needed(dumps: list[Path]) -> float:
+    """About how many bytes of disk a build takes at its peak: work files and knowledge."""
+    return DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:
     """Refuse to begin what the disk cannot hold."""
-    needed = DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
-    needed -= sum(file.stat().st_size for file in work.rglob("*") if file.is_file())  # of an earlier run
-    free = shutil.disk_usage(work).free
+    made = sum(file.stat().st_size for file in work.rglob("*") if file.is_file())  # by an earlier run
+    needed, free = disk_needed(dumps) - made, shutil.disk_usage(work).free
     if free < needed:
         raise WikildaError(
             f"{work.parent}: the build needs about {needed / 1e9:.1f} GB of disk, but {free / 1e9:.1f} GB are free. "

@@ -1,34 +1,19 @@
 """First half of a build: one piece of a dump → tables on disk, each piece on its own.
 
-A piece leaves a folder with `pages`, `marks`, `names` (titles as mentions), `links`, `strings` (how mentions
-are spelled), `words`, `vocabulary` as Parquet, and its tokens as an array. Pages are numbered by piece and place,
-titles and mentions are 64-bit hashes.
+A piece leaves a folder (`_pieces.py`). Pages are numbered by piece and place, titles and mentions are 64-bit hashes.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from wikilda._core.arrays import offsets_of
-from wikilda._core.atomic import new_directory
 from wikilda._core.errors import Report
-from wikilda.knowledge._text_kernels import (
-    Numbers,
-    count_words,
-    normalized,
-    target_hashes,
-    text_lengths,
-    title_strings,
-    unpack_tokens,
-)
-from wikilda.knowledge.first_sentence import first_sentence
+from wikilda.knowledge._pieces import PAGES_A_PIECE, Folder
+from wikilda.knowledge._text_kernels import normalized, target_hashes, title_strings
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, read_piece
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
@@ -43,82 +28,9 @@ from wikilda.mediawiki.wikitext.render import (
     TARGET_START,
     TEMPLATE_MARK,
 )
-from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
+from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array, joined
 
-PAGES_A_PIECE = 1 << 24
-_SENTENCE_BYTES = 1800
-TOKENS = "tokens.zst"
-_TOKEN_CODEC = pa.Codec("zstd", compression_level=4)
-# Hashes do not compress: what repeats is kept once, in dictionaries that are large enough for a piece.
-PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "dictionary_pagesize_limit": 1 << 24}
 PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
-
-
-class Folder:
-    """A piece's folder: written beside, then renamed, so that what is there is whole."""
-
-    def __init__(self, chunks: Path, number: int) -> None:
-        self.number, self.path = number, chunks / f"{number:06d}"
-        self._made = new_directory(self.path)
-        self._growing: dict[str, pq.ParquetWriter] = {}
-
-    def __enter__(self) -> "Folder":
-        self._beside = self._made.__enter__()
-        return self
-
-    def __exit__(self, t: type[BaseException] | None, e: BaseException | None, b: TracebackType | None) -> None:
-        for writer in self._growing.values():
-            writer.close()
-        self._made.__exit__(t, e, b)
-
-    def write(self, name: str, columns: Mapping[str, Any]) -> None:
-        """Write one table."""
-        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", **PARQUET)
-
-    def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
-        """Write some rows more of one table."""
-        rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
-        if name not in self._growing:
-            file = self._beside / f"{name}.parquet"
-            self._growing[name] = pq.ParquetWriter(file, rows.schema, **PARQUET)
-        self._growing[name].write_table(rows)
-
-    def write_texts(
-        self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True, language: str = ""
-    ) -> None:
-        """Write what the texts of pages hold: length, first sentence, words and their spelling, tokens."""
-        first = _sentences(text, bounds, lead, language) if sentences else [""] * len(pages)
-        columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
-        self.write("texts", columns)
-        words = count_words(text, bounds)
-        columns = {"word": words.vocabulary[words.row_word], "page": pages[words.row_page], "count": words.row_count}
-        self.write("words", columns)
-        spelling, _, _ = normalized(text, *words.spelling)
-        self.write("vocabulary", {"word": words.vocabulary, "string": spelling})
-        size = len(words.tokens).to_bytes(8, "little")
-        (self._beside / TOKENS).write_bytes(size + _TOKEN_CODEC.compress(words.tokens, asbytes=True))
-
-    def write_strings(self, strings: list[pa.StringArray], hashes: list[Hashes], lengths: list[Numbers]) -> None:
-        """Write how mentions are spelled, each once."""
-        every = np.concatenate(hashes)
-        _, first = np.unique(every, return_index=True)
-        together = pa.chunked_array([each.cast(pa.string()) for each in strings], pa.string())
-        spelled = together.take(pa.array(first))
-        order = pc.sort_indices(spelled).to_numpy()
-        columns = {"mention": every[first][order], "string": spelled.take(pa.array(order))}
-        self.write("strings", {**columns, "length": np.concatenate(lengths)[first][order]})
-
-    def write_report(self, report: Report) -> None:
-        """Write what was met."""
-        report.save(self._beside)
-
-
-def read_tokens(folder: Path) -> Hashes:
-    """The tokens of a piece, as mentions chain them."""
-    packed = (folder / TOKENS).read_bytes()
-    data = byte_array(_TOKEN_CODEC.decompress(packed[8:], int.from_bytes(packed[:8], "little"), asbytes=True))
-    words = pq.read_table(folder / "vocabulary.parquet", columns=["word"])["word"].to_numpy()
-    return unpack_tokens(data, np.array(words))
 
 
 class Extractor:
@@ -243,22 +155,19 @@ class Extractor:
     ) -> None:
         """Titles, with and without a trailing parenthesis, and the anchors of links."""
         text, starts, ends, owner = _names([page.title for page in pages])
-        strings, hashes, lengths = normalized(text, starts, ends)
+        strings, hashes = normalized(text, starts, ends)
         ones = np.ones(len(owner), np.uint32)
         folder.write("names", {"page": number[owner], "target": keys[owner], "mention": hashes, "count": ones})
         links = scanned.links
         aside = links[IN_ASIDE] != 0
         anchors = [normalized(part, *links[ANCHOR_START : ANCHOR_END + 1, chosen])
                    for part, chosen in ((scanned.text, ~aside), (scanned.aside, aside))]  # fmt: skip
-        mention = np.empty(len(aside), np.uint64)
-        mention[~aside], mention[aside] = anchors[0][1], anchors[1][1]
-        source = np.repeat(number[: len(scanned.link_bounds) - 1], np.diff(scanned.link_bounds))
+        _, *shown = folder.write_mentions((strings, hashes), *anchors)
+        mention = np.empty(len(aside), np.uint32)
+        mention[~aside], mention[aside] = shown
+        source = np.repeat(np.arange(len(scanned.link_bounds) - 1), np.diff(scanned.link_bounds))
         target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
-        order = np.lexsort((mention, target))  # repeats side by side: so they compress best
-        columns = {"source": source, "target": target, "mention": mention, "aside": aside}
-        folder.write("links", {name: column[order] for name, column in columns.items()})
-        spelled = [(strings, hashes, lengths), *anchors]
-        folder.write_strings(*(list(column) for column in zip(*spelled, strict=True)))
+        folder.write_links(source, mention, target, aside)
         report.count("links read", len(aside))
 
 
@@ -275,12 +184,6 @@ def _template_names(scanned: Scanned) -> dict[str, Any]:
     return {"name": keys, "string": pa.array(names, pa.string())}
 
 
-def _sentences(text: Bytes, bounds: Offsets, lead: Offsets, language: str) -> list[str]:
-    ends = np.minimum(bounds[1:], lead + _SENTENCE_BYTES)
-    parts = (text[start:end].tobytes() for start, end in zip(lead, ends, strict=True))
-    return [first_sentence(part.decode("utf-8", "ignore"), language) for part in parts]
-
-
 def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
     """Titles and, where they end with a parenthesis, titles without it: as spans of one buffer."""
     named = [(title, owner) for owner, title in enumerate(titles)]
@@ -290,11 +193,6 @@ def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
     text, bounds = joined([name.encode("utf-8", "replace") for name, _ in named])
     owners = np.array([owner for _, owner in named], np.int64)
     return byte_array(text), bounds[:-1], bounds[1:], owners
-
-
-def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
-    """Parts one after the other, and their bounds."""
-    return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
 def _after_colon(title: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import offsets_of
 from wikilda._core.jit import inner, int64, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 
@@ -196,6 +197,11 @@ def as_bytes(text: str) -> Bytes:
 def byte_array(data: bytes) -> Bytes:
     """Bytes as an array that may be written to: read-only ones would be a second type to compile for."""
     return np.frombuffer(data, np.uint8).copy()
+
+
+def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
+    """Parts one after the other, and their bounds."""
+    return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
 def mention_key(text: str) -> tuple[str, int]:

@@ -30,12 +30,12 @@ from wikilda.documents.reading.rows import (
     too_large,
 )
 from wikilda.documents.reading.tables import Row, parquet_rows, separated_rows
-from wikilda.knowledge.from_dump import joined
 from wikilda.mediawiki.dump import Piece, cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN, Site
 from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
 from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE
+from wikilda.text.tokens import joined
 
 _PIECE = 1 << 24  # bytes of a dump that are read together
 _JSON_START = re.compile(rb'(\xef\xbb\xbf)?\s*\{\s*"')

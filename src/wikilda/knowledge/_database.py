@@ -1,0 +1,166 @@
+"""A build's database: SQL within a memory limit, results streamed into the arrays of an artifact."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from wikilda._core.arrays import StringTable
+from wikilda._core.artifact import Writer
+from wikilda._core.errors import WikildaError, disk_is_full
+from wikilda.knowledge._pieces import folders
+from wikilda.knowledge.knowledge import Knowledge
+
+if TYPE_CHECKING:
+    import duckdb
+
+_BATCH = 1 << 17
+_TABLES = ("pages", "texts", "marks", "templates", "names", "categories", "parents", "category_names",
+           "category_pages", "category_marks", "template_names")  # fmt: skip
+
+
+class Database:
+    """One file beside the pieces; it holds no more memory than it is given, and spills to disk beyond."""
+
+    def __init__(self, chunks: Path, *, memory: str, workers: int) -> None:
+        self.chunks = chunks
+        file = chunks.parent / "assemble.duckdb"
+        file.unlink(missing_ok=True)
+        import duckdb  # not for worker processes, which import this module: it complains when they end
+
+        with worded(chunks.parent):
+            self._connection = duckdb.connect(str(file), config={
+                "memory_limit": memory, "threads": workers, "temp_directory": str(chunks.parent / "spill"),
+                "preserve_insertion_order": False, "checkpoint_threshold": "1MB",
+            })  # fmt: skip
+        for table in _TABLES:
+            self.view(table)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._connection.close()
+
+    def view(self, table: str) -> None:
+        """Show all pieces' tables of a name as one; a table that no piece has is empty."""
+        files = f"{quoted(self.chunks)}/*/{table}.parquet"
+        there = any(self.chunks.glob(f"*/{table}.parquet"))
+        self.run(f"CREATE VIEW {table} AS FROM read_parquet('{files}')" if there else _EMPTY[table])
+
+    def register(self, name: str, table: pa.Table) -> None:
+        """Let queries see a table in memory."""
+        self._connection.register(name, table)
+
+    @contextmanager
+    def reading(self, name: str, schema: pa.Schema, read: Callable[[Path], Iterable[pa.RecordBatch]]) -> Iterator[None]:
+        """Let one query see what is read of all pieces, a batch at a time."""
+        batches = (batch for folder in folders(self.chunks) for batch in read(folder))
+        self._connection.register(name, pa.RecordBatchReader.from_batches(schema, batches))
+        yield
+        self._connection.unregister(name)
+
+    def run(self, query: str, parameters: Sequence[Any] | None = None) -> "duckdb.DuckDBPyConnection":
+        """Execute a query."""
+        with worded(self.chunks.parent):
+            return self._connection.execute(query, parameters)
+
+    def drop(self, *tables: str) -> None:
+        """Give the disk that tables take to those that come."""
+        for table in tables:
+            self.run(f"DROP TABLE {table}")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """All that a query finds."""
+        return self.run(query).fetchall()
+
+    def value(self, query: str) -> int:
+        """The one number that a query finds."""
+        return int(self.rows(query)[0][0])
+
+    def grow(self, table: str, query: str) -> None:
+        """Insert what a query finds until it finds nothing more."""
+        while self.value(f"WITH more AS ({query}) SELECT count(*) FROM more"):
+            self.run(f"INSERT INTO {table} {query}")
+
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """What a query finds, some rows at a time."""
+        with worded(self.chunks.parent):
+            yield from self._connection.sql(query).to_arrow_reader(_BATCH)
+
+    def stream(self, query: str, *columns: NDArray[Any]) -> None:
+        """Fill arrays with the columns of a query."""
+        at = 0
+        for batch in self.batches(query):
+            for column, array in zip(columns, batch.columns, strict=True):
+                column[at : at + len(batch)] = array.to_numpy(zero_copy_only=False)
+            at += len(batch)
+
+    def strings(self, out: Writer[Knowledge], name: str, query: str) -> StringTable:
+        """A column of strings, in the order of the query."""
+        query_bytes = f"SELECT coalesce(sum(strlen(s)), 0), count(*) FROM ({query}) AS t(s)"
+        size, count = self.rows(query_bytes)[0]
+        data, offsets = (
+            out.create(f"{name}.bytes", np.uint8, int(size)),
+            out.create(f"{name}.offsets", np.int64, count + 1),
+        )
+        at = byte = 0
+        for batch in self.batches(query):
+            strings = batch.column(0).cast(pa.large_string())
+            starts = np.frombuffer(strings.buffers()[1], np.int64, len(strings) + 1, strings.offset * 8)
+            taken = int(starts[-1] - starts[0])
+            if taken:
+                data[byte : byte + taken] = np.frombuffer(strings.buffers()[2], np.uint8, taken, int(starts[0]))
+            offsets[at + 1 : at + 1 + len(strings)] = starts[1:] - starts[0] + byte
+            at, byte = at + len(strings), byte + taken
+        return StringTable(data, offsets)
+
+    def lists(
+        self, out: Writer[Knowledge], name: str, rows: str, ids: int, length: int, *more: NDArray[Any],
+        column: str = "topics",
+    ) -> None:  # fmt: skip
+        """Lists of numbers by id: offsets, and the numbers in order."""
+        offsets = out.create(f"{name}/offsets", np.int64, ids + 1)
+        topics = out.create(f"{name}/{column}", np.uint32, length)
+        at = 0
+        for batch in self.batches(f"{rows} ORDER BY 1, 2"):
+            first, *columns = (column.to_numpy(zero_copy_only=False) for column in batch.columns)
+            found, counted = np.unique(first, return_counts=True)
+            offsets[found.astype(np.int64) + 1] += counted
+            for target, values in zip((topics, *more), columns, strict=True):
+                target[at : at + len(batch)] = values
+            at += len(batch)
+        np.cumsum(offsets, out=offsets)
+
+
+@contextmanager
+def worded(place: Path) -> Iterator[None]:
+    """Say in words what the database cannot do for want of disk or memory."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.OutOfMemoryException as error:
+        raise WikildaError(
+            f"{place}: not enough memory or disk for sorting. Raise --memory, or free disk. ({error})"
+        ) from None
+    except duckdb.Error as error:
+        if "No space left" not in str(error):
+            raise
+        raise disk_is_full(place) from None
+
+
+def quoted(text: object) -> str:
+    """Text for inside of quotes in SQL."""
+    return str(text).replace("'", "''")
+
+
+_EMPTY = {
+    "categories": "CREATE TABLE categories (page UBIGINT, category UBIGINT)",
+    "parents": "CREATE TABLE parents (category UBIGINT, parent UBIGINT)",
+    "category_names": "CREATE TABLE category_names (category UBIGINT, name VARCHAR)",
+    "category_pages": "CREATE TABLE category_pages (category UBIGINT, id BIGINT)",
+    "category_marks": "CREATE TABLE category_marks (category UBIGINT, kind UBIGINT, name UBIGINT)",
+}

@@ -48,7 +48,7 @@ def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
         weights,
         sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([each.place for each in sampler.mentions], np.int64),
-        np.zeros(2),
+        np.zeros(len(weights)),
         np.arange(2),
         Parents(np.zeros(3, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)),
     )

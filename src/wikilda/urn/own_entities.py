@@ -159,11 +159,10 @@ class OwnEntities:
             np.append(evidence, fits),
         )
 
-    def nil(self, names: Sequence[str], weights: NDArray[np.float64], s: UrnSettings) -> NDArray[np.float64]:
-        """The weight of NIL by distinct string: names are known to mean something."""
-        most = s.nil_weight * (1.0 / (0.5 + _AS_LINKED)) ** s.nil_exponent
+    def new_meaning(self, names: Sequence[str], chances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability by distinct string that it has a new meaning: names are known to mean something."""
         known = np.array([each.exact for each in self._matches(names)], np.bool_)
-        return np.where(known, np.minimum(weights, most), weights)
+        return np.where(known, np.minimum(chances, 1.0 / (0.5 + _AS_LINKED)), chances)
 
     def _fit(
         self, entity: OwnEntity, words: NDArray[np.int64], counts: NDArray[np.int64], usual: float, overlap: float

@@ -18,7 +18,15 @@ from wikilda.model.context_counts import ContextCounts
 from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
-from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
+from wikilda.urn._names import (
+    NameCandidates,
+    Related,
+    more_candidates,
+    new_meaning,
+    nil_titles,
+    nil_types,
+    related_names,
+)
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
@@ -61,6 +69,7 @@ class Part:
     counts: NDArray[np.int64]
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
+    new_meanings: NDArray[np.float64]  # by distinct string: the chance of a meaning that it never had
 
 
 @dataclass(frozen=True)
@@ -204,19 +213,25 @@ class Urn:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
-        nil = self._nil(symbols)
+        new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
         if entities:
             found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
-            nil = entities.nil(names, nil, s)
+            new = entities.new_meaning(names, new)
         known = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
+        nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
             kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
-            if (kinds & SAME).any() and len(name.split()) > 1:
-                nil[row] *= s.nil_title
+            nil[span] *= np.exp(
+                s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
+            )
+        by_type = np.zeros(len(found.topics), np.float64)
+        known = found.topics < self.model.topics  # a caller's own entities follow
+        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
+        nil *= np.exp(s.nil_title * by_type[found.numbers])
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
@@ -225,7 +240,7 @@ class Urn:
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
-            contexts, near, related, words, counts, drawn.nil, drawn.level,
+            contexts, near, related, words, counts, drawn.nil, drawn.level, new,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -235,14 +250,6 @@ class Urn:
             part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.neighbour_overlap
         )  # fmt: skip
         return self.settings.word_weight * found
-
-    def _nil(self, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The weight of NIL, by distinct string."""
-        table, s = self.knowledge.mentions, self.settings
-        weights: NDArray[np.float64] = (
-            s.nil_weight * new_meaning(symbols, table.offsets, table.counts) ** s.nil_exponent
-        )
-        return weights
 
     def _with_more(
         self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
@@ -326,20 +333,18 @@ def _left_out(
 def _sharp(
     drawn: Posterior, offsets: NDArray[np.int64], power: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The posterior of candidates and of NIL raised to a power: the urn by itself is too careful.
+    """The posterior of candidates raised to a power, for the urn by itself is too careful; that of NIL as it is.
 
     That of candidates is of mentions that mean one of them, and adds up to 1 for each.
     """
     lengths = np.diff(offsets)
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    best = drawn.nil.copy()
+    best = np.full(len(lengths), 1e-300)
     np.maximum.at(best, owners, drawn.shares)
     raised = (drawn.shares / best[owners]) ** power  # the best is 1: no underflow
-    nil = (drawn.nil / best) ** power
     sums = np.bincount(owners, raised, len(lengths))
     posterior: NDArray[np.float64] = raised / np.maximum(sums, 1e-300)[owners]
-    unknown: NDArray[np.float64] = nil / (nil + sums)
-    return posterior, unknown
+    return posterior, drawn.nil.copy()
 
 
 def _tokens(
@@ -352,5 +357,5 @@ def _tokens(
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
     return Mentions(
         offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places,
-        nil[rows], rows, parents,
+        nil[source], rows, parents,
     )  # fmt: skip

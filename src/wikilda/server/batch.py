@@ -19,8 +19,8 @@ from wikilda.server.settings import ServerSettings
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
 _NDJSON = "application/x-ndjson"
 _EXAMPLE = '{"text": "Croft took three wickets for England."}\n{"text": "Lara batted.", "types": ["person"]}\n'
-_IN = {"requestBody": {"required": True, "content": {
-    kind: {"schema": {"type": "string", "examples": [_EXAMPLE]}} for kind in (_NDJSON, "text/plain")}}}  # fmt: skip
+_LINES = {"schema": {"type": "string", "examples": [_EXAMPLE]}}
+_IN = {"requestBody": {"required": True, "content": {"text/plain": _LINES}}}  # any content type is taken
 _OUT: dict[int | str, dict[str, Any]] = {
     200: {"description": "an answer a line", "content": {_NDJSON: {"schema": {"type": "string"}}}}
 }

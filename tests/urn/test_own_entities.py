@@ -1,8 +1,10 @@
 """Entities that a caller brings along for one document."""
 
+from pathlib import Path
+
 import pytest
 
-from wikilda import InputError, OwnEntity, SettingsError
+from wikilda import InputError, OwnEntity, SettingsError, train
 from wikilda.linking import Document, Linked, Linker
 from wikilda.linking.restriction import Restriction
 
@@ -99,3 +101,13 @@ def test_names_are_found_in_linear_time(linker: Linker) -> None:
     own = [OwnEntity(f"Name {number}", (f"Alias {number} of it",)) for number in range(1000)]
     linked = linker.link("Name 1 met Alias 7 of it. " * 200, entities=own, topics=0)
     assert {each.text for each in linked.mentions if each.entity} == {"Name 1", "Alias 7 of it"}
+
+
+def test_a_trained_model_takes_them_too(model: Path, tmp_path: Path) -> None:
+    """It has learned of contexts and pairs of topics, but nothing of these."""
+    texts = tmp_path / "texts.txt"
+    texts.write_text("Croft took five wickets for England. They sell anvils in London.")
+    trained = Linker(train(model, [texts], tmp_path / "trained"))
+    text = "Acme and Croft sold anvils to England."
+    assert answers(trained.link(text, entities=[ACME]))["Acme"] == "Acme Corporation"
+    assert answers(trained.link(texts.read_text(), entities=[ACME, GIN])) == answers(trained.link(texts.read_text()))

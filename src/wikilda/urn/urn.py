@@ -32,6 +32,7 @@ from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
 from wikilda.urn.own_entities import OwnEntities
+from wikilda.urn.pair_evidence import ABSENT, add_pairs, presence
 from wikilda.urn.settings import UrnSettings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -123,6 +124,7 @@ class Urn:
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
+        self.pairs = model.pairs if s.pair_weight > 0 else None
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
             s.coreference_weight, s.nil_level,
@@ -169,7 +171,7 @@ class Urn:
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
-        offsets, s = self.model.mentions.offsets, self.settings
+        offsets, s = self.model.base.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
         sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
         part: list[int] = []
@@ -204,7 +206,7 @@ class Urn:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
-        found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
         related_strings = related_names(names, rows.ravel())
@@ -217,8 +219,8 @@ class Urn:
         if entities:
             found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
             new = entities.new_meaning(names, new)
-        known = np.log(np.maximum(found.priors, 1e-300))
-        prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
+        log_priors = np.log(np.maximum(found.priors, 1e-300))
+        prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
         for row, name in enumerate(names):
@@ -228,14 +230,17 @@ class Urn:
             nil[span] *= np.exp(
                 s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
             )
-        by_type = np.zeros(len(found.topics), np.float64)
         known = found.topics < self.model.topics  # a caller's own entities follow
+        by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])
         nil *= np.exp(s.nil_title * by_type[found.numbers])
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        if self.pairs is not None and self.model.contexts is not None:
+            texts = max(float(len(self.model.contexts.texts)), 1.0)
+            add_pairs(related, found.topics[known], self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(

@@ -32,7 +32,7 @@ from wikilda.urn._relatedness import Neighbours
 from wikilda.urn.settings import UrnSettings
 
 _SHARE = 0.5  # of P(k|v) where the wiki has other meanings of a name
-_AS_LINKED = 10.0  # a name is as sure to mean something known as a string that was linked so often
+_AS_LINKED = 1000.0  # a name is as sure to mean something known as a string that was linked so often
 _FIELDS = ("title", "names", "description", "type")
 
 

@@ -34,6 +34,7 @@ from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedn
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.pair_evidence import ABSENT, add_pairs, presence
 from wikilda.urn.settings import UrnSettings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -125,6 +126,7 @@ class Urn:
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
+        self.pairs = model.pairs if s.pair_weight > 0 else None
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
             s.coreference_weight, s.nil_level,
@@ -170,7 +172,7 @@ class Urn:
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
-        offsets, s = self.model.mentions.offsets, self.settings
+        offsets, s = self.model.base.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
         sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
         part: list[int] = []
@@ -204,7 +206,7 @@ class Urn:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
-        found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
         related_strings = related_names(names, rows.ravel())
@@ -230,6 +232,9 @@ class Urn:
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        if self.pairs is not None and self.model.contexts is not None:
+            texts = max(float(len(self.model.contexts.texts)), 1.0)
+            add_pairs(related, found.topics, self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(

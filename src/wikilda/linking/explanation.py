@@ -191,7 +191,7 @@ class _PartOf:
         at = span.start + int(np.flatnonzero(part.mentions.numbers[span] == best)[0])
         weight = max(float(part.mentions.weights[at]) * self._content(token, best).total, 1e-300)
         new = float(part.new_meanings[part.rows[token]])
-        string = float(self.urn.nil_weights(np.array([new]), part.found.totals[[part.rows[token]]] > 0)[0])
+        string = float(self.urn.nil_weights(np.array([new]))[0])
         return NilReasons(
             new_meaning=new,
             string=float(np.log(string * rules.base)),

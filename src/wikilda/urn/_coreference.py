@@ -34,7 +34,12 @@ class Parents(NamedTuple):
     surnames: NDArray[np.bool_]  # whether the parent ends with the name, or has it as initials
 
 
-def folded(strings: Strings) -> list[Words]:
+def folded(string: str) -> Words:
+    """The folded words of a string."""
+    return fold_all(Strings.of([string]))[0]
+
+
+def fold_all(strings: Strings) -> list[Words]:
     """The folded words of strings."""
     words, offsets = _fold_all(strings, characters(), folds())
     bounds, whole = offsets.tolist(), words.tolist()
@@ -66,7 +71,7 @@ class Name(NamedTuple):
     @classmethod
     def all_of(cls, strings: list[str], data: Strings) -> list["Name"]:
         """Names as they are compared with others."""
-        return [cls._of(string, words) for string, words in zip(strings, folded(data), strict=True)]
+        return [cls._of(string, words) for string, words in zip(strings, fold_all(data), strict=True)]
 
     @classmethod
     def _of(cls, string: str, words: Words) -> "Name":

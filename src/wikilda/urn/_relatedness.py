@@ -83,6 +83,11 @@ class Gains(NamedTuple):
     members: NDArray[np.int32]
     values: NDArray[np.float32]
 
+    def padded(self, topics: int) -> "Gains":
+        """The same for more topics, which gain nothing."""
+        none = np.full(topics + 1 - len(self.offsets), self.offsets[-1])
+        return self._replace(offsets=np.concatenate((self.offsets, none)))
+
 
 class Relations(NamedTuple):
     """What rows of R are made of. A page is a neighbour of a topic; the first pages are the topics themselves."""

@@ -33,7 +33,7 @@ Kinds = NDArray[np.uint8]
 
 
 def name_kinds(strings: Strings, offsets: Offsets, topics: NDArray[np.uint32], titles: StringTable) -> Kinds:
-    """For topics of strings, those of string i from offsets[i] on, what their titles say of it."""
+    """For topics of strings, those of string i from offsets[i] on, what their titles say of it; 0 if they have none."""
     return _kinds(strings, offsets, topics, titles.data, titles.offsets, characters())
 
 
@@ -44,7 +44,8 @@ def _kinds(
     kinds = np.zeros(len(topics), np.uint8)
     longest = np.int64(0)
     for topic in topics:
-        longest = max(longest, offsets[topic + 1] - offsets[topic])
+        if topic + 1 < len(offsets):
+            longest = max(longest, offsets[topic + 1] - offsets[topic])
     own, spots = np.empty(longest + 1, np.uint64), np.empty((2, longest + 1), np.int64)
     for row in range(len(rows) - 1):
         string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
@@ -52,6 +53,8 @@ def _kinds(
         count = tokenize(string, 0, len(string), table, tokens, places[0], places[1])
         letters, one_word = _letters(string, tokens[:count], table)
         for at in range(rows[row], rows[row + 1]):
+            if topics[at] + 1 >= len(offsets):  # a caller's own entity
+                continue
             title = data[offsets[topics[at]] : offsets[topics[at] + 1]]
             size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
             kinds[at] = _kind(string, tokens[:count], places, letters, one_word, title, own[:size], spots, table)

@@ -21,6 +21,7 @@ from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_e
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import (
+    NEVER_LINKED,
     NameCandidates,
     Related,
     more_candidates,
@@ -28,11 +29,13 @@ from wikilda.urn._names import (
     nil_titles,
     nil_types,
     related_names,
+    typical_new_meaning,
 )
 from wikilda.urn._relatedness import Matrix, Neighbours, Relations, neighbours_of, relations, rows_of
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 
@@ -138,18 +141,18 @@ class Urn:
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
 
-    def draw(self, document: EncodedDocument) -> Drawn:
+    def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
 
-        What the model has learned from the document itself is left out.
+        What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
         """
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
             own = taught_by(self.draw_without(replace(document, contexts=None), None))
-        return self.draw_without(document, own)
+        return self.draw_without(document, own, entities)
 
-    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+    def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
@@ -170,6 +173,7 @@ class Urn:
                     words[first:],
                     counts[first:],
                     stream,
+                    entities,
                 )
             )
         return Drawn.of(parts, len(mentions))
@@ -206,6 +210,7 @@ class Urn:
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
+        entities: OwnEntities | None,
     ) -> Part:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
@@ -220,16 +225,21 @@ class Urn:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
-        known = np.log(np.maximum(found.priors, 1e-300))
-        prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
-        logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
-        nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
-        kinds = name_kinds(data, found.offsets, found.topics[found.numbers], self.knowledge.titles)
+        if entities:
+            found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
+            new = entities.new_meaning(names, new)
+        log_priors = np.log(np.maximum(found.priors, 1e-300))
+        prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
+        kinds = self._kinds(names, data, found, entities)
+        logs = Logs(prior, s.word_weight * evidence[found.numbers], self._title_match(kinds, found.offsets))
         several = np.repeat(np.array([" " in name for name in names], np.bool_), np.diff(found.offsets))
-        logs.names[:] = self._title_match(kinds, found.offsets)
-        nil *= np.exp(s.nil_title * nil_titles(kinds, several) + s.acronym_bonus * ((kinds & INITIALS) != 0))
-        nil *= np.exp(s.nil_title * nil_types(self.knowledge.types, found.topics)[found.numbers])
+        known = found.topics < self.model.topics  # a caller's own entities follow
+        by_type = np.zeros(len(found.topics), np.float64)
+        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
+        odds = s.nil_title * (nil_titles(kinds, several) + by_type[found.numbers])
+        nil = np.exp(odds + s.acronym_bonus * ((kinds & INITIALS) != 0))
+        nil *= np.repeat(self.nil_weights(new), np.diff(found.offsets))
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
@@ -237,8 +247,8 @@ class Urn:
         if self.pairs is not None and self.model.contexts is not None:
             texts = max(float(len(self.model.contexts.texts)), 1.0)
             learned_from = presence(own) if own else ABSENT
-            gains = pair_gains(found.topics, self.pairs, texts, learned_from, s.pair_weight)
-            related = related._replace(gains=gains)
+            gains = pair_gains(found.topics[known], self.pairs, texts, learned_from, s.pair_weight)
+            related = related._replace(gains=gains.padded(len(found.topics)))
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
@@ -251,6 +261,17 @@ class Urn:
         overlap = self.settings.neighbour_overlap
         found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
+
+    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
+        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
+        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
+        return weights
+
+    @cached_property
+    def _typical_new(self) -> float:
+        table = self.knowledge.mentions
+        return float(typical_new_meaning(table.offsets, table.counts))
 
     def _with_more(self, found: Candidates, symbols: NDArray[np.int64], names: Strings, related: Related) -> Candidates:
         """Candidates with those by the words of titles, and those that longer names of the document have."""
@@ -293,8 +314,21 @@ class Urn:
         if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
+        known = topics < self.model.topics  # nothing was learned of a caller's own entities
+        topics = np.where(known, topics, 0).astype(np.uint32)
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
-        return self.settings.context_weight * evidence
+        return self.settings.context_weight * evidence * known
+
+    def _kinds(
+        self, names: list[str], data: Strings, found: Candidates, entities: OwnEntities | None
+    ) -> NDArray[np.uint8]:
+        """What titles say of strings; an own entity has the string as a name, or is not compared."""
+        topics = found.topics[found.numbers]
+        kinds = name_kinds(data, found.offsets, topics, self.knowledge.titles)
+        if entities is not None:
+            exact = np.array([SAME if entities.match(name).exact else 0 for name in names], np.uint8)
+            kinds |= np.where(topics >= entities.first, np.repeat(exact, np.diff(found.offsets)), 0).astype(np.uint8)
+        return kinds
 
     def _title_match(self, kinds: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
         """The evidence of titles for or against strings, as logarithms; candidates of string i from offsets[i] on."""

@@ -17,6 +17,7 @@ from wikilda.urn._relatedness import Relations, fill_row
 _TINY = 1e-300
 FAR = 3.0  # mentions further off than so many times the reach count no more than any other
 NIL = -1  # instead of a candidate
+_BETWEEN = 10  # sweeps from one look at the means to the next
 ALONE = -6.0  # the log weight of what a mention is compared with if there is no other
 
 
@@ -44,6 +45,7 @@ class Rules(NamedTuple):
     reach: float
     coreference: float
     level: float  # how far NIL fits as well as what the other mentions mean
+    tolerance: float  # sweeps end when no mean changes by so much any more; 0: never
 
 
 class Posterior(NamedTuple):
@@ -95,10 +97,16 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
         np.zeros(places), np.zeros(places), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(size),
         np.zeros(size), np.zeros(size, np.int64), np.full(size, np.int64(-1)),
     )  # fmt: skip
+    means, nil_means = np.zeros(places), np.zeros(size)
+    kept = np.int64(0)
     for sweep in range(rules.sweeps):
         for token in range(size):
             _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
-    return _means(mentions, tally, rules.sweeps - rules.burn_in)
+        kept = sweep + 1 - rules.burn_in
+        if rules.tolerance > 0.0 and kept > 0 and kept % _BETWEEN == 0:
+            if _change(mentions, tally, kept, means, nil_means) < rules.tolerance and kept > _BETWEEN:
+                break
+    return _means(mentions, tally, kept)
 
 
 @inner
@@ -288,6 +296,22 @@ def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, to
         if parents.surnames[at] and state.drawn[parents.tokens[at]] == NIL:
             urn += rules.coreference * parents.weights[at]
     return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(tally.weights[best], _TINY)
+
+
+@bare
+def _change(
+    mentions: Mentions, tally: Tally, kept: Whole, means: NDArray[np.float64], nil_means: NDArray[np.float64]
+) -> Real:
+    """How much the means over the sweeps so far differ from those at the last look, which they replace."""
+    largest = 0.0
+    for token in range(len(mentions.places)):
+        for at in range(mentions.offsets[token], mentions.offsets[token + 1]):
+            mean = (tally.shares[at] + tally.times[token] * tally.weights[at]) / kept
+            largest = max(largest, abs(mean - means[at]))
+            means[at] = mean
+        largest = max(largest, abs(tally.nil[token] / kept - nil_means[token]))
+        nil_means[token] = tally.nil[token] / kept
+    return largest
 
 
 @inner

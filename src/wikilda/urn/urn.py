@@ -136,7 +136,7 @@ class Urn:
         self.pairs = model.pairs if s.pair_weight > 0 else None
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
-            s.coreference_weight, s.nil_level,
+            s.coreference_weight, s.nil_level, s.tolerance,
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()

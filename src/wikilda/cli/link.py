@@ -91,9 +91,10 @@ def command(
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
-    Reads FILEs and directories, or standard input (also as "-"). A file is one text, unless its name ends in .jsonl, .csv, .tsv or
-    .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]); where they are
-    not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five wickets".
+    Reads FILEs and directories, or standard input (also as "-"). A file is one text, unless its name ends in .jsonl,
+    .csv, .tsv or .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]);
+    where they are not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five
+    wickets".
 
     A document that cannot be read is reported and skipped; the exit code is then 3.
 

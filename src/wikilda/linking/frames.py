@@ -5,7 +5,7 @@ Texts are read from Arrow's memory batch by batch; of the frame, only the column
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import count, islice
+from itertools import accumulate, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,16 +69,22 @@ def _batches(results: Iterable[Linked]) -> Iterator[list[Linked]]:
 
 
 def _nested(batch: list[Linked]) -> pa.Array:
-    rows = [[dict(zip(COLUMNS, row, strict=True)) for row in mention_rows(each)] for each in batch]
-    return pa.array(rows, pa.list_(MENTION))
+    """A list of mentions a document."""
+    ends = accumulate((len(each.mentions) for each in batch), initial=0)
+    mentions = pa.StructArray.from_arrays(_columns(batch), fields=list(MENTION))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), mentions)
+
+
+def _columns(batch: list[Linked]) -> list[pa.Array]:
+    rows = [row for each in batch for row in mention_rows(each)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    return [pa.array(each, kind) for each, kind in zip(columns, COLUMNS.values(), strict=True)]
 
 
 def _flat(names: pa.ChunkedArray, first: int, batch: list[Linked]) -> pa.Table:
     """A row a mention; `first` is the place of the batch's first document in `names`."""
-    found = [(place, *row) for place, each in enumerate(batch, first) for row in mention_rows(each)]
-    places, *columns = zip(*found, strict=True) if found else [()] * (1 + len(COLUMNS))
-    values = [pa.array(each, kind) for each, kind in zip(columns, COLUMNS.values(), strict=True)]
-    return pa.table([names.take(pa.array(places, pa.int64())), *values], ["document", *COLUMNS])
+    places = [place for place, each in enumerate(batch, first) for _ in each.mentions]
+    return pa.table([names.take(pa.array(places, pa.int64())), *_columns(batch)], ["document", *COLUMNS])
 
 
 def link_frame(linker: "Linker", frame: Any, text: str = "text", **options: Any) -> Any:

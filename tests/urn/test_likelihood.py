@@ -70,5 +70,5 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
     gain, seen = after.log_likelihood(document)
     assert gain > 0 < seen
     assert made.contexts is not None
-    nothing = made.with_learned(made.mentions, empty_counts(made.contexts.types), 1)
+    nothing = made.with_learned(made.learned._replace(contexts=empty_counts(made.contexts.types)), 1)
     assert HeldOut(nothing, sample, how.urn(), 5).log_likelihood(document) == (0.0, 0)

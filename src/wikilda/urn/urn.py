@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_e
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import (
+    NEVER_LINKED,
     NameCandidates,
     Related,
     more_candidates,
@@ -26,6 +28,7 @@ from wikilda.urn._names import (
     nil_titles,
     nil_types,
     related_names,
+    typical_new_meaning,
 )
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
@@ -222,7 +225,7 @@ class Urn:
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
+        nil = np.repeat(self.nil_weights(new), np.diff(found.offsets))
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
             kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
@@ -255,6 +258,17 @@ class Urn:
             part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.neighbour_overlap
         )  # fmt: skip
         return self.settings.word_weight * found
+
+    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
+        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
+        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
+        return weights
+
+    @cached_property
+    def _typical_new(self) -> float:
+        table = self.knowledge.mentions
+        return float(typical_new_meaning(table.offsets, table.counts))
 
     def _with_more(
         self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related

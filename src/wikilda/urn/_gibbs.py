@@ -98,14 +98,14 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
         np.zeros(size), np.zeros(size, np.int64), np.full(size, np.int64(-1)),
     )  # fmt: skip
     means, nil_means = np.zeros(places), np.zeros(size)
-    kept = np.int64(0)
+    kept: Whole = np.int64(0)
     for sweep in range(rules.sweeps):
         for token in range(size):
             _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
         kept = sweep + 1 - rules.burn_in
-        if rules.tolerance > 0.0 and kept > 0 and kept % _BETWEEN == 0:
-            if _change(mentions, tally, kept, means, nil_means) < rules.tolerance and kept > _BETWEEN:
-                break
+        look = rules.tolerance > 0.0 and kept > 0 and kept % _BETWEEN == 0
+        if look and _change(mentions, tally, kept, means, nil_means) < rules.tolerance and kept > _BETWEEN:
+            break
     return _means(mentions, tally, kept)
 
 

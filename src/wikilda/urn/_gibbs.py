@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
 from wikilda._core.random import Stream, uniform
 from wikilda.urn._coreference import Parents
 from wikilda.urn._relatedness import Relations, fill_row
@@ -147,7 +147,7 @@ def _decay(places: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
     return decay
 
 
-@bare
+@inlined
 def _visit(
     mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole, counts: bool,
     stream: Stream,
@@ -180,7 +180,7 @@ def _visit(
     tally.seen[token] = state.sizes[1]
 
 
-@bare
+@inlined
 def _row(relations: Relations, state: State, topic: Whole) -> Whole:
     """The row of a topic among those of R, or that of NIL."""
     if topic == NIL:
@@ -192,7 +192,7 @@ def _row(relations: Relations, state: State, topic: Whole) -> Whole:
     return np.int64(state.slots[topic])
 
 
-@bare
+@inlined
 def _move(mentions: Mentions, relations: Relations, state: State, token: Whole, place: Whole, log: Real) -> None:
     """Let a mention mean another candidate, or NIL."""
     old_place = state.drawn[token]
@@ -218,7 +218,7 @@ def _move(mentions: Mentions, relations: Relations, state: State, token: Whole, 
     _exchange(mentions, state, token, state.rows[before], state.rows[after])
 
 
-@bare
+@inlined
 def _exchange(
     mentions: Mentions, state: State, token: Whole, before: NDArray[np.float32], after: NDArray[np.float32]
 ) -> None:
@@ -237,7 +237,7 @@ def _exchange(
             other += step
 
 
-@bare
+@inlined
 def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole) -> None:
     """The conditional of a mention's candidates given all others, not normalised; the last one is added to its sum."""
     start, end = mentions.offsets[token], mentions.offsets[token + 1]
@@ -267,7 +267,7 @@ def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State,
     tally.best[token] = best
 
 
-@bare
+@inlined
 def _level(state: State, token: Whole) -> Real:
     """The mean log weight of what the other mentions mean; one more that fits badly counts with them.
 
@@ -278,7 +278,7 @@ def _level(state: State, token: Whole) -> Real:
     return total / (state.level[1] + (0.0 if known else 1.0))
 
 
-@bare
+@inlined
 def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, token: Whole, level: Real) -> Real:
     """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are.
 

@@ -358,8 +358,9 @@ def _sharp(
     """
     lengths = np.diff(offsets)
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    best = np.full(len(lengths), 1e-300)
-    np.maximum.at(best, owners, drawn.shares)
+    best, filled = np.full(len(lengths), 1e-300), lengths > 0
+    if len(owners):
+        best[filled] = np.maximum(np.maximum.reduceat(drawn.shares, offsets[:-1][filled]), 1e-300)
     raised = (drawn.shares / best[owners]) ** power  # the best is 1: no underflow
     sums = np.bincount(owners, raised, len(lengths))
     posterior: NDArray[np.float64] = raised / np.maximum(sums, 1e-300)[owners]

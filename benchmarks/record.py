@@ -49,6 +49,12 @@ def write(name: str, tables: Mapping[str, Rows], *, note: str = "", **more: Any)
     return path
 
 
+def read(name: str) -> dict[str, Any]:
+    """What was recorded last under a name; empty if nothing was."""
+    path = FIGURES / f"{name}.json"
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+
+
 def command() -> str:
     """The command that runs this process, without the places of one machine."""
     module = getattr(sys.modules["__main__"], "__spec__", None)

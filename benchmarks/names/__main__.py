@@ -32,7 +32,7 @@ WITHOUT = {
     "as it is": DEFAULT,
     "without candidates by words": replace(DEFAULT, backoff_share=0.0),
     "without coreference": replace(DEFAULT, coreference_weight=0.0),
-    "without titles against NIL": replace(DEFAULT, nil_title=1.0),
+    "without titles and types in NIL": replace(DEFAULT, nil_title=0.0),
     "without NIL": replace(DEFAULT, nil_weight=0.0),
 }
 

@@ -1,6 +1,7 @@
 """Knowledge with a part taken away, so that it is known what is missing.
 
 python -m benchmarks.names.tables nil TABLES TARGET GOLD...     a tenth of the gold topics: what means them is NIL
+    --other                                                     another tenth, to learn from
 python -m benchmarks.names.tables parts TABLES TARGET           mention rows whose string is a proper part of the title
 """
 
@@ -37,10 +38,14 @@ def gold_topics(tables: Path, gold: list[Path]) -> list[str]:
     return sorted(meant & titles)
 
 
-def taken_out(tables: Path, gold: list[Path]) -> set[str]:
-    """A tenth of the gold topics, the same each time."""
+def taken_out(tables: Path, gold: list[Path], *, other: bool = False) -> set[str]:
+    """A tenth of the gold topics, the same each time; or another tenth, which has none of the first."""
     topics = gold_topics(tables, gold)
-    return set(random.Random(SEED).sample(topics, len(topics) // 10))
+    first = set(random.Random(SEED).sample(topics, len(topics) // 10))
+    if not other:
+        return first
+    rest = [title for title in topics if title not in first]
+    return set(random.Random(SEED + 1).sample(rest, len(topics) // 10))
 
 
 def rows(path: Path) -> Iterator[list[str]]:
@@ -91,9 +96,10 @@ def main() -> None:
     parser.add_argument("tables", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("gold", type=Path, nargs="*")
+    parser.add_argument("--other", action="store_true")
     options = parser.parse_args()
     if options.what == "nil":
-        gone = taken_out(options.tables, options.gold)
+        gone = taken_out(options.tables, options.gold, other=options.other)
         without_topics(options.tables, options.target, gone)
         (options.target.parent / f"{options.target.name}.gone.json").write_text(json.dumps(sorted(gone)))
         print(f"{len(gone)} topics taken out")

@@ -1,16 +1,17 @@
-"""`python -m benchmarks.scale 10000 100000 1000000 4000000 --directory DIR --json FILE --figure FILE.svg`."""
+"""`python -m benchmarks.scale 10000 100000 1000000 4000000 --directory DIR --figure FILE.svg`."""
 
-import json
 import os
 import shutil
 from pathlib import Path
 
 import click
 
+from benchmarks import record
 from benchmarks.scale.figure import draw
-from benchmarks.scale.steps import Plan, Row, Steps
-from benchmarks.scale.table import table
+from benchmarks.scale.steps import Plan, Steps
+from benchmarks.scale.table import tables
 
+_NAME = "scale"
 _WARMING = 2000
 _PATH = click.Path(path_type=Path)
 _PLAN = Plan()
@@ -19,7 +20,6 @@ _PLAN = Plan()
 @click.command()
 @click.argument("sizes", nargs=-1, type=click.IntRange(100))
 @click.option("--directory", type=_PATH, required=True, help="where everything is made; 20 GB at 4 million topics")
-@click.option("--json", "results", type=_PATH, help="figures; those of sizes that are not run again are kept")
 @click.option("--figure", type=_PATH, help="SVG")
 @click.option("--linked", default=_PLAN.linked, show_default=True, help="documents to link")
 @click.option("--trained", default=_PLAN.trained, show_default=True, help="documents to train on; 0: do not train")
@@ -27,15 +27,13 @@ _PLAN = Plan()
 @click.option("--cold", is_flag=True, help="start processes cold, too: drops the file cache of the whole machine")
 @click.option("--keep", is_flag=True, help="leave what was made where it is")
 def main(
-    sizes: tuple[int, ...], directory: Path, results: Path | None, figure: Path | None, linked: int, trained: int,
+    sizes: tuple[int, ...], directory: Path, figure: Path | None, linked: int, trained: int,
     memory: str, cold: bool, keep: bool,
 ) -> None:  # fmt: skip
-    """Run every step with wikis of several SIZES (topics); without SIZES, show the results that are there."""
+    """Run every step with wikis of several SIZES (topics); recorded figures of other sizes are kept."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
     plan = Plan(linked, trained, memory, cold=cold)
-    rows: dict[int, Row] = {}
-    if results and results.is_file():
-        rows = {int(row["topics"]): row for row in json.loads(results.read_text())}
+    rows = {int(row["topics"]): row for row in record.read(_NAME).get("rows", [])}
     if sizes and not (directory / str(_WARMING)).exists():
         Steps(_WARMING, directory, Plan(50, 2000)).run(train=trained > 0)  # compiles the kernels
     for topics in sizes:
@@ -43,10 +41,11 @@ def main(
         rows[topics] = steps.run(train=trained > 0)
         if not keep:
             shutil.rmtree(steps.place)
-        if results:
-            results.write_text(json.dumps([rows[size] for size in sorted(rows)], indent=1) + "\n")
+        found = [rows[size] for size in sorted(rows)]
+        record.write(_NAME, tables(found), rows=found)
     found = [rows[size] for size in sorted(rows)]
-    click.echo(table(found))
+    for each in tables(found).values():
+        click.echo(record.table(each))
     if figure:
         figure.write_text(draw(found), "utf-8")
 

@@ -9,9 +9,9 @@ import pytest
 from tests.test_cli import run
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli.tune import _options
+from wikilda.evaluation import tuning as searching
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.tuning import Axis, Record, Search, Task, measure, read_space
-from wikilda.evaluation.tuning import _search as searching
 from wikilda.model import Model, ModelSettings
 from wikilda.urn import UrnSettings
 

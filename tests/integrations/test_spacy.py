@@ -11,7 +11,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 import wikilda.integrations.spacy  # registers the factory where the package is not installed
-from wikilda._core.errors import ArtifactError, SettingsError
+from wikilda._core.errors import ArtifactError, InputError, SettingsError
 from wikilda.linking import Linker
 from wikilda.sample import texts
 
@@ -52,6 +52,25 @@ def test_entities_of_the_pipeline_are_linked_where_there_are_some(model: Path) -
     assert doc.ents[1]._.wikilda["candidates"] == []
     assert doc.ents[2]._.wikilda is None
     assert answers(nlp("nothing here")) == []
+
+
+def test_restrictions_keep_the_entities_that_they_do_not_link(model: Path) -> None:
+    nlp = spacy.blank("en")
+    patterns = [{"label": "X", "pattern": each} for each in ("Croft", "England")]
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)  # type: ignore[attr-defined]
+    nlp.add_pipe("wikilda", config={"model": str(model), "types": ["person"]})
+    assert answers(nlp("Croft took wickets for England.")) == [("Croft", "Robert Croft"), ("England", "NIL")]
+    only = pipeline(model, only=["England cricket team"])
+    assert answers(only("Croft took wickets for England.")) == [("England", "England cricket team")]
+    assert pickle.loads(pickle.dumps(only.get_pipe("wikilda"))).wanted == only.get_pipe("wikilda").wanted  # type: ignore[attr-defined]
+    for wrong in ({"types": ["persn"]}, {"exclude": ["No such title"]}, {"category": "No such category"}):
+        with pytest.raises(InputError, match="there is no"):
+            pipeline(model, **wrong)
+
+
+def test_unknown_names_are_clustered(model: Path) -> None:
+    doc = pipeline(model)("We met Zebulon Quux. So did Croft. Zebulon Quux left.")
+    assert [(each["name"], each["count"]) for each in doc._.wikilda["unknown"]] == [("Zebulon Quux", 2)]
 
 
 def test_an_article_before_a_name_is_looked_over(model: Path) -> None:

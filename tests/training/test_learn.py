@@ -13,12 +13,13 @@ import pytest
 
 from tests.test_cli import run
 from tests.training.conftest import write_lines
+from wikilda._core.arrays import offsets_of
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import Contexts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker
 from wikilda.linking.explanation import explain_document
-from wikilda.model import Model
+from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import URN
 from wikilda.sample import texts
@@ -34,7 +35,16 @@ from wikilda.training.learn import context_counts, learned
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
-from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.context_evidence import (
+    UNIT,
+    Taught,
+    context_evidence,
+    new_senses,
+    spread,
+    taught_by,
+    without,
+)
+from wikilda.urn.pair_evidence import ABSENT, Presence, add_pairs, pairs_of, presence
 
 QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
 SHORT = UrnSettings(sweeps=8, burn_in=2)
@@ -321,7 +331,9 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         document = encode(DOCUMENTS[left_out], sample, contexts=True)
         plain = Urn(Model.open(model), sample, alone.urn())
         key = make_key(DOCUMENTS[left_out].id)
-        own = taught_by(plain.draw_without(replace(document, id=key, contexts=None), None))
+        drawn = plain.draw_without(replace(document, id=key, contexts=None), None)
+        symbols = np.asarray(document.mentions, np.int64)
+        own = taught_by(drawn, new_senses(drawn.offsets, drawn.topics, symbols, plain.model.mentions))
         assert others.contexts is not None
         assert every.contexts is not None
         rest = without(
@@ -334,6 +346,60 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         for symbol, row in found.items():
             for word, count in row.items():
                 assert count == pytest.approx(wanted.get(symbol, {}).get(word, 0.0), abs=1e-4) or symbol not in wanted
+
+
+def test_topics_that_texts_have_together_are_related() -> None:
+    """Against the formula, with and without a document's own part."""
+    generator = np.random.default_rng(3)
+    documents = []
+    for _ in range(30):
+        topics = np.sort(generator.choice(12, generator.integers(1, 8), replace=False)).astype(np.uint32)
+        documents.append(Presence(topics, generator.integers(UNIT // 3, UNIT + 1, len(topics))))
+    pairs = _table(pairs_of(documents), 12)
+    asked = np.arange(1, 12, dtype=np.uint32)
+    for own in (ABSENT, documents[4]):
+        counts = np.zeros((12, 12))
+        for topics, shares in documents:
+            if topics is not own.topics:
+                part = np.outer(shares, shares) // UNIT
+                np.fill_diagonal(part, shares)
+                counts[np.ix_(topics, topics)] += part / UNIT
+        alone = np.diag(counts)
+        gain = np.log((counts + 1) / (np.outer(alone, alone) / 30 + 1))
+        wanted = np.where((gain > 0) & (counts > 1e-6), 0.5 * gain, 0.0)
+        np.fill_diagonal(wanted, 0.0)
+        found = np.zeros((11, 11), np.float32)
+        add_pairs(found, asked, pairs, 30.0, own, 0.5)
+        assert found == pytest.approx(wanted[1:, 1:], abs=2e-3)
+        assert found.max() > 0.05
+
+
+def _table(pairs: tuple[np.ndarray, np.ndarray, np.ndarray], topics: int) -> Parameters:
+    run = run_of_pairs(*pairs)
+    lengths = np.zeros(topics, np.int64)
+    lengths[run.symbols] = np.diff(run.offsets)
+    return Parameters(offsets_of(lengths), run.topics, (run.sweeps / UNIT).astype(np.float32))
+
+
+def test_a_document_has_the_topics_that_its_mentions_clearly_mean() -> None:
+    shares = np.array([UNIT, UNIT // 2, UNIT // 5, UNIT // 3], np.uint32)
+    taught = Taught(np.array([0, 1, 3, 4]), np.array([7, 3, 5, 3], np.uint32), shares, np.zeros(4, np.uint32))
+    found = presence(taught)
+    assert (found.topics.tolist(), found.shares.tolist()) == ([3, 7], [UNIT // 2, UNIT])
+
+
+def test_parameters_count_the_posterior_and_the_base_measure_its_share(whole: Model, model: Path) -> None:
+    """Of every mention the base has a part: λ̂ grows by more than the urn's base measure."""
+    before = Model.open(model)
+    assert before.base is before.mentions
+    assert before.pairs is None
+    assert np.array_equal(whole.base.topics, whole.mentions.topics)
+    start, seen, own = (
+        each.sum(dtype=float) for each in (before.base.values, whole.mentions.values, whole.base.values)
+    )
+    assert start + 1 < own < seen - 1
+    assert whole.pairs is not None
+    assert len(whole.pairs.topics) > len(np.unique(whole.pairs.topics))
 
 
 def make_key(name: str) -> int:

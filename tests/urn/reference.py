@@ -12,7 +12,7 @@ from wikilda.text.characters import lower as lower_case
 Dense = NDArray[np.float64]
 Row = list[tuple[int, float]]  # topics and λ̂
 
-SAME, INITIALS, UNLIKE = 1, 2, 4
+SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
 
 def candidates(row: Row, most: int) -> dict[int, float]:
@@ -123,7 +123,10 @@ def names(string: str, title: str) -> int:
         initials = [token[0] for token, is_word, _ in plain if is_word]
         large = [each for each in initials if not _small(each)]
         kinds |= INITIALS * (letters in ([lower_case(each) for each in some] for some in (initials, large)))
-    return kinds or UNLIKE * (not _alike(own, whole))
+    kinds = kinds or UNLIKE * (not _alike(own, whole))
+    title_words = [lower_case(token) for token, _, _ in plain]
+    part = 0 < len(words) < len(title_words) and words in (title_words[: len(words)], title_words[-len(words) :])
+    return kinds | PART * part | NOTED * (len(plain) < len(whole))
 
 
 def _small(character: str) -> bool:
@@ -163,7 +166,7 @@ NIL = -1
 
 @dataclass
 class Mention:
-    """What a mention may mean: topics, P(k|v), the weight of each by other evidence; the weight of NIL; its place.
+    """What a mention may mean: topics, P(k|v), the weight of each by other evidence; NIL's against each; its place.
 
     Mentions with the same `name` have the same string. Parents are (mention, how much it counts, whether the mention
     is its surname).
@@ -173,7 +176,7 @@ class Mention:
     priors: list[float]
     weights: list[float]
     place: int
-    nil: float = 0.0
+    nil: list[float] = field(default_factory=list)
     name: int = -1
     parents: list[tuple[int, float, bool]] = field(default_factory=list)
 
@@ -219,23 +222,26 @@ class Sampler:
         others = [log for j, log in enumerate(logs) if j != i and assigned[j] != NIL]
         return (sum(others) - 6.0) / (1 + len(others))
 
-    def nil_weight(self, assigned: list[int], logs: list[float], i: int) -> float:
-        """The weight of NIL."""
+    def nil_weight(self, assigned: list[int], logs: list[float], i: int, weights: list[float]) -> float:
+        """The weight of NIL: against the best candidate, and so as if that had the weight of all."""
         own = self.mentions[i]
         if not own.topics:
             return 1.0
-        urn = self.base
+        if not own.nil:
+            return 0.0
+        best, urn = int(np.argmax(weights)), self.base
         for j, other in enumerate(self.mentions):
             urn += self.repeats * (j != i and other.name == own.name and assigned[j] == NIL)
         for parent, weight, surname in own.parents:
             urn += self.coreference * weight * (surname and assigned[parent] == NIL)
-        return own.nil * urn * math.exp(self.level * self.fit(assigned, logs, i))
+        own_weight = own.nil[best] * urn * math.exp(self.level * self.fit(assigned, logs, i))
+        return own_weight * sum(weights) / max(weights[best], 1e-300)
 
     def conditional(self, assigned: list[int], i: int, logs: list[float] | None = None) -> list[float]:
         """The conditional of mention i given the topics of all others: of its candidates, and of NIL at the end."""
         base, rest = self.weights(assigned, i)
         found = [one + other for one, other in zip(base, rest, strict=True)]
-        found.append(self.nil_weight(assigned, logs or self.logs(assigned), i))
+        found.append(self.nil_weight(assigned, logs or self.logs(assigned), i, found))
         return [each / sum(found) for each in found]
 
     def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
@@ -269,7 +275,7 @@ class Sampler:
             for i, mention in enumerate(self.mentions):
                 base, rest = self.weights(assigned, i)
                 weights = [one + other for one, other in zip(base, rest, strict=True)]
-                nil = self.nil_weight(assigned, logs, i)
+                nil = self.nil_weight(assigned, logs, i, weights)
                 total = sum(weights) + nil
                 if sweep >= burn_in:
                     means[i] += np.array([*weights, nil]) / total / (sweeps - burn_in)

@@ -29,7 +29,7 @@ def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
         weights * priors**sampler.exponent,
         sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([mention.place for mention in sampler.mentions], np.int64),
-        np.array([mention.nil for mention in sampler.mentions], np.float64),
+        np.array([each for m in sampler.mentions for each in m.nil or [0.0] * len(m.topics)], np.float64),
         np.array([max(mention.name, 0) for mention in sampler.mentions], np.int64),
         _parents(sampler),
     )
@@ -79,8 +79,10 @@ def with_unknown(sampler: Sampler, seed: int) -> Sampler:
     for at, (mention, name) in enumerate(zip(sampler.mentions, names, strict=True)):
         others = [int(each) for each in rng.choice(len(names), 2, replace=False) if each != at]
         parents = [(each, 0.5, bool(rng.random() < 0.7)) for each in others]
-        made.append(replace(mention, nil=float(rng.gamma(0.5, 20.0)), name=name, parents=parents))
-    made[0] = replace(made[0], topics=[], priors=[], weights=[])
+        made.append(
+            replace(mention, nil=rng.gamma(0.5, 20.0, len(mention.topics)).tolist(), name=name, parents=parents)
+        )
+    made[0] = replace(made[0], topics=[], priors=[], weights=[], nil=[])
     return replace(sampler, mentions=made)
 
 
@@ -150,8 +152,8 @@ def test_nil_stops_pulling_and_is_passed_on() -> None:
     related: Dense = np.zeros((2, 2))
     related[0, 1] = related[1, 0] = 5.0
     parent = Mention([], [], [], 0, name=0)
-    child = Mention([0], [1.0], [1.0], 9, nil=0.3, name=1, parents=[(0, 1.0, True)])
-    other = Mention([1], [0.001], [1.0], 12, nil=0.3, name=2)
+    child = Mention([0], [1.0], [1.0], 9, nil=[0.3], name=1, parents=[(0, 1.0, True)])
+    other = Mention([1], [0.001], [1.0], 12, nil=[0.3], name=2)
     (_, passed, alone), _ = chain(Sampler([parent, child, other], related), 400, 50, 1)
     stranger = replace(child, parents=[(0, 1.0, False)])
     (_, kept, supported), _ = chain(Sampler([parent, stranger, other], related), 400, 50, 1)

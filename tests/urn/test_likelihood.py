@@ -48,7 +48,7 @@ def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
         weights,
         sampler.base * priors ** (1.0 - sampler.exponent),
         np.array([each.place for each in sampler.mentions], np.int64),
-        np.zeros(2),
+        np.zeros(len(weights)),
         np.arange(2),
         Parents(np.zeros(3, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)),
     )
@@ -70,5 +70,5 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
     gain, seen = after.log_likelihood(document)
     assert gain > 0 < seen
     assert made.contexts is not None
-    nothing = made.with_learned(made.mentions, empty_counts(made.contexts.types), 1)
+    nothing = made.with_learned(made.learned._replace(contexts=empty_counts(made.contexts.types)), 1)
     assert HeldOut(nothing, sample, how.urn(), 5).log_likelihood(document) == (0.0, 0)

@@ -17,12 +17,15 @@ from wikilda._core.random import stream_of
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.knowledge import Table
+from wikilda.knowledge.types import TYPES
 from wikilda.model import Model, create_model
 from wikilda.model.model import Parameters
 from wikilda.sample import texts
 from wikilda.urn import Drawn, Urn, UrnSettings
 from wikilda.urn._coreference import Name, parents_of
 
+NIL_TYPES = {"person": -1.7, "organisation": -0.75}
 SHORT = UrnSettings(sweeps=8, burn_in=3, backoff_share=0.0)
 Answers = list[tuple[list[int], list[float]]]
 
@@ -65,6 +68,21 @@ def rows_of(table: Parameters) -> list[reference.Row]:
     return [list(zip(topics.tolist(), values.tolist(), strict=True)) for topics, values in found]
 
 
+def typical_chance(table: Table) -> float:
+    """The chance of a new meaning of the string of a link, as a geometric mean over all links."""
+    rows = [table.row(symbol)[1].astype(float) for symbol in range(len(table.offsets) - 1)]
+    logs = [row.sum() * np.log(min((0.5 + 0.5 * len(row)) / (0.5 + row.sum()), 1.0)) for row in rows]
+    return float(np.exp(sum(logs) / sum(row.sum() for row in rows)))
+
+
+def nil_odds(kind: int, types: list[int], several: bool, s: UrnSettings) -> float:
+    """What a candidate's title and type add to the log odds of NIL."""
+    exact = bool(kind & reference.SAME) and not kind & reference.NOTED
+    odds = (-4.0 if several else -0.9) * exact + 0.8 * bool(kind & reference.PART) + 0.5 * bool(kind & reference.UNLIKE)
+    odds += sum(weight * types[TYPES.index(name)] / 255 for name, weight in NIL_TYPES.items()) if types else 0.0
+    return s.nil_title * odds + s.acronym_bonus * bool(kind & reference.INITIALS)
+
+
 def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int, float]], list[float]]:
     """The formula, from the knowledge and the model on; and how probable it is that mentions mean nothing."""
     s, graph, titles = urn.settings, urn.knowledge.graph, urn.knowledge.titles
@@ -88,6 +106,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     names = sorted(set(lowered))
     first = {lowered[at]: document.strings[at] for at in reversed(order)}
     parents = parents_of([Name.of(first[each]) for each in names], [names.index(lowered[at]) for at in order])
+    typical = typical_chance(urn.knowledge.mentions)
     mentions = []
     for token, at in enumerate(order):
         kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
@@ -98,8 +117,10 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
             weights.append(float(np.exp(s.word_weight * fit[k] + match)))
         counts = urn.knowledge.mentions.row(symbols[at])[1] if symbols[at] >= 0 else np.empty(0)
         chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)
-        title = any(kind & reference.SAME for kind in kinds.values()) and " " in lowered[at]
-        nil = s.nil_weight * chance**s.nil_exponent * (s.nil_title if title else 1.0)
+        known, several = urn.knowledge.types.shares, " " in first[lowered[at]]
+        odds = [nil_odds(kind, [int(each[k]) for each in known], several, s) for k, kind in kinds.items()]
+        ratio = chance / typical if symbols[at] >= 0 else 4000.0
+        nil = [s.nil_weight * ratio**s.nil_exponent * float(np.exp(each)) for each in odds]
         span = slice(parents.offsets[token], parents.offsets[token + 1])
         own = [column[span].tolist() for column in parents[1:]]
         mentions.append(
@@ -115,12 +136,12 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     )  # fmt: skip
     found, _ = sampler.chain(s.sweeps, s.burn_in, stream_of(s.seed, urn.model.iteration, f"{document.id}/0"))
     answer: list[dict[int, float]] = [{} for _ in symbols]
-    nil = [1.0] * len(symbols)
+    unknown = [1.0] * len(symbols)
     for at, mention, shares in zip(order, mentions, found, strict=True):
         sharp = np.array(shares) ** s.posterior_exponent
         answer[at] = dict(zip(mention.topics, (sharp[:-1] / max(sharp[:-1].sum(), 1e-300)).tolist(), strict=True))
-        nil[at] = float(sharp[-1] / sharp.sum())
-    return answer, nil
+        unknown[at] = shares[-1]
+    return answer, unknown
 
 
 def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[EncodedDocument]) -> None:

@@ -28,12 +28,14 @@ from wikilda.model.build import build
 @click.option("--tables", type=ANY_PATH, help="Build from a directory of plain tables instead of a dump.")
 @click.option("--page-props", type=ANY_PATH,
               help="The dump's page_props.sql.gz: Wikidata ids and disambiguation pages.")  # fmt: skip
+@click.option("--instances", type=ANY_PATH,
+              help="What Wikidata's items are instances of (P31): a table with two columns, for types.")  # fmt: skip
 @workers_option("Processes")
 @more("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 @settings_options(BuildSettings)
 def command(
-    dumps: tuple[Path, ...], target: Path, tables: Path | None, page_props: Path | None, workers: int,
-    memory: str, overwrite: bool, settings: BuildSettings,
+    dumps: tuple[Path, ...], target: Path, tables: Path | None, page_props: Path | None, instances: Path | None,
+    workers: int, memory: str, overwrite: bool, settings: BuildSettings,
 ) -> None:  # fmt: skip
     """Build a model from a wiki dump, or from plain tables: it can link at once.
 
@@ -47,8 +49,8 @@ def command(
     _refuse_documents(dumps)
     _state_needs(dumps)
     made = build(
-        tables or dumps, target, page_props=page_props, settings=settings, workers=workers, memory=memory,
-        overwrite=overwrite,
+        tables or dumps, target, page_props=page_props, instances=instances, settings=settings, workers=workers,
+        memory=memory, overwrite=overwrite,
     )  # fmt: skip
     report(made.knowledge(), str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")

@@ -13,24 +13,28 @@ from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.documents.detection.spacy import QUANTITIES, trimmed
 from wikilda.linking import Document, Linked, LinkedMention, Linker
 from wikilda.linking.batch import map_ordered
+from wikilda.linking.restriction import ALL, Restriction, allowed_topics
+from wikilda.linking.unknown import unknown_in
 
 NIL = "NIL"
 LABEL = "ENTITY"  # of mentions that no recogniser has labelled
 AUTO, ENTS = "auto", "ents"
 _NOTE = "wikilda.json"
 
-DEFAULTS = {
+DEFAULTS: dict[str, Any] = {
     "model": "", "knowledge": None, "mentions": AUTO, "method": "urn", "candidates": 5, "topics": 10, "workers": 1,
+    "types": [], "category": "", "only": [], "exclude": [],
 }  # fmt: skip
 
 
 @Language.factory("wikilda", default_config=DEFAULTS, assigns=["doc.ents", "token.ent_kb_id", "span._.wikilda"])
 def make_linker(
     nlp: Language, name: str, model: str, knowledge: str | None, mentions: str, method: str, candidates: int,
-    topics: int, workers: int,
+    topics: int, workers: int, types: list[str], category: str, only: list[str], exclude: list[str],
 ) -> "WikildaLinker":  # fmt: skip
     """The component, as spaCy makes it from a configuration."""
-    return WikildaLinker(name, model, knowledge, mentions, method, candidates, topics, workers)
+    wanted = Restriction(tuple(types), category, tuple(only), except_titles=tuple(exclude))
+    return WikildaLinker(name, model, knowledge, mentions, method, candidates, topics, workers, wanted)
 
 
 class WikildaLinker(Pipe):
@@ -49,19 +53,23 @@ class WikildaLinker(Pipe):
         As in `Linker.link`.
     workers
         Threads of `nlp.pipe`.
+    wanted
+        Which topics may be answers.
     """
 
     def __init__(
         self, name: str, model: str, knowledge: str | None = None, mentions: str = AUTO, method: str = "urn",
-        candidates: int = 5, topics: int = 10, workers: int = 1,
+        candidates: int = 5, topics: int = 10, workers: int = 1, wanted: Restriction = ALL,
     ) -> None:  # fmt: skip
         if not model:
             raise SettingsError('the component needs a model: nlp.add_pipe("wikilda", config={"model": "simple"}).')
         self.name = name
-        self._made_of = (name, model, knowledge, mentions, method, candidates, topics, workers)
+        self._made_of = (name, model, knowledge, mentions, method, candidates, topics, workers, wanted)
         self.mentions, self.candidates, self.topics, self.workers = mentions, candidates, topics, workers
+        self.wanted = wanted
         detector = "dictionary" if mentions in (AUTO, ENTS) else mentions
         self.linker = Linker.open(model, method=method, detector=detector, knowledge=knowledge)
+        allowed_topics(wanted, self.linker.knowledge)  # says what is wrong with it now, not at the first document
         for kind in (Doc, Span):
             if not kind.has_extension("wikilda"):
                 kind.set_extension("wikilda", default=None)
@@ -92,7 +100,8 @@ class WikildaLinker(Pipe):
             yield doc
 
     def _link(self, doc: Doc) -> Linked:
-        return self.linker.link(Document(doc.text, self._spans(doc)), candidates=self.candidates, topics=self.topics)
+        document = Document(doc.text, self._spans(doc))
+        return self.wanted.link(self.linker, document, candidates=self.candidates, topics=self.topics)
 
     def _spans(self, doc: Doc) -> list[tuple[int, int]] | None:
         if self.mentions == ENTS or (self.mentions == AUTO and doc.has_annotation("ENT_IOB")):
@@ -114,8 +123,13 @@ class WikildaLinker(Pipe):
                 taken.update(range(span.start, span.end))
                 spans.append(_with_kb_id(span, _kb_id(mention)))
                 spans[-1]._.wikilda = mention.to_dict()
+        spans += [_with_kb_id(each, NIL) for each in doc.ents if taken.isdisjoint(range(each.start, each.end))]
         doc.ents = sorted(spans, key=lambda each: each.start)
-        doc._.wikilda = {"topics": [each.to_dict() for each in linked.topics], "knowledge": linked.source.to_dict()}
+        doc._.wikilda = {
+            "topics": [each.to_dict() for each in linked.topics],
+            "unknown": [each.to_dict() for each in unknown_in(linked)],
+            "knowledge": linked.source.to_dict(),
+        }
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """What the component was made of; the model stays where it is."""

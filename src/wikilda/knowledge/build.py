@@ -20,6 +20,7 @@ from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
 from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
+from wikilda.knowledge._instances import check_instances, read_instances
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
@@ -43,12 +44,14 @@ class Resources:
 
 def build_from_dump(
     dumps: list[Path], target: Path, settings: BuildSettings, *, page_props: Path | None = None,
-    resources: Resources | None = None, overwrite: bool = False,
+    instances: Path | None = None, resources: Resources | None = None, overwrite: bool = False,
 ) -> Knowledge:  # fmt: skip
     """Turn MediaWiki dumps (the parts of one wiki) into knowledge."""
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     site = _one_site(dumps)
+    if instances:
+        check_instances(instances)
     props = read_page_props(page_props) if page_props else None
     with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
         _check_disk(dumps, work)
@@ -61,7 +64,7 @@ def build_from_dump(
             ("writing topics", assembler.write_topics),
         ]
         source = {"dumps": [path.name for path in dumps], "page_props": page_props.name if page_props else None}
-        return _assemble(assembler, steps, target, site, source, settings, overwrite=overwrite)
+        return _assemble(assembler, steps, target, site, source, settings, instances, overwrite=overwrite)
 
 
 def build_from_tables(
@@ -69,6 +72,7 @@ def build_from_tables(
     target: Path,
     settings: BuildSettings,
     *,
+    instances: Path | None = None,
     resources: Resources | None = None,
     overwrite: bool = False,
 ) -> Knowledge:
@@ -76,6 +80,8 @@ def build_from_tables(
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     tables = find_tables(directory)
+    if instances:
+        check_instances(instances)
     files = [*tables.files.values(), *([tables.articles] if tables.articles else [])]
     with work_directory(target, "building", _inputs("tables", files, settings)) as work:
         chunks = work / "chunks"
@@ -94,12 +100,12 @@ def build_from_tables(
             ("writing topics", assembler.write_topics),
         ]
         source = {"tables": sorted(file.name for file in files)}
-        return _assemble(assembler, steps, target, tables.site(), source, settings, overwrite=overwrite)
+        return _assemble(assembler, steps, target, tables.site(), source, settings, instances, overwrite=overwrite)
 
 
 def _assemble(
     assembler: Assembler, steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]], target: Path, site: Site,
-    source: dict[str, Any], settings: BuildSettings, *, overwrite: bool,
+    source: dict[str, Any], settings: BuildSettings, instances: Path | None, *, overwrite: bool,
 ) -> Knowledge:  # fmt: skip
     steps = [
         *steps,
@@ -109,8 +115,9 @@ def _assemble(
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
-        ("finding types", lambda out: write_types(out, site.language)),
+        ("finding types", lambda out: _write_types(out, site, instances)),
     ]
+    source |= {"instances": instances.name} if instances else {}
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:
             for label, step in steps:
@@ -130,6 +137,11 @@ def _assemble(
 def disk_needed(dumps: list[Path]) -> float:
     """About how many bytes of disk a build takes at its peak: work files and knowledge."""
     return DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
+
+
+def _write_types(out: Writer[Knowledge], site: Site, instances: Path | None) -> None:
+    lists = read_instances(instances, out.read("topics/wikidata")) if instances else None
+    write_types(out, site.language, lists)
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:

@@ -74,6 +74,7 @@ class Knowledge(Artifact):
         **rows("categories/members/", "categories", optional=True, numbers=_TOPICS),
         **rows("categories/parents/", "categories", optional=True, numbers=_CATEGORIES),
         **rows("categories/children/", "categories", optional=True, numbers=_CATEGORIES),
+        **rows("instances/", "topics", optional=True, numbers=Array(np.uint32)),
         **{f"types/{each}": Array(np.uint8, "topics", optional=True) for each in TYPES},
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),

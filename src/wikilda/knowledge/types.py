@@ -36,10 +36,14 @@ _LEAST = 4  # topics that have a feature that counts
 _SMOOTHING = 0.5
 _TEMPER = 0.6  # features repeat each other: naive Bayes is too sure
 _NOUN_WEIGHT = 4.0  # log odds that a noun in the first sentence adds to its type
+_CLASS_WEIGHT = 8.0  # and that Wikidata says so
+_ODD = np.uint32(2654435761)  # spreads the numbers of classes
 _TITLE, _ASIDE, _LAST = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xC2B2AE3D27D4EB4C), np.uint64(0x27D4EB2F165667C4)
 _CATEGORY = np.uint64(0xD1B54A32D192ED00)
 _OPEN, _CLOSE = ord("("), ord(")")
 _COPULA, _STOP, _JOINT, _LIGHT = -2, -3, -4, -5  # what a word is if not a noun; −1: nothing
+
+_NO_WORDS = TypeWords("", "", "", "", (), dict.fromkeys(TYPES, ""), {})  # of a language without a list
 
 Features = NDArray[np.uint32]
 Shares = NDArray[np.uint8]
@@ -64,7 +68,7 @@ class Types(NamedTuple):
         """Which topics are most probably of one of some types."""
         wanted = [TYPES.index(each) for each in check_types(types)]
         if not self.shares:
-            raise InputError("this knowledge has no types: build it again, from a wiki in English.")
+            raise InputError("this knowledge has no types: build it from a wiki in English, or with --instances.")
         return np.isin(np.argmax(np.stack(self.shares), axis=0), wanted)
 
 
@@ -77,38 +81,54 @@ def check_types(types: Iterable[str]) -> list[str]:
     return found
 
 
-def write_types(out: Writer[Any], language: str) -> None:
-    """Write the types of knowledge whose topics and categories are written; none if its language has no nouns."""
+def write_types(out: Writer[Any], language: str, instances: Lists | None = None) -> None:
+    """Write the types of knowledge whose topics and categories are written.
+
+    There are none if its language has no nouns and nothing is known of what topics are `instances` of.
+    """
     words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables need not say theirs
     titles, sentences = _strings(out, "topics/titles"), _strings(out, "topics/sentences")
-    if words is None or not len(titles):
+    if (words is None and instances is None) or not len(titles):
         return
     names, lists = StringTable.of([]), Lists(np.empty(0, np.int64), np.empty(0, np.uint32))
     if (out.path / "categories").is_dir():
         names = _strings(out, "categories/names")
         lists = Lists(*(out.read(f"categories/topics/{each}") for each in Lists._fields))
-    for name, share in zip(TYPES, find_types(titles, sentences, names, lists, words), strict=True):
+    found = find_types(titles, sentences, names, lists, words or _NO_WORDS, instances)
+    for name, share in zip(TYPES, found, strict=True):
         out.array(f"types/{name}", share)
+    for field, numbers in instances._asdict().items() if instances else ():
+        out.array(f"instances/{field}", numbers)
 
 
 def find_types(
-    titles: StringTable, sentences: StringTable, names: StringTable, categories: Lists, words: TypeWords
-) -> tuple[Shares, ...]:
-    """The shares of types of topics with titles, first sentences and categories."""
+    titles: StringTable, sentences: StringTable, names: StringTable, categories: Lists, words: TypeWords,
+    instances: Lists | None = None,
+) -> tuple[Shares, ...]:  # fmt: skip
+    """The shares of types of topics with titles, first sentences, categories, and classes they are instances of."""
     table, roles = _roles(words)
     suffixes = StringTable.of(list(words.suffixes))
     nouns, trusted, offsets, features = _read(
         titles.data, titles.offsets, sentences.data, sentences.offsets, characters(), table, roles,
         suffixes.data, suffixes.offsets,
     )  # fmt: skip
+    said = np.full(len(nouns), -1, np.int64)
+    if instances:
+        from wikilda.knowledge._instances import taught_types  # with Arrow, which linking does without
+
+        said = taught_types(instances)
+    nouns, trusted = np.where(said >= 0, said, nouns), trusted | (said >= 0)
     taught = np.where(trusted, nouns, -1)
     logits = np.repeat(np.log(_sizes(taught) / _sizes(taught).sum())[None], len(nouns), axis=0)
     logits += _scores(taught, offsets, features)
     if len(names):
         spread = _spread(categories.offsets, categories.numbers, *_words_of(names.data, names.offsets, characters()))
         logits += _scores(taught, *spread)
+    if instances:
+        logits += _scores(taught, instances.offsets, instances.numbers * _ODD) / _TEMPER
     known = np.flatnonzero(nouns >= 0)
     logits[known, nouns[known]] += np.where(trusted[known], _NOUN_WEIGHT, _NOUN_WEIGHT / 4)
+    logits[said >= 0, said[said >= 0]] += _CLASS_WEIGHT
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     return tuple(np.rint((shares / shares.sum(axis=1, keepdims=True)).T * _SCALE).astype(np.uint8))
 

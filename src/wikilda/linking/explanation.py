@@ -10,7 +10,7 @@ candidates are sums, too:
 - *graph*: log(1 + (repeat_weight · N_k + Σ near · R(k, z)) / (base_weight · P(k|v)^(1 − prior_exponent))): what
   the other mentions add, with what longer names pass on, and what each other string adds.
 
-All are multiplied by `posterior_exponent`, the power of the posterior.
+All are multiplied by `posterior_exponent`, the power of the posterior; the odds of NIL are not.
 
 All but the last are exactly those of the sampler. The graph's part changes from sweep to sweep; here it is taken at the
 expected content of the urn, given the posteriors of the other mentions. So the sum is the log posterior odds where the
@@ -186,17 +186,19 @@ class _PartOf:
 
     def nil_reasons(self, token: int, best: int) -> NilReasons:
         """Why a mention is NIL, or not: against its best candidate."""
-        part, settings, rules = self.part, self.urn.settings, self.urn.rules
+        part, rules = self.part, self.urn.rules
         span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
-        weight = float(part.mentions.weights[span][part.mentions.numbers[span] == best][0])
-        weight = max(weight * self._content(token, best).total, 1e-300)
-        own = float(part.mentions.nil[token])
+        at = span.start + int(np.flatnonzero(part.mentions.numbers[span] == best)[0])
+        weight = max(float(part.mentions.weights[at]) * self._content(token, best).total, 1e-300)
+        new = float(part.new_meanings[part.rows[token]])
+        string = float(self.urn.nil_weights(np.array([new]))[0])
         return NilReasons(
-            new_meaning=(own / settings.nil_weight) ** (1.0 / max(settings.nil_exponent, 1e-9)),
-            string=self.sharpen * float(np.log(own * rules.base)),
-            document=self.sharpen * rules.level * float(part.levels[token]),
-            names=self.sharpen * float(np.log(self.graph.unknown(token) / rules.base)),
-            candidate=-self.sharpen * float(np.log(weight)),
+            new_meaning=new,
+            string=float(np.log(string * rules.base)),
+            title=float(np.log(part.mentions.nil[at] / string)),
+            document=rules.level * float(part.levels[token]),
+            names=float(np.log(self.graph.unknown(token) / rules.base)),
+            candidate=-float(np.log(weight)),
             parents=[(self._string(other), float(part.nil[other])) for other in self.graph.parents(token)],
         )
 

@@ -104,6 +104,8 @@ class NilReasons:
         The chance that the string has a meaning which it never had in the wiki: 1 if the wiki never linked it.
     string
         What that is worth, and the setting `nil_weight`.
+    title
+        The best candidate's title and type: an exact title is evidence against NIL, a part of a title for it.
     document
         How well the other mentions of the document fit: what fits less well is rather NIL.
     names
@@ -116,6 +118,7 @@ class NilReasons:
 
     new_meaning: float
     string: float
+    title: float
     document: float
     names: float
     candidate: float
@@ -124,7 +127,7 @@ class NilReasons:
     @property
     def total(self) -> float:
         """All of it."""
-        return self.string + self.document + self.names + self.candidate
+        return self.string + self.title + self.document + self.names + self.candidate
 
 
 @dataclass(frozen=True)

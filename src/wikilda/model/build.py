@@ -25,6 +25,7 @@ def build(
     target: str | Path,
     *,
     page_props: str | Path | None = None,
+    instances: str | Path | None = None,
     settings: BuildSettings = _BUILD,
     model_settings: ModelSettings = PRESETS["default"],
     workers: int | None = None,
@@ -44,6 +45,8 @@ def build(
         The directory to write.
     page_props
         The dump's `page_props.sql.gz`: Wikidata ids and disambiguation pages.
+    instances
+        A table of Wikidata items and what they are instances of (docs/types.md), for types.
     settings
         Which pages, mentions and words to keep.
     model_settings
@@ -62,15 +65,19 @@ def build(
     Model('samplewiki', 249 topics, iteration 0)
     """
     files = _files(source)
+    more = [Path(each) for each in (page_props, instances) if each is not None]
+    for file in more:
+        if not file.is_file():
+            raise InputError(f"{file}: no such file.")
     if page_props is not None and files[0].is_dir():
         raise InputError("page_props go with a dump; tables have a column `wikidata`.")
     target = Path(target)
     check_target(target, overwrite=overwrite)
     try:
-        with work_directory(target, "building", _inputs(files, page_props, settings, model_settings)) as work:
+        with work_directory(target, "building", _inputs([*files, *more], settings, model_settings)) as work:
             made = work / "model"
             if not (made / INSIDE / MANIFEST).is_file():
-                known = _knowledge(files, work / INSIDE, page_props, settings, _resources(workers, memory))
+                known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
                 create_model(known, made, model_settings, overwrite=made.exists())
                 known.path.rename(made / INSIDE)
             Model.open(made).redirect(INSIDE)
@@ -94,16 +101,18 @@ def _files(source: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def _knowledge(
-    files: list[Path], target: Path, page_props: str | Path | None, settings: BuildSettings, resources: "Resources"
-) -> Knowledge:
+    files: list[Path], target: Path, page_props: str | Path | None, instances: str | Path | None,
+    settings: BuildSettings, resources: "Resources",
+) -> Knowledge:  # fmt: skip
     from wikilda.knowledge.build import build_from_dump, build_from_tables
 
     if (target / MANIFEST).is_file():
         return Knowledge.open(target)
+    classes = Path(instances) if instances is not None else None
     if files[0].is_dir():
-        return build_from_tables(files[0], target, settings, resources=resources)
+        return build_from_tables(files[0], target, settings, instances=classes, resources=resources)
     props = Path(page_props) if page_props is not None else None
-    return build_from_dump(files, target, settings, page_props=props, resources=resources)
+    return build_from_dump(files, target, settings, page_props=props, instances=classes, resources=resources)
 
 
 def _resources(workers: int | None, memory: str) -> "Resources":
@@ -112,12 +121,10 @@ def _resources(workers: int | None, memory: str) -> "Resources":
     return Resources(workers, memory) if workers else Resources(memory=memory)
 
 
-def _inputs(
-    files: list[Path], page_props: str | Path | None, settings: BuildSettings, model_settings: ModelSettings
-) -> dict[str, Any]:
+def _inputs(files: list[Path], settings: BuildSettings, model_settings: ModelSettings) -> dict[str, Any]:
     """What a build depends on: an earlier one from other inputs is not resumed."""
     inside = [each for file in files if file.is_dir() for each in sorted(file.iterdir()) if each.is_file()]
-    every = [*(file for file in files if file.is_file()), *inside, *([Path(page_props)] if page_props else [])]
+    every = [*(file for file in files if file.is_file()), *inside]
     stamps = [[str(each.resolve()), each.stat().st_size, each.stat().st_mtime_ns] for each in every if each.is_file()]
     return {"files": stamps, "settings": settings.to_mapping(), "model settings": model_settings.to_mapping()}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
     from wikilda.model.writer import ModelWriter
 
-WORDS, MENTIONS, CONTEXTS = "words", "mentions", "contexts"
+WORDS, MENTIONS, CONTEXTS, BASE, PAIRS = "words", "mentions", "contexts", "base", "pairs"
 URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 
@@ -47,6 +47,15 @@ class Parameters(NamedTuple):
         return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
 
 
+class Learned(NamedTuple):
+    """What training for the urn changes in a model."""
+
+    mentions: Parameters
+    base: Parameters
+    contexts: ContextCounts | None
+    pairs: Parameters | None
+
+
 class Model(Artifact):
     """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
 
@@ -64,6 +73,8 @@ class Model(Artifact):
         "topics/popularity": Array(np.float32, "topics"),
         "topics/word_norms": Array(np.float32, "topics"),
         **declared(f"{CONTEXTS}/"),
+        **rows(f"{BASE}/", MENTIONS, optional=True, topics=_TOPICS, values=Array(np.float32)),
+        **rows(f"{PAIRS}/", "topics", optional=True, topics=_TOPICS, values=Array(np.float32)),
     }
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
@@ -160,17 +171,32 @@ class Model(Artifact):
             return None
         return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})
 
+    @cached_property
+    def base(self) -> Parameters:
+        """The urn's base measure: λ̂ of mentions by what their strings alone explain; λ̂ itself if it was not trained."""
+        return self._table(BASE) if self.has(f"{BASE}/offsets") else self.mentions
+
+    @cached_property
+    def pairs(self) -> Parameters | None:
+        """In how many texts two topics were together, by topic, if it was trained for the urn."""
+        return self._table(PAIRS) if self.has(f"{PAIRS}/offsets") else None
+
+    @property
+    def learned(self) -> Learned:
+        """What it has learned for the urn."""
+        return Learned(self.mentions, self.base, self.contexts, self.pairs)
+
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""
         other = copy.copy(self)
         other.settings = settings
         return other
 
-    def with_learned(self, mentions: Parameters, contexts: ContextCounts | None, iteration: int) -> "Model":
-        """In memory, the same model with what it has learned after some iterations for the urn."""
+    def with_learned(self, learned: Learned, iteration: int) -> "Model":
+        """In memory, the same model with what another has learned after some iterations for the urn."""
         other = copy.copy(self)
         other.manifest = self.manifest | {"iteration": iteration, "method": URN}
-        other.__dict__ |= {"mentions": mentions, "contexts": contexts}
+        other.__dict__ |= learned._asdict()
         return other
 
     def derive(self, target: str | Path, *, overwrite: bool = False) -> "ModelWriter":

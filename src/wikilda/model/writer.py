@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
 from wikilda.model.context_counts import ContextCounts
-from wikilda.model.model import CONTEXTS, WORDS, Model, Parameters
+from wikilda.model.model import CONTEXTS, MENTIONS, WORDS, Model, Parameters
 from wikilda.model.settings import ModelSettings
 
 _CHUNK = 1 << 20  # parameters handled at a time
@@ -94,8 +94,8 @@ class ModelWriter:
 
     def _write_sums(self) -> None:
         """What is derived from the tables that were written, by topic."""
-        for kind, table in self._tables.items():
-            self._writer.array(f"topics/{kind}_sums", sum_by_topic(table, self.topics))
+        for kind in {WORDS, MENTIONS} & self._tables.keys():
+            self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
         if WORDS in self._tables:
             self._writer.array("topics/word_norms", word_norms(self._tables[WORDS], self.topics))
 

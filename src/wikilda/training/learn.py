@@ -3,6 +3,9 @@
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
     λ̂_vk = λ̂⁰_vk + S_vk       with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|
+    n_kl = n⁰_kl + S_kl        in how many texts two topics were together
+
+λ̂ is counted by the posterior, the urn's base measure by its own share of that.
 
 So corpora add up: what a model has learned from one is the prior for the next.
 """
@@ -19,11 +22,12 @@ from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import CONTEXTS, MENTIONS, URN
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, URN
 from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
 from wikilda.urn.context_evidence import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
+_PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 
@@ -60,13 +64,22 @@ def next_model(
     scratch.mkdir(parents=True, exist_ok=True)
     seen = _worth_keeping(counts[MENTIONS], first.mentions, new_mentions * UNIT)
     mentions = join(first.mentions, [seen], Blend(1.0, 1.0 / UNIT, 0.0), scratch / MENTIONS)
+    made = Parameters(mentions.offsets, np.load(mentions.topics, mmap_mode="r"), np.empty(0, np.float32))
+    own = _worth_keeping(counts[BASE], made, np.inf)
+    base = join(first.base, [own], Blend(1.0, 1.0 / UNIT, 0.0), scratch / BASE)
+    together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
     with first.derive(target, overwrite=True) as writer:
-        writer.adopt(MENTIONS, mentions.offsets, mentions.topics, mentions.values)
+        for kind, each in ((MENTIONS, mentions), (BASE, base), (PAIRS, together)):
+            writer.adopt(kind, each.offsets, each.topics, each.values)
         writer.contexts(contexts)
         change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
         return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
+
+
+def _no_pairs(topics: int) -> Parameters:
+    return Parameters(np.zeros(topics + 1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32))
 
 
 def _worth_keeping(run: Run, table: Parameters, least: float) -> Run:

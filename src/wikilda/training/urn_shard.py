@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.model.model import CONTEXTS, MENTIONS, Parameters
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn
 from wikilda.urn.context_evidence import Taught, new_senses, taught_by
+from wikilda.urn.pair_evidence import pairs_of, presence
 
-KINDS = {MENTIONS: np.iinfo(np.int64).max, CONTEXTS: np.iinfo(np.int64).max}  # no symbol is as large
+KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, PAIRS), np.iinfo(np.int64).max)  # no symbol is as large
 
 
 def sample_urn_shard(
@@ -39,7 +40,12 @@ def sample_urn_shard(
         taught.append(taught_by(drawn, new))
     whole = _together(taught)
     return Found(
-        {MENTIONS: _mention_counts(documents, whole), CONTEXTS: _context_counts(documents, whole)},
+        {
+            MENTIONS: _mention_counts(documents, whole, whole.shares),
+            BASE: _mention_counts(documents, whole, whole.base),
+            CONTEXTS: _context_counts(documents, whole),
+            PAIRS: run_of_pairs(*pairs_of([presence(each) for each in taught])),
+        },
         np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.topics, whole.shares, whole.base)),
         {
             "documents": len(documents.keys),
@@ -71,10 +77,10 @@ def _some(taught: Taught, span: slice) -> Taught:
     return Taught(offsets - offsets[0], taught.topics[entries], taught.shares[entries], taught.base[entries])
 
 
-def _mention_counts(documents: Documents, taught: Taught) -> Run:
-    """n_vk, by the share of the base measure."""
-    symbols, counted = documents.mentions[taught.mentions].astype(np.int64), taught.base > 0
-    return run_of_pairs(symbols[counted], taught.topics[counted], taught.base[counted].astype(np.int64))
+def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uint32]) -> Run:
+    """n_vk, by the posterior or by what the base measure has of it."""
+    symbols, counted = documents.mentions[taught.mentions].astype(np.int64), shares > 0
+    return run_of_pairs(symbols[counted], taught.topics[counted], shares[counted].astype(np.int64))
 
 
 def _context_counts(documents: Documents, taught: Taught) -> Run:

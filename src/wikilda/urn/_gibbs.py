@@ -24,7 +24,7 @@ class Mentions(NamedTuple):
     weights: NDArray[np.float64]  # of a candidate, whatever the other mentions are
     base: NDArray[np.float64]  # what a candidate has in the urn by itself
     places: NDArray[np.int64]  # in tokens of the text
-    nil: NDArray[np.float64]  # the weight of NIL, by token
+    nil: NDArray[np.float64]  # the weight of NIL against each candidate
     names: NDArray[np.int64]  # the distinct string of a token
     parents: Parents
 
@@ -75,8 +75,9 @@ def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> 
         for token in range(size):
             start, end = offsets[token], offsets[token + 1]
             level = _level(state, token)
-            nil = _nil_weight(mentions, rules, state, token, level)
-            total = _weigh(mentions, related, rules, state, token, weights) + nil
+            total = _weigh(mentions, related, rules, state, token, weights)
+            nil = _nil_weight(mentions, rules, state, token, level, weights, total)
+            total += nil
             if sweep >= rules.burn_in:
                 levels[token] += level
                 nil_shares[token] += nil / total
@@ -175,11 +176,21 @@ def _level(state: State, token: Whole) -> Real:
 
 
 @inner
-def _nil_weight(mentions: Mentions, rules: Rules, state: State, token: Whole, level: Real) -> Real:
-    """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are."""
-    if mentions.offsets[token] == mentions.offsets[token + 1]:
+def _nil_weight(
+    mentions: Mentions, rules: Rules, state: State, token: Whole, level: Real, weights: NDArray[np.float64], total: Real
+) -> Real:
+    """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are.
+
+    Its rival is the best candidate, not all of them: many that fit a little are no reason to believe in one.
+    """
+    start = np.int64(mentions.offsets[token])
+    best: Whole = start
+    if start == mentions.offsets[token + 1]:
         return 1.0
-    if mentions.nil[token] <= 0.0:
+    for at in range(start + 1, mentions.offsets[token + 1]):
+        if weights[at - start] > weights[best - start]:
+            best = at
+    if mentions.nil[best] <= 0.0:
         return 0.0
     own = 1.0 if state.drawn[token] == NIL else 0.0
     urn = rules.base + rules.repeats * (state.unknown[mentions.names[token]] - own)
@@ -187,7 +198,7 @@ def _nil_weight(mentions: Mentions, rules: Rules, state: State, token: Whole, le
     for at in range(parents.offsets[token], parents.offsets[token + 1]):
         if parents.surnames[at] and state.drawn[parents.tokens[at]] == NIL:
             urn += rules.coreference * parents.weights[at]
-    return mentions.nil[token] * urn * np.exp(rules.level * level)
+    return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(weights[best - start], _TINY)
 
 
 @inner

@@ -19,8 +19,9 @@ from wikilda.text.tokens import (
     tokenize,
 )
 
-# Of a title: it is the string, with or without "(…)"; the string is its initials; neither, nor alike.
-SAME, INITIALS, UNLIKE = 1, 2, 4
+# Of a title: it is the string, with or without "(…)"; the string is its initials; neither, nor alike; it begins or ends
+# with the string, "(…)" not counted; it has "(…)".
+SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
 _STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -53,6 +54,12 @@ def _kinds(
             kinds[at] |= np.uint8(INITIALS)
         if not kinds[at] and not _alike(string, tokens[:count], places, title, own[:size], spots, table):
             kinds[at] = np.uint8(UNLIKE)
+        if _same(tokens[:count], own[: min(count, plain - 1)]) or _same(
+            tokens[:count], own[max(plain - count, 1) : plain]
+        ):
+            kinds[at] |= np.uint8(PART)
+        if plain < size:
+            kinds[at] |= np.uint8(NOTED)
     return kinds
 
 

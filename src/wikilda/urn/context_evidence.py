@@ -229,10 +229,12 @@ def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
     New senses come from other mentions: they count by the posterior, where it is clear.
     """
     known = drawn.posterior * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
+    if new is not None:
+        known = np.where(new & (known < _CLEAR), 0.0, known)
     shares = np.where(known >= _LEAST_SHARE, np.rint(known * UNIT), 0).astype(np.uint32)
     from_base = drawn.from_base
     if new is not None:
-        from_base = np.where(new, np.where(known >= _CLEAR, known, 0.0), from_base)
+        from_base = np.where(new, known, from_base)
     base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
     kept = (shares > 0) | (base > 0)
     before = offsets_of(kept.astype(np.int64))

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,23 @@ from wikilda.model.context_counts import ContextCounts
 from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
-from wikilda.urn._names import NameCandidates, Related, more_candidates, new_meaning, related_names
+from wikilda.urn._names import (
+    NEVER_LINKED,
+    NameCandidates,
+    Related,
+    more_candidates,
+    new_meaning,
+    nil_titles,
+    nil_types,
+    related_names,
+    typical_new_meaning,
+)
 from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.own_entities import OwnEntities
+from wikilda.urn.pair_evidence import ABSENT, add_pairs, presence
 from wikilda.urn.settings import UrnSettings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -60,6 +73,7 @@ class Part:
     counts: NDArray[np.int64]
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
+    new_meanings: NDArray[np.float64]  # by distinct string: the chance of a meaning that it never had
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,7 @@ class Urn:
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
+        self.pairs = model.pairs if s.pair_weight > 0 else None
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
             s.coreference_weight, s.nil_level,
@@ -120,18 +135,18 @@ class Urn:
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
 
-    def draw(self, document: EncodedDocument) -> Drawn:
+    def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
 
-        What the model has learned from the document itself is left out.
+        What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
         """
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
             own = taught_by(self.draw_without(replace(document, contexts=None), None))
-        return self.draw_without(document, own)
+        return self.draw_without(document, own, entities)
 
-    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+    def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
@@ -152,13 +167,14 @@ class Urn:
                     words[first:],
                     counts[first:],
                     stream,
+                    entities,
                 )
             )
         return Drawn.of(parts, len(mentions))
 
     def _split(self, mentions: NDArray[np.int64], places: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
-        offsets, s = self.model.mentions.offsets, self.settings
+        offsets, s = self.model.base.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
         sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
         part: list[int] = []
@@ -188,11 +204,12 @@ class Urn:
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
+        entities: OwnEntities | None,
     ) -> Part:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
-        found = candidates_of(symbols, self.model.mentions, s.max_candidates)
+        found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
         related_strings = related_names(names, rows.ravel())
@@ -201,25 +218,37 @@ class Urn:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
-        known = np.log(np.maximum(found.priors, 1e-300))
-        prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
+        new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
+        if entities:
+            found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
+            new = entities.new_meaning(names, new)
+        log_priors = np.log(np.maximum(found.priors, 1e-300))
+        prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        nil = self._nil(symbols)
+        nil = np.repeat(self.nil_weights(new), np.diff(found.offsets))
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            kinds = name_kinds(name, found.topics[found.numbers[span]], self.knowledge.titles)
+            kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
-            if (kinds & SAME).any() and len(name.split()) > 1:
-                nil[row] *= s.nil_title
+            nil[span] *= np.exp(
+                s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
+            )
+        known = found.topics < self.model.topics  # a caller's own entities follow
+        by_type = np.zeros(len(found.topics), np.float64)
+        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
+        nil *= np.exp(s.nil_title * by_type[found.numbers])
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        if self.pairs is not None and self.model.contexts is not None:
+            texts = max(float(len(self.model.contexts.texts)), 1.0)
+            add_pairs(related, found.topics[known], self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
-            contexts, near, related, words, counts, drawn.nil, drawn.level,
+            contexts, near, related, words, counts, drawn.nil, drawn.level, new,
         )  # fmt: skip
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -230,13 +259,16 @@ class Urn:
         )  # fmt: skip
         return self.settings.word_weight * found
 
-    def _nil(self, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The weight of NIL, by distinct string."""
-        table, s = self.knowledge.mentions, self.settings
-        weights: NDArray[np.float64] = (
-            s.nil_weight * new_meaning(symbols, table.offsets, table.counts) ** s.nil_exponent
-        )
+    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
+        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
+        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
         return weights
+
+    @cached_property
+    def _typical_new(self) -> float:
+        table = self.knowledge.mentions
+        return float(typical_new_meaning(table.offsets, table.counts))
 
     def _with_more(
         self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
@@ -285,8 +317,19 @@ class Urn:
         if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
+        known = topics < self.model.topics  # nothing was learned of a caller's own entities
+        topics = np.where(known, topics, 0).astype(np.uint32)
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
-        return self.settings.context_weight * evidence
+        return self.settings.context_weight * evidence * known
+
+    def _kinds(self, name: str, topics: NDArray[np.uint32], entities: OwnEntities | None) -> NDArray[np.uint8]:
+        """What titles say of a string; an own entity has it as a name, or is not compared."""
+        if entities is None:
+            return name_kinds(name, topics, self.knowledge.titles)
+        kinds = np.full(len(topics), SAME if entities.match(name).exact else 0, np.uint8)
+        known = topics < entities.first
+        kinds[known] = name_kinds(name, topics[known], self.knowledge.titles)
+        return kinds
 
     def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The evidence of titles for or against a string, as logarithms."""
@@ -309,20 +352,18 @@ def _left_out(
 def _sharp(
     drawn: Posterior, offsets: NDArray[np.int64], power: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The posterior of candidates and of NIL raised to a power: the urn by itself is too careful.
+    """The posterior of candidates raised to a power, for the urn by itself is too careful; that of NIL as it is.
 
     That of candidates is of mentions that mean one of them, and adds up to 1 for each.
     """
     lengths = np.diff(offsets)
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    best = drawn.nil.copy()
+    best = np.full(len(lengths), 1e-300)
     np.maximum.at(best, owners, drawn.shares)
     raised = (drawn.shares / best[owners]) ** power  # the best is 1: no underflow
-    nil = (drawn.nil / best) ** power
     sums = np.bincount(owners, raised, len(lengths))
     posterior: NDArray[np.float64] = raised / np.maximum(sums, 1e-300)[owners]
-    unknown: NDArray[np.float64] = nil / (nil + sums)
-    return posterior, unknown
+    return posterior, drawn.nil.copy()
 
 
 def _tokens(
@@ -335,5 +376,5 @@ def _tokens(
     source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - found.offsets[rows], lengths)
     return Mentions(
         offsets, found.numbers[source], (logs.prior + logs.words + logs.names)[source], base[source], places,
-        nil[rows], rows, parents,
+        nil[source], rows, parents,
     )  # fmt: skip

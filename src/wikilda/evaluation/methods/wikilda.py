@@ -76,7 +76,5 @@ class Trained(Urn):
             how = UrnTraining(held_out=0.0, evaluated=0)
             place = given.knowledge.path
             made = train(given.model.path, [texts], scratch / "model", how, knowledge=place)
-            learned = given.model.with_learned(
-                made.mentions, made.contexts, made.iteration
-            )  # mapped files stay when they are gone
+            learned = given.model.with_learned(made.learned, made.iteration)  # mapped files stay when they are gone
             super().__init__(replace(given, model=learned), settings)

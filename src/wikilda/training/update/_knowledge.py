@@ -60,7 +60,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         _write_words(writer, old, worded)
         _write_links(writer, old, changes, topics, title_number)
         _write_categories(writer, old, changes, topics, title_number)
-        write_types(writer, old.site.language)
+        write_types(writer, old.site.language, _instances(old, topics))
         about = {name: old.manifest[name] for name in ("site", "settings")}
         summary = {**old.summary, "topics": topics.size, "mentions": mentions.size}
         made = writer.finish({
@@ -69,6 +69,15 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
             "before": old.identity,
         })  # fmt: skip
     return made, mapping
+
+
+def _instances(old: Knowledge, topics: Numbering) -> Lists | None:
+    """What topics are instances of, if that is known; of new ones it is not."""
+    if not old.has("instances/offsets"):
+        return None
+    lengths = np.zeros(topics.size, np.int64)
+    lengths[topics.new_of_old] = np.diff(old.array("instances/offsets"))
+    return Lists(np.concatenate(([0], np.cumsum(lengths))), old.array("instances/numbers"))
 
 
 class _Titles:

@@ -19,7 +19,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
 from wikilda.model.build import INSIDE
 from wikilda.model.context_counts import topic_types
-from wikilda.model.model import LDA, MENTIONS, WORDS
+from wikilda.model.model import BASE, LDA, MENTIONS, PAIRS, WORDS
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
@@ -115,6 +115,10 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
     with ModelWriter(target, topics.size) as writer:
         _fill(writer, WORDS, old.words, np.arange(old.words.symbols), mapping, words)
         _fill(writer, MENTIONS, old.mentions, mapping.mentions.old_of_new, mapping, mentions)
+        if old.has(f"{BASE}/offsets"):
+            _fill(writer, BASE, old.base, mapping.mentions.old_of_new, mapping, mentions)
+        if old.pairs is not None:
+            _fill(writer, PAIRS, old.pairs, topics.old_of_new, mapping, {})
         popularity = np.empty(topics.size, np.float32)
         popularity[topics.new_of_old] = old.popularity
         popularity[topics.places] = _popularity(before, mapping)

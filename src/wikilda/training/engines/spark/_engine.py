@@ -26,7 +26,7 @@ from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._merging import next_table, sums_of
 from wikilda.training.engines.spark._sampling import Spread, sample_partition, spread
-from wikilda.training.engines.spark._urn import Learned, Nodes, collect, draw_partition, form_urn_shards, urn_documents
+from wikilda.training.engines.spark._urn import Nodes, collect, draw_partition, form_urn_shards, urn_documents
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, Sources, form_shards, list_array, lists
 from wikilda.training.engines.spark.tables import (
     Tables,
@@ -149,10 +149,9 @@ class SparkEngine(Engine):
     def _urn_rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
         """How a round of the urn is run: what was learned is broadcast."""
         assert job.knowledge is not None
-        learned = Learned(job.model.identity, job.model.iteration, job.model.mentions, job.model.contexts)
-        sent = spread(self.spark.sparkContext, "learned", job.model.identity, learned)
+        sent = spread(self.spark.sparkContext, "learned", job.model.identity, job.model.learned)
         documents = urn_documents(tables, job)
-        nodes = Nodes(job.first.path.resolve(), job.knowledge, sent)
+        nodes = Nodes(job.first.path.resolve(), job.knowledge, job.model.iteration, sent)
         draw = partial(draw_partition, task=job.task, nodes=nodes)
         return lambda before, shards: form_urn_shards(documents, before, shards).mapInArrow(draw, COUNTS)
 

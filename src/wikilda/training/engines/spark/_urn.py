@@ -18,13 +18,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda._core.npy import GrowingArray
 from wikilda.knowledge import Knowledge
-from wikilda.model import Model, Parameters
+from wikilda.model import Model
 from wikilda.model import model as kinds
-from wikilda.model.context_counts import ContextCounts
+from wikilda.model.model import Learned
 from wikilda.training.corpus import Documents
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_row
-from wikilda.training.engines.spark.rows import CONTEXTS, MENTIONS, lists
+from wikilda.training.engines.spark.rows import BASE, CONTEXTS, MENTIONS, PAIRS, lists
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Run, open_run
 from wikilda.training.settings import UrnTraining, new_to, of_shard
@@ -34,16 +34,7 @@ from wikilda.urn import Urn
 
 _TYPES = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64)
 DOCUMENTS = "shard int, " + ", ".join(f"{name} binary" for name in Documents._fields)
-_NUMBERS = {MENTIONS: kinds.MENTIONS, CONTEXTS: kinds.CONTEXTS}
-
-
-class Learned(NamedTuple):
-    """What the model of an iteration has that the first has not."""
-
-    identity: str
-    iteration: int
-    mentions: Parameters
-    contexts: ContextCounts | None
+_NUMBERS = {MENTIONS: kinds.MENTIONS, CONTEXTS: kinds.CONTEXTS, BASE: kinds.BASE, PAIRS: kinds.PAIRS}
 
 
 class Nodes(NamedTuple):
@@ -51,6 +42,7 @@ class Nodes(NamedTuple):
 
     first: Path
     knowledge: Path
+    iteration: int
     learned: Spread[Learned]
 
 
@@ -99,8 +91,7 @@ def draw_partition(batches: Iterator[pa.RecordBatch], task: Task, nodes: Nodes) 
 
 
 def _urn(nodes: Nodes, settings: UrnTraining) -> Urn:
-    learned = nodes.learned.value()
-    model = _first(nodes.first).with_learned(learned.mentions, learned.contexts, learned.iteration)
+    model = _first(nodes.first).with_learned(nodes.learned.value(), nodes.iteration)
     return Urn(model, _knowledge(nodes.knowledge), settings.urn())
 
 

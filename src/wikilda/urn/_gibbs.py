@@ -122,7 +122,8 @@ def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
         np.empty((topics + 1, topics), np.float32), np.full(topics, np.int32(-1)), np.empty(topics),
         np.zeros(2, np.int64),
     )  # fmt: skip
-    state.rows[topics] = np.float32(0)
+    for k in range(topics):
+        state.rows[topics, k] = np.float32(0)
     for token in range(size):
         state.unknown[mentions.names[token]] += 1.0
         best = mentions.offsets[token]
@@ -319,6 +320,8 @@ def _means(mentions: Mentions, tally: Tally, sweeps: Whole) -> Posterior:
     from_base = np.empty(len(mentions.numbers))
     for token in range(len(mentions.places)):
         for at in range(mentions.offsets[token], mentions.offsets[token + 1]):
-            tally.shares[at] += tally.times[token] * tally.weights[at]
+            tally.shares[at] = (tally.shares[at] + tally.times[token] * tally.weights[at]) / sweeps
             from_base[at] = mentions.base[at] * mentions.weights[at] * tally.all_times[token] / sweeps
-    return Posterior(tally.shares / sweeps, from_base, tally.nil / sweeps, tally.level / sweeps)
+        tally.nil[token] /= sweeps
+        tally.level[token] /= sweeps
+    return Posterior(tally.shares, from_base, tally.nil, tally.level)

@@ -1,5 +1,7 @@
 """Which of the spans that overlap are mentions."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -61,7 +63,9 @@ def linker(sample: Knowledge, tmp_path_factory: pytest.TempPathFactory) -> Linke
 
 
 def test_a_known_name_at_the_end_of_an_unknown_one_is_found(linker: Linker) -> None:
-    found = [(each.text, each.entity.title if each.entity else None) for each in linker.link(f"We met {UNKNOWN}.").mentions]
+    found = [
+        (each.text, each.entity.title if each.entity else None) for each in linker.link(f"We met {UNKNOWN}.").mentions
+    ]
     assert found in ([("Robert Croft", "Robert Croft")], [(UNKNOWN, "Robert Croft")])
 
 
@@ -81,7 +85,13 @@ def test_given_spans_stay(linker: Linker) -> None:
 def test_proposals_are_linear_in_the_text(sample: Knowledge) -> None:
     """One name many times, a list of names, a page in capitals, a script without capitals: no more proposals a token."""
     detector = DictionaryDetector(sample)
-    for piece in ("Robert Croft ", "Zyx Robert Croft ", "Robert Croft, Zyx Quux\n", "ROBERT CROFT ", "東京 クリケット "):
+    for piece in (
+        "Robert Croft ",
+        "Zyx Robert Croft ",
+        "Robert Croft, Zyx Quux\n",
+        "ROBERT CROFT ",
+        "東京 クリケット ",
+    ):
         few, many = (len(detector.propose_tokens(tokens_of(piece * times), nested=True)) for times in (50, 500))
         assert many <= 10 * few + 10
         assert many <= 3 * 500
@@ -91,4 +101,4 @@ def test_mentions_do_not_overlap_and_are_in_order(linker: Linker) -> None:
     text = "Zyx Robert Croft of England, Deputy Zyx Brian Lara. ROBERT CROFT OF ENGLAND " * 40
     spans = [(each.start, each.end) for each in linker.link(text, topics=0).mentions]
     assert spans
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))

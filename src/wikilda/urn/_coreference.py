@@ -22,6 +22,7 @@ from wikilda.text.tokens import Hashes, Offsets, Strings
 Words = tuple[int, ...]
 
 _MOST = 3  # parents of a mention
+_FAR = 1 << 20  # tokens between mentions whose places are not given
 _INITIALS = (2, 8)  # letters of initials
 
 
@@ -62,6 +63,7 @@ class Name(NamedTuple):
     initials: str
     letters: str
     joined: bool  # whether a word of it begins with a small letter: `Bank of America`
+    size: int  # about how many tokens it has
 
     @classmethod
     def of(cls, string: str) -> "Name":
@@ -77,9 +79,10 @@ class Name(NamedTuple):
     def _of(cls, string: str, words: Words) -> "Name":
         parts, letters = string.split(), string.replace(".", "")
         capitals = "".join(part[0] for part in parts if part[0].isupper()) if len(parts) > 1 else ""
+        marks = sum(not each.isalnum() and not each.isspace() for each in string)
         is_initials = _INITIALS[0] <= len(letters) <= _INITIALS[1] and letters.isupper() and letters.isalpha()
         return cls(words, capitals if len(capitals) > 1 else "", letters if is_initials else "",
-                   any(part[0].islower() for part in parts))  # fmt: skip
+                   any(part[0].islower() for part in parts), len(words) + marks)  # fmt: skip
 
     def keys(self, initials: str) -> set[int | str]:
         """What it is looked for by: the words at its ends, and initials."""
@@ -94,13 +97,17 @@ class Name(NamedTuple):
         return 0 < size < len(other.words) and self.words in ends
 
 
-def parents_of(names: Sequence[Name], rows: Sequence[int]) -> Parents:
-    """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens."""
+def parents_of(names: Sequence[Name], rows: Sequence[int], places: Sequence[int] | None = None) -> Parents:
+    """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens.
+
+    A name that a mention is itself a part of, by their places, is not its parent.
+    """
+    places = places if places is not None else [_FAR * at for at in range(len(rows))]
     short = _short(names)
-    found = _latest(names, enumerate(rows), short)
+    found = _latest(names, enumerate(rows), places, short)
     missing = [token for token, row in enumerate(rows) if row in short and not found[token]]
     if missing:
-        after = _latest(names, reversed(list(enumerate(rows))), short)
+        after = _latest(names, reversed(list(enumerate(rows))), places, short)
         found |= {token: after[token][:1] for token in missing}
     lists = [found.get(token, []) for token in range(len(rows))]
     weights = [[0.5**rank for rank in range(len(each))] for each in lists]
@@ -142,7 +149,9 @@ def _short(names: Sequence[Name]) -> set[int]:
     }
 
 
-def _latest(names: Sequence[Name], tokens: Iterable[tuple[int, int]], short: set[int]) -> dict[int, list[int]]:
+def _latest(
+    names: Sequence[Name], tokens: Iterable[tuple[int, int]], places: Sequence[int], short: set[int]
+) -> dict[int, list[int]]:
     """By token whose name may be `short` the parents that were met before it, the last first; each name once."""
     asked = {key for row in short for key in names[row].keys(names[row].letters)}
     met: dict[int | str, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=_MOST))
@@ -152,7 +161,11 @@ def _latest(names: Sequence[Name], tokens: Iterable[tuple[int, int]], short: set
         if row in short:
             others = {each for key in name.keys(name.letters) for each in met.get(key, ())}
             near = sorted(others, key=_second, reverse=True)
-            latest = {other: at for other, at in reversed(near) if name.is_short_for(names[other])}
+            latest = {
+                other: at
+                for other, at in reversed(near)
+                if name.is_short_for(names[other]) and not 0 <= places[token] - places[at] < names[other].size
+            }
             found[token] = sorted(latest.values(), key=lambda at: abs(at - token))[:_MOST]
         if len(name.words) > 1:
             for key in name.keys(name.initials) & asked:

@@ -72,9 +72,9 @@ class NameCandidates:
         return back_off(strings, known, self._most, self.index, self._titles, self._mentions, characters(), folds())
 
 
-def related_names(strings: list[str], data: Strings, rows: Numbers) -> Related:
+def related_names(strings: list[str], data: Strings, rows: Numbers, places: Numbers) -> Related:
     """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
-    parents = parents_of(Name.all_of(strings, data), rows.tolist())
+    parents = parents_of(Name.all_of(strings, data), rows.tolist(), places.tolist())
     of_strings: dict[int, set[int]] = {}
     children = np.repeat(rows, np.diff(parents.offsets))
     for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):

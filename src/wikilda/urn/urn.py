@@ -217,7 +217,7 @@ class Urn:
         found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
-        related_strings = related_names(names, rows.ravel())
+        related_strings = related_names(names, rows.ravel(), places[chosen])
         found = self._with_more(found, symbols, names, related_strings)
         if s.new_sense > 0:
             found = with_new_senses(found, rows.ravel(), s.new_sense)

@@ -235,9 +235,7 @@ class Urn:
             span = slice(found.offsets[row], found.offsets[row + 1])
             kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
-            nil[span] *= np.exp(
-                s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
-            )
+            nil[span] *= np.exp(s.nil_title * nil_titles(kinds, several=" " in name))
         known = found.topics < self.model.topics  # a caller's own entities follow
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])

@@ -237,8 +237,7 @@ class Urn:
         known = found.topics < self.model.topics  # a caller's own entities follow
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])
-        odds = s.nil_title * (nil_titles(kinds, several) + by_type[found.numbers])
-        nil = np.exp(odds + s.acronym_bonus * ((kinds & INITIALS) != 0))
+        nil = np.exp(s.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
         nil *= np.repeat(self.nil_weights(new), np.diff(found.offsets))
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)

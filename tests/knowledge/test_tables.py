@@ -99,6 +99,15 @@ def test_articles_describe_topics_that_have_no_description(tmp_path: Path) -> No
     assert list(known.sentences) == ["Java is made by Sun.", "The company named Sun sold Java."]
 
 
+def test_link_probabilities_that_say_nothing_are_reported(tmp_path: Path) -> None:
+    """A text in which each name is a link once in ten times says something; counts without texts do not."""
+    counts = "mention\ttitle\tcount\njava\tJava\t100\nsun\tSun\t100\n"
+    for name, times, said in (("few", 1, True), ("many", 1000, False)):
+        tables = {"topics": "title\nSun\nJava\n", "mentions": counts}
+        known = build(write(tmp_path / name, tables, [{"title": "Java", "text": "Java by Sun. " * times}]))
+        assert any("link probabilities say little" in each for each in known.complaints) == said
+
+
 def test_a_title_given_twice_counts_once(tmp_path: Path) -> None:
     known = build(write(tmp_path / "t", TABLES | {"topics": "title\nSun\nJava\nSun\n"}))
     assert list(known.titles) == ["Java", "Sun"]

@@ -29,6 +29,7 @@ from wikilda.knowledge.types import write_types
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
+_UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
 PIECE_SIZE = 1 << 24
 DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/build.md)
 _EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
@@ -128,10 +129,22 @@ def _assemble(
             shown.label("writing the manifest")
             return out.finish({
                 "site": asdict(site) | {"namespaces": None}, "source": source, "settings": settings.to_mapping(),
-                "summary": report.counts | assembler.summary, "complaints": report.examples,
+                "summary": report.counts | assembler.summary, "complaints": [*report.examples, *_uninformative(out)],
             })  # fmt: skip
     finally:
         assembler.sql.close()
+
+
+def _uninformative(out: Writer[Knowledge]) -> list[str]:
+    """Say so if link probabilities say nothing, for most strings are links wherever they occur."""
+    linked, occurrences = out.read("mentions/linked").astype(np.int64), out.read("mentions/occurrences")
+    share = linked[linked >= occurrences].sum() / max(linked.sum(), 1)
+    if share < _UNINFORMATIVE:
+        return []
+    return [
+        f"{share:.0%} of the links are of strings that are links wherever they occur: link probabilities say little, "
+        "and mentions in raw text are detected less well. Bring the articles that hold the links."
+    ]
 
 
 def disk_needed(dumps: list[Path]) -> float:

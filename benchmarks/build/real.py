@@ -52,7 +52,7 @@ def measured(name: str, dump: Made, seen: Watched, size: float) -> dict[str, rec
     found = row(dump, seen, size)
     work = found["disk MB"] - found["KB MB"]
     return {
-        "dump": name, "MB of XML": round(dump.xml), "reading, s": found["reading s"],
+        "dump": name, "MB of XML": round(dump.xml, 1), "reading, s": found["reading s"],
         "assembling, s": found["assembling s"],
         "CPU s": found["CPU s"], "reading, MB of XML a CPU s": dump.xml / max(found["reading CPU s"], 0.1),
         "memory at the peak, MB": found["sum_anonymous"], "work files, MB": work, "work files / XML": work / dump.xml,

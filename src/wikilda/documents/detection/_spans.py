@@ -23,7 +23,7 @@ from wikilda.documents.detection._capitals import (
 from wikilda.text.characters import Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
-_SMALL = 3  # letters of a small word inside of a name
+_SMALL = 2  # letters of a small word inside of a name
 
 
 class Dictionary(NamedTuple):

@@ -41,6 +41,7 @@ API = [
     "Linker",
     "Model",
     "ModelSettings",
+    "OwnEntity",
     "ReadSettings",
     "SettingsError",
     "Source",

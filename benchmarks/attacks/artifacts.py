@@ -7,16 +7,12 @@ made to fit, as somebody would who means harm.
 """
 
 import collections
-import io
 import json
 import os
 import random
 import shutil
-import signal
 import sys
 import tempfile
-import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,10 +20,10 @@ from typing import Any
 import click
 import numpy as np
 
+from benchmarks.attacks import forks
 from benchmarks.record import write
 from wikilda._core._manifest import identity_of
 from wikilda._core.artifact import _digest
-from wikilda.cli import cli, guarded
 from wikilda.knowledge import build_from_dump
 from wikilda.knowledge.describe import describe_topic
 from wikilda.linking import Document, Linker
@@ -71,9 +67,7 @@ def lengthen(file: Path, chance: random.Random) -> None:
 def header(file: Path, chance: random.Random) -> None:
     """Another type, another shape."""
     data = file.read_bytes()
-    old, new = chance.choice(
-        [(b"<", b">"), (b"u4", b"f4"), (b"i8", b"O8"), (b"(", b"(9"), (b",)", b",2)"), (b"False", b"True ")]
-    )
+    old, new = chance.choice(_HEADERS)
     file.write_bytes(data[:128].replace(old, new) + data[128:])
 
 
@@ -166,50 +160,10 @@ def commands(place: Path) -> dict[str, list[str]]:
 
 def met(arguments: list[str]) -> tuple[str, str]:
     """Run a command in a process of its own: how it ended, and what it answered."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        _child(arguments, writing)
-    os.close(writing)
-    end, parts = time.monotonic() + _SECONDS, []
-    os.set_blocking(reading, False)
-    while (done := os.waitpid(process, os.WNOHANG)) == (0, 0) and time.monotonic() < end:
-        parts.append(_read(reading))
-        time.sleep(0.002)
-    if done == (0, 0):
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-    parts.append(_read(reading))
-    os.close(reading)
-    if done == (0, 0):
-        return "hang", ""
-    if os.WIFSIGNALED(done[1]):
-        return f"signal {os.WTERMSIG(done[1])}", ""
-    code = os.WEXITSTATUS(done[1])
-    return {0: "answered", 1: "refused", 2: "refused"}.get(code, "traceback"), b"".join(parts).decode(
-        "utf-8", "replace"
-    )
-
-
-def _read(reading: int) -> bytes:
-    try:
-        return os.read(reading, 1 << 20)
-    except BlockingIOError:
-        return b""
-
-
-def _child(arguments: list[str], writing: int) -> None:
-    code = 99
-    os.dup2(writing, 1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    sys.stdout, sys.stderr = (io.TextIOWrapper(open(number, "wb"), "utf-8", write_through=True) for number in (1, 2))  # noqa: PTH123, SIM115
-    try:
-        code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
-        sys.stdout.flush()
-    except BaseException as error:
-        os.write(writing, "".join(traceback.format_exception(error)[-3:]).encode("utf-8", "replace")[:4000])
-    os._exit(code)
+    code, said = forks.run(arguments, _SECONDS)
+    if code is None or code < 0:
+        return ("hang" if code is None else f"signal {-code}"), ""
+    return {0: "answered", 1: "refused", 2: "refused"}.get(code, "traceback"), said.decode("utf-8", "replace")
 
 
 @click.command()

@@ -1,86 +1,100 @@
 """Kills (SIGKILL) at random moments: `python -m benchmarks.attacks.kills [--kills 100]`.
 
 `build`, `train`, `update` and `link` on the sample wiki are killed again and again and run again, until so many kills
-have met them; each result must be, byte by byte, that of a run which nobody killed.
+have met each; a result must be, byte by byte, that of a run which nobody killed, and nothing may be left beside it.
 """
 
 import hashlib
 import json
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
-from benchmarks.record import write
+from benchmarks.attacks import forks
+from benchmarks.record import Cell, write
 from wikilda.sample import WIKI, texts
 
-_BUILD = ["--max-word-share", "1", "--min-word-topics", "1"]
+_LONGEST = 300.0  # seconds of a run that is not killed
+_BUILD = ("--max-word-share", 1, "--min-word-topics", 1)
+_LDA = ("--method", "lda", "--shards", 3, "--sweeps", 6, "--burn-in", 2, "--evaluated", 4, "--particles", 2)
 
 
-def run(arguments: list[str], kill_after: float | None = None) -> int:
-    """Run a command in a group of its own, and kill all of it after some time; −9 if that was done."""
-    command = [sys.executable, "-m", "wikilda", *arguments]
-    started = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    try:
-        _, said = started.communicate(timeout=kill_after)
-    except subprocess.TimeoutExpired:
-        os.killpg(started.pid, signal.SIGKILL)
-        started.communicate()
-        return -9
-    if started.returncode:
-        print(f"exit code {started.returncode}: {said[-300:]}", file=sys.stderr)
-    return started.returncode
+class Command(NamedTuple):
+    """A command that can be killed, and what it makes."""
+
+    name: str
+    arguments: Sequence[object]
+    target: Path
+
+
+def commands(place: Path, copies: int = 20) -> list[Command]:
+    """Commands on the sample wiki; the first makes what the others need."""
+    stories, entities, model = place / "stories.jsonl", place / "entities.jsonl", place / "model"
+    told = [json.dumps({"text": f"{number}. {each['text']}"}) for number in range(copies) for each in texts()]
+    stories.write_text("\n".join(told) + "\n")
+    entities.write_text(json.dumps({"title": "Acme", "aliases": ["ACME Corp"], "text": "Acme makes anvils."}) + "\n")
+    made = {
+        "build": ("model", ["build", WIKI, *_BUILD]),
+        "train": ("trained", ["train", model, stories, "--iterations", 2, "--shards", 4]),
+        "train --method lda": ("lda", ["train", model, stories, "--iterations", 2, *_LDA]),
+        "update": ("updated", ["update", model, entities]),
+        "link": ("linked.jsonl", ["link", model, stories]),
+    }
+    return [Command(name, [*each, "-o", place / target], place / target) for name, (target, each) in made.items()]
 
 
 def digest(target: Path) -> str:
     """What a result is: all its arrays, or the bytes of a file."""
     made = hashlib.blake2b(digest_size=16)
-    files = sorted(target.rglob("*.npy")) if target.is_dir() else [target]
-    for each in files:
+    for each in sorted(target.rglob("*.npy")) if target.is_dir() else [target]:
         made.update(each.name.encode() + each.read_bytes())
     return made.hexdigest()
 
 
 def remove(target: Path) -> None:
     """Remove a result."""
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink(missing_ok=True)
+    shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
 
 
-def attack(name: str, arguments: list[str], target: Path, kills: int, chance: random.Random) -> dict[str, object]:
-    """Kill a command so often; count results that differ, and other ends than being killed or done."""
+def whole(command: Command, workers: int = 1) -> str:
+    """The digest of the result of a run that nobody kills."""
+    code, said = forks.run([*command.arguments, "--workers", workers], _LONGEST, errors=True)
+    if code != 0:
+        raise SystemExit(f"{command.name} ended with {code}: {said.decode()[-2000:]}")
+    return digest(command.target)
+
+
+def attack(command: Command, kills: int, chance: random.Random, wanted: str) -> dict[str, Cell]:
+    """Kill a command so often, at any time of its run; count results that differ, and other ends."""
     started = time.monotonic()
-    if run(arguments):
-        raise SystemExit(f"{name} does not run: {' '.join(arguments)}")
-    length, wanted = time.monotonic() - started, digest(target)
-    remove(target)
-    killed = finished = different = failed = 0
+    whole(command)
+    length = time.monotonic() - started
+    remove(command.target)
+    killed = finished = different = 0
+    failed: list[str] = []
     while killed < kills:
-        code = run(arguments, chance.uniform(0.0, 1.1 * length))
-        killed += code == -9
-        failed += code not in (-9, 0)
-        if target.exists():  # done, or killed when it was
+        workers = 2 if chance.random() < 0.1 else 1  # those of two begin with new interpreters, which takes longer
+        moment = chance.uniform(0.0, length + 2.0 * (workers - 1))
+        code, said = forks.run([*command.arguments, "--workers", workers], moment, errors=True)
+        killed += code is None
+        if code not in (None, 0):
+            failed.append(f"{command.name}: exit code {code} {said.decode()[-500:]}")
+        if command.target.exists():  # done, or killed when it was
             finished += 1
-            different += digest(target) != wanted
-            remove(target)
-    failed += run(arguments) != 0  # the last is not killed
-    different += digest(target) != wanted
-    left = [each.name for each in target.parent.iterdir() if each.name.startswith(target.name) and each != target]
-    row = {"command": name, "kills": killed, "finished": finished + 1, "different": different, "failed": failed,
-           "left behind": len(left)}  # fmt: skip
-    print(row, flush=True)
-    return row
+            different += digest(command.target) != wanted
+            remove(command.target)
+    different += whole(command) != wanted
+    for said in failed[:3]:
+        click.echo(said, err=True)
+    beside = [each for each in command.target.parent.iterdir() if each.name.startswith(f"{command.target.name}.")]
+    return {"command": command.name, "kills": killed, "finished": finished + 1, "different": different,
+            "failed": len(failed), "left behind": len(beside)}  # fmt: skip
 
 
 @click.command()
@@ -88,23 +102,19 @@ def attack(name: str, arguments: list[str], target: Path, kills: int, chance: ra
 @click.option("--seed", default=1, show_default=True)
 def main(kills: int, seed: int) -> None:
     """Kill, run again, compare."""
-    chance, rows = random.Random(seed), []
+    chance, rows = random.Random(seed), list[dict[str, Cell]]()
     with tempfile.TemporaryDirectory(prefix="wikilda-") as scratch:
-        place = Path(scratch)
-        stories = place / "stories.jsonl"
-        stories.write_text("".join(json.dumps({"text": f"{number}. {each['text']}"}) + "\n"
-                                   for number in range(40) for each in texts()))  # fmt: skip
-        entity = place / "new.jsonl"
-        entity.write_text(json.dumps({"title": "Acme", "aliases": ["ACME Corp"], "text": "Acme makes anvils."}) + "\n")
-        build = ["build", str(WIKI), "-o", str(place / "model"), *_BUILD]
-        rows.append(attack("build", build, place / "model", kills, chance))
-        model = str(place / "model")
-        for name, arguments, target in (
-            ("train", ["train", model, str(stories)], "trained"),
-            ("update", ["update", model, str(entity)], "updated"),
-            ("link", ["link", model, str(stories)], "linked.jsonl"),
-        ):
-            rows.append(attack(name, [*arguments, "-o", str(place / target)], place / target, kills, chance))
+        every = commands(Path(scratch))
+        for each in every:  # here, so that all forks have the kernels
+            forks.call([*each.arguments, "--workers", 1])
+        wanted = {each.name: digest(each.target) for each in every}
+        for each in every[1:]:
+            remove(each.target)
+            rows.append(attack(each, kills, chance, wanted[each.name]))
+            print(rows[-1], flush=True)
+        remove(every[0].target)
+        rows.insert(0, attack(every[0], kills, chance, wanted["build"]))
+        print(rows[0], flush=True)
     write("attacks-kills", {"kills": rows})
     raise SystemExit(any(row["different"] or row["failed"] or row["left behind"] for row in rows))
 

@@ -1,12 +1,18 @@
-"""Raw requests and slow clients: `python -m benchmarks.attacks.requests MODEL [--count 100000] [--slow 2000]`.
+"""Requests made to hurt, and slow clients: `python -m benchmarks.attacks.requests MODEL [--count 100000]`.
 
-Requests are cut and garbled on plain sockets; no answer may be a 5xx but 503. Then eight busy clients are timed alone,
-and again beside clients that send their heads a byte at a time.
+Four fifths of the requests are cut and garbled on plain sockets, a fifth is made by schemathesis from the OpenAPI
+document, good and bad; no answer may be a 5xx but 503, and the server's memory must not grow. Then eight busy clients
+are timed alone, and again beside `--slow` clients that send their heads a byte at a time (0 leaves that out).
 """
 
 import collections
+import logging
 import random
+import re
+import resource
 import socket
+import subprocess
+import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,15 +22,17 @@ import click
 import httpx
 import numpy as np
 from tests.server.serving import Served, serving
+from tests.server.test_schema import CHECKS, SCHEMATHESIS
 
 from benchmarks.record import write
 from wikilda.sample import texts
 
 _BODIES = [b'{"text": "Croft bowled for England."}', b"text=Croft", b"{", b"\xff\xfe", b"[" * 1000, b""]
 _PATHS = (
-    "/v1/link", "/v1/explain", "/", "/tag", "/annotate", "/nif", "/rel", "/spot", "/v1/topics/%ff", "/metrics",
+    "/v1/link", "/v1/explain", "/v1/batch", "/", "/tag", "/annotate", "/nif", "/rel", "/spot", "/v1/topics/%ff",
+    "/reconcile", "/metrics",
 )  # fmt: skip
-_THROWERS = 8
+_THROWERS = 50  # at once: most wait for the server's patience to end
 _METHODS = ("GET", "POST", "PUT", "HEAD", "X")
 _HEADERS = (
     b"content-type: application/json", b"content-type: text/turtle", b"content-length: 5", b"connection: upgrade",
@@ -41,8 +49,9 @@ def garbled(chance: random.Random) -> bytes:
     if chance.random() < 0.7:
         head.append(b"content-length: %d" % len(body))
     whole = bytearray(b"\r\n".join([*head, b"connection: close", b"", body]))
+    first = 0 if chance.random() < 0.3 or not body else len(whole) - len(body)
     for _ in range(chance.choice((0, 0, 0, 1, 3))):
-        whole[chance.randrange(len(whole))] = chance.randrange(256)
+        whole[chance.randrange(first, len(whole))] = chance.randrange(256)
     return bytes(whole[: chance.randrange(len(whole))] if chance.random() < 0.1 else whole)
 
 
@@ -60,6 +69,34 @@ def throw(served: Served, count: int, seed: int) -> collections.Counter[str]:
                 answer = b""
         ends[answer[9:12].decode("latin-1") if answer.startswith(b"HTTP/1.1 ") else "closed"] += 1
     return ends
+
+
+def described(served: Served, count: int) -> tuple[int, str]:
+    """Let schemathesis send about so many requests; how many it sent, and what it found."""
+    with tempfile.TemporaryDirectory(prefix="wikilda-") as place:
+        command = [SCHEMATHESIS, "run", f"{served.url}/openapi.json", "--seed", "1", "--no-color", "--workers", "2",
+                   "--phases", "examples,coverage,fuzzing", "--checks", ",".join(CHECKS),
+                   "--max-examples", str(max(1, count // _operations(served)))]  # fmt: skip
+        done = subprocess.run([str(each) for each in command], capture_output=True, text=True, cwd=place, check=False)
+    sent = re.search(r"(\d+) generated", done.stdout)
+    return int(sent.group(1)) if sent else 0, "" if done.returncode == 0 else done.stdout
+
+
+def _operations(served: Served) -> int:
+    paths = httpx.get(f"{served.url}/openapi.json").json()["paths"]
+    return sum(len(each) for each in paths.values())
+
+
+def megabytes() -> float:
+    """The most memory that this process, which is the server, has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def thrown(served: Served, count: int, seed: int) -> collections.Counter[str]:
+    """Send so many raw requests, many at once."""
+    with ThreadPoolExecutor(_THROWERS) as pool:
+        parts = pool.map(lambda each: throw(served, count // _THROWERS, each), range(seed, seed + _THROWERS))
+        return sum(parts, collections.Counter[str]())
 
 
 def timed(served: Served, seconds: float, clients: int = 8) -> float:
@@ -107,27 +144,47 @@ def beside_slow(served: Served, count: int, seconds: float) -> float:
             each.close()
 
 
+def attack(model: Path, count: int) -> bool:
+    """Send all requests to a server, and record how it answered; whether anything was wrong."""
+    with serving(model, patience=0.5) as served:
+        ends = thrown(served, count // 10, 0)
+        before = megabytes()
+        ends += thrown(served, count * 7 // 10, _THROWERS)
+        grown = megabytes() - before
+        sent, found = described(served, count // 5)
+        ends += thrown(served, count - sum(ends.values()) - sent, 2 * _THROWERS)
+        httpx.get(served.url + "/health").raise_for_status()
+    bad = sum(number for status, number in ends.items() if status.startswith("5") and status != "503")
+    row = {"on plain sockets": sum(ends.values()), "by schemathesis": sent, "5xx but 503": bad,
+           "findings of schemathesis": int(bool(found)), "MB grown after the first tenth": round(grown, 1)}  # fmt: skip
+    print(dict(sorted(ends.items())), row, found[-3000:], sep="\n")
+    write("attacks-requests", {"requests": [row]}, answers=dict(sorted(ends.items())))
+    return bool(bad or found)
+
+
+def busy(model: Path, slow: int, seconds: float) -> None:
+    """Time clients alone and beside slow ones, and record it."""
+    with serving(model, connections=slow + 100) as served:
+        alone = timed(served, seconds)
+        beside = beside_slow(served, slow, seconds)
+    row = {"slow connections": slow, "busy clients": 8, "p99 ms alone": round(alone, 1),
+           "p99 ms beside them": round(beside, 1), "ratio": round(beside / alone, 2)}  # fmt: skip
+    print(row)
+    write("attacks-slow", {"slow": [row]})
+
+
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--count", default=100_000, show_default=True)
+@click.option("--count", default=100_000, show_default=True, help="Requests.")
 @click.option("--slow", default=2000, show_default=True, help="Slow connections.")
 @click.option("--seconds", default=10.0, show_default=True, help="How long to time.")
 def main(model: Path, count: int, slow: int, seconds: float) -> None:
     """Attack a server in this process."""
-    with serving(model, patience=0.5) as served, ThreadPoolExecutor(_THROWERS) as pool:
-        thrown = pool.map(lambda seed: throw(served, count // _THROWERS, seed), range(_THROWERS))
-        ends = sum(thrown, collections.Counter[str]())
-        httpx.get(served.url + "/health").raise_for_status()
-    with serving(model, connections=slow + 100) as served:
-        alone = timed(served, seconds)
-        beside = beside_slow(served, slow, seconds)
-    bad = sum(number for status, number in ends.items() if status.startswith("5") and status != "503")
-    print(dict(sorted(ends.items())))
-    row = {"requests": count, "5xx but 503": bad, "slow connections": slow, "p99 ms alone": round(alone, 1),
-           "p99 ms beside them": round(beside, 1), "ratio": round(beside / alone, 2)}  # fmt: skip
-    print(row)
-    write("attacks-requests", {"requests": [row]}, answers=dict(ends))
-    raise SystemExit(bool(bad))
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # it has a line for each request that it cannot read
+    wrong = attack(model, count) if count else False
+    if slow:
+        busy(model, slow, seconds)
+    raise SystemExit(wrong)
 
 
 if __name__ == "__main__":

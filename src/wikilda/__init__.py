@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from wikilda.training.pipeline import train
     from wikilda.training.settings import LdaTraining, UrnTraining
     from wikilda.training.update import update
+    from wikilda.urn.own_entities import OwnEntity
     from wikilda.urn.settings import UrnSettings
 
 _HOMES = {
@@ -52,6 +53,7 @@ _HOMES = {
     "training.pipeline": ("train",),
     "training.settings": ("LdaTraining", "UrnTraining"),
     "training.update": ("update",),
+    "urn.own_entities": ("OwnEntity",),
     "urn.settings": ("UrnSettings",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -60,9 +62,9 @@ __all__ = [
     "ArtifactError", "Bad", "BuildSettings", "BusyError", "Candidate", "Corpus", "CorpusSettings", "Detector",
     "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
     "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention", "Linker",
-    "Model", "ModelSettings", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare", "UrnSettings",
-    "UrnTraining", "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil",
-    "link_files", "make_corpus", "marked", "read_documents", "train", "update",
+    "Model", "ModelSettings", "OwnEntity", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare",
+    "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "download", "evaluate",
+    "is_nil", "link_files", "make_corpus", "marked", "read_documents", "train", "update",
 ]  # fmt: skip
 
 

@@ -1,9 +1,16 @@
 """JSON lines in and out, streamed."""
 
+import contextlib
 import json
+import os
+import threading
+from collections.abc import Iterable
+from pathlib import Path
 
 import httpx
+import pytest
 
+from tests.server.serving import Served, serving
 from wikilda.sample import texts
 
 TEXTS = [row["text"] for row in texts()[:5]]
@@ -38,21 +45,50 @@ def test_answers_come_while_others_are_worked_on(client: httpx.Client) -> None:
     assert b"".join(pieces).count(b"\n") == 60
 
 
+def titles(client: httpx.Client, text: str, **more: object) -> list[str]:
+    answer = client.post("/v1/link", json={"text": text, **more})
+    assert answer.status_code == 200, answer.text
+    return [each["title"] for each in answer.json()["mentions"]]
+
+
 def test_answers_are_restricted(client: httpx.Client) -> None:
-    asked = {"text": "Croft took five wickets for England."}
-
-    def titles(**more: object) -> list[str]:
-        answer = client.post("/v1/link", json={**asked, **more})
-        assert answer.status_code == 200, answer.text
-        return [each["title"] for each in answer.json()["mentions"]]
-
-    assert titles(types=["person"]) == ["Robert Croft"]
-    assert titles(types=["person", "organisation"]) == ["Robert Croft", "England cricket team"]
-    assert titles(only=["England cricket team"]) == ["England cricket team"]
-    for wrong in ({"types": ["persn"]}, {"category": "no such category"}, {"only": ["Robert Crof"]}):
-        answer = client.post("/v1/link", json={**asked, **wrong})
+    text = "Croft took five wickets for England."
+    for wanted, found in (
+        ({"types": ["person"]}, ["Robert Croft"]),
+        ({"types": ["person", "organisation"]}, ["Robert Croft", "England cricket team"]),
+        ({"only": ["England cricket team"]}, ["England cricket team"]),
+        ({"only": ["England"], "only_mentions": ["croft"]}, ["Robert Croft", "England"]),
+        ({"only_mentions": ["england"]}, ["England cricket team"]),
+        ({"except": ["Robert Croft"]}, ["Colin Croft", "England cricket team"]),
+        ({"except_mentions": ["CROFT"]}, ["England cricket team"]),
+        ({"category": "Cricketers"}, ["Robert Croft"]),
+    ):
+        assert titles(client, text, **wanted) == found, wanted
+    for wrong in ({"types": ["persn"]}, {"category": "no such"}, {"only": ["Robert Crof"]}, {"except": ["Croft 3"]}):
+        answer = client.post("/v1/link", json={"text": text, **wrong})
         assert answer.status_code == 422
         assert "there is no" in answer.json()["error"]["message"]
+
+
+ACME = {"title": "Acme Corporation", "names": ["Acme"], "description": "A maker of anvils.", "type": "organisation"}
+
+
+def test_entities_may_be_brought_along(client: httpx.Client) -> None:
+    text = "Acme sells anvils in London."
+    assert titles(client, text) == ["London"]
+    assert titles(client, text, entities=[ACME]) == ["Acme Corporation", "London"]
+    assert titles(client, text, entities=[ACME], types=["organisation"]) == ["Acme Corporation"]
+    found = client.post("/v1/link", json={"text": text, "entities": [ACME]}).json()["mentions"][0]
+    assert (found["page_id"], found["wikidata"], found["url"], found["type"]) == (0, None, None, "organisation")
+    rows = client.post("/v1/batch", content=json.dumps({"text": text, "entities": [ACME]})).json()
+    assert rows["mentions"][0] == found
+    for wrong in ([{**ACME, "aliases": []}], [{"title": "?"}], [ACME, ACME], [{**ACME, "type": "anvil"}], [ACME] * 101):
+        assert client.post("/v1/link", json={"text": text, "entities": wrong}).status_code == 422
+
+
+def test_what_explanations_cannot_do_is_refused(client: httpx.Client) -> None:
+    for wrong in ({"types": ["person"]}, {"entities": [ACME]}):
+        assert client.post("/v1/explain", json={"text": "Croft bowled.", **wrong}).status_code == 422
 
 
 def test_the_api_to_read_needs_no_network(client: httpx.Client) -> None:
@@ -62,3 +98,99 @@ def test_the_api_to_read_needs_no_network(client: httpx.Client) -> None:
     assert "took three wickets" in page.text
     assert "http://" not in page.text.split("</head>")[0]
     assert client.get("/page/docs.css").status_code == 200
+
+
+def send(served: Served, pieces: Iterable[bytes], *headers: bytes) -> tuple[bytes, int]:
+    """Send a body in chunks while reading the answer: its last bytes, and its lines."""
+    lines, last = 0, b""
+    with served.socket() as connection:
+
+        def write() -> None:
+            with contextlib.suppress(OSError):
+                head = [b"POST /v1/batch HTTP/1.1", b"host: localhost", b"transfer-encoding: chunked", *headers]
+                connection.sendall(b"\r\n".join([*head, b"", b""]))
+                for piece in pieces:
+                    connection.sendall(b"%x\r\n%b\r\n" % (len(piece), piece))
+                connection.sendall(b"0\r\n\r\n")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        while not last.endswith(b"0\r\n\r\n") and (got := connection.recv(1 << 16)):
+            lines += got.count(b"}\n")
+            last = (last + got)[-4000:]
+        writer.join()
+    return last, lines
+
+
+def resident() -> float:
+    fields = Path("/proc/self/statm").read_text().split()
+    return int(fields[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_a_request_may_be_longer_than_memory(model: Path) -> None:
+    """150 MB of lines, some of them larger than what a line may have: they are answered, and nothing is kept."""
+    with serving(model, max_body=1_000_000, max_text=1000) as served:
+        long = json.dumps({"text": "a" * 500_000}).encode() + b"\n"
+        larger = b"x" * 3_000_000 + b"\n"
+        short = json.dumps({"text": "Croft bowled."}).encode() + b"\n"
+        send(served, [long] * 4 + [larger, short])
+        before, most, grown = resident(), 0.0, list[float]()
+        pieces = (piece for _ in range(30) for piece in (long, long, long, long, larger, short))
+        last, lines = send(served, (grown.append(resident()) or piece for piece in pieces))
+        most = max(grown)
+    assert lines == 180
+    assert b"Robert Croft" in last
+    assert most - before < 30
+
+
+def test_a_client_that_does_not_read_stops_the_reading(model: Path) -> None:
+    """What it sends has to wait: the server takes no more than it may hold."""
+    with serving(model, max_body=100_000, patience=1.0) as served, served.socket() as connection:
+        connection.settimeout(5)
+        connection.sendall(b"POST /v1/batch HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
+        line = json.dumps({"text": TEXTS[0]}).encode() + b"\n"
+        sent = 0
+        with contextlib.suppress(OSError):
+            while sent < 100_000_000:
+                connection.sendall(b"%x\r\n%b\r\n" % (len(line), line))
+                sent += len(line)
+        assert sent < 20_000_000
+        assert served.alive()
+
+
+def test_a_line_that_does_not_come_ends_the_answer(model: Path) -> None:
+    with serving(model, patience=0.5) as served, served.socket() as connection:
+        connection.sendall(b"POST /v1/batch HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n")
+        connection.sendall(b"20\r\n" + b'{"text": "Croft bowled well."}\n{' + b"\r\n")
+        got = b""
+        while not got.endswith(b"0\r\n\r\n") and (more := connection.recv(1 << 16)):
+            got += more
+        assert b"Robert Croft" in got
+        assert b'"code":"slow"' in got
+        connection.sendall(b"1\r\n")
+        assert served.alive()
+
+
+def test_who_leaves_early_costs_nothing_more(served: Served) -> None:
+    line = json.dumps({"text": TEXTS[0]}).encode() + b"\n"
+    with served.socket() as connection:
+        body = line * 500
+        connection.sendall(b"POST /v1/batch HTTP/1.1\r\nhost: localhost\r\ncontent-length: %d\r\n\r\n" % len(body))
+        connection.sendall(body)
+        connection.recv(1000)
+    assert served.alive(20)
+
+
+def test_keys_are_asked_for_and_lines_are_streamed(model: Path) -> None:
+    with serving(model, keys=("secret",)) as served:
+        assert httpx.post(f"{served.url}/v1/batch", content=b'{"text": "a"}').status_code == 401
+        form = b"content-type: application/x-www-form-urlencoded"
+        for extra in ((), (form,)):
+            last, lines = send(served, [b'{"text": "Croft', b' bowled."}\n{"text": "a"}'], b"x-api-key: secret", *extra)
+            assert (lines, b"Robert Croft" in last) == (2, True)
+
+
+def test_lines_keep_their_numbers(client: httpx.Client) -> None:
+    answer = client.post("/v1/batch", content=b'\n\n{\n  \n{"text": ""}\r\n[]')
+    assert [json.loads(line).get("line") for line in answer.text.splitlines()] == [3, None, 6]

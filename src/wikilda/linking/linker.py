@@ -24,6 +24,7 @@ from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, So
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings
 from wikilda.urn.document_topics import document_topics
+from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
 if TYPE_CHECKING:
     from wikilda.linking.reasons import Explained, Explanation
@@ -105,6 +106,7 @@ class Linker:
     def link(
         self, document: Document | str, *, candidates: int = 5, topics: int = 10,
         decided: Mapping[tuple[int, int], str | None] | None = None,
+        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (),
     ) -> Linked:  # fmt: skip
         """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
@@ -118,6 +120,9 @@ class Linker:
             Topics of the document in the result, largest first; 0 saves the time to infer them.
         decided
             Titles of mentions, by their spans, that are known already, None for NIL; the others are drawn given these.
+        entities
+            Entities of your own that mentions of this document may mean, besides those of the wiki: `OwnEntity` or
+            mappings with its fields. Their names are detected, too.
 
         Examples
         --------
@@ -127,13 +132,14 @@ class Linker:
         >>> linked.mentions[0].candidates[:2]
         [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
-        encoded = self.encode(document)
+        own = self._own(entities)
+        encoded = self.encode(self._with_names(_document(document), own) if own else document)
         if decided:
             encoded = escalation.given(self, encoded, decided)
         symbols = np.asarray(encoded.mentions)
         if self.urn:
-            drawn = self.urn.draw(encoded)
-            ranked, nil = self._drawn(drawn, symbols, candidates), drawn.nil
+            drawn = self.urn.draw(encoded, own)
+            ranked, nil = self._drawn(drawn, symbols, candidates, own), drawn.nil
             shares = self._mixture(encoded, drawn) if topics else None
         else:
             sampled = self.sampler.sample(encoded)
@@ -343,10 +349,24 @@ class Linker:
         wikidata, kind = f"Q{item}" if item else None, known.types.best(topic)
         return Entity(title, int(known.page_ids[topic]), wikidata, known.site.url(title), kind, topic)
 
-    def _drawn(self, drawn: Drawn, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
+    def _own(self, entities: "Iterable[OwnEntity | Mapping[str, Any]]") -> OwnEntities | None:
+        own = OwnEntities(entities, self.knowledge) if entities else None
+        if own and not self.urn:
+            raise SettingsError("entities of your own need the method urn")
+        return own if own and own.entities else None
+
+    def _with_names(self, document: Document, own: OwnEntities) -> Document:
+        """A document whose mentions are detected, if they are not given, with the names of own entities."""
+        if document.mentions is not None:
+            return document
+        return Document(document.text, own.spans(document.text, self.detector.detect(document.text)), document.id)
+
+    def _drawn(
+        self, drawn: Drawn, symbols: NDArray[np.int64], most: int, own: OwnEntities | None
+    ) -> list[list[Candidate]]:
         """The candidates of each mention by their posterior in the urn; one string may mean two things."""
         rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
-        return self._rank(rows, symbols, np.arange(len(symbols)), most)
+        return self._rank(rows, symbols, np.arange(len(symbols)), most, own)
 
     def _sampled(self, sampled: Sampled, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
         """The candidates of each mention by the share of sweeps; mentions with the same string have the same answer."""
@@ -356,13 +376,21 @@ class Linker:
         return [ranked[at] for at in back.ravel()]
 
     def _rank(
-        self, rows: Rows, symbols: NDArray[np.int64], places: NDArray[np.int64], most: int
-    ) -> list[list[Candidate]]:
+        self, rows: Rows, symbols: NDArray[np.int64], places: NDArray[np.int64], most: int,
+        own: OwnEntities | None = None,
+    ) -> list[list[Candidate]]:  # fmt: skip
         """What was found, best first, then what the string may mean besides."""
+
+        def entity(topic: int) -> Entity:
+            if own is None or topic < own.first:
+                return self._entity(topic)
+            given = own.entities[topic - own.first]
+            return Entity(given.title, 0, None, "", given.type)
+
         best = best_candidates(self.model.mentions, rows, symbols, places, most)
         columns = (column.tolist() for column in best)
         return [
-            [Candidate(self._entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
+            [Candidate(entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
             for ranked in zip(*columns, strict=True)
         ]
 

@@ -13,7 +13,7 @@ from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
-from wikilda.linking.results import Candidate, Linked, LinkedMention
+from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention
 
 if TYPE_CHECKING:
     from wikilda.linking.linker import Linker
@@ -87,16 +87,19 @@ class Restriction:
         string = mention.text.casefold()
         if string in _folded(self.except_strings):
             return replace(mention, candidates=[])
-        if string in _folded(self.strings):
-            denied = set(self.except_titles)
-            found = [each for each in mention.candidates if each.entity.title not in denied]
-        else:
-            found = [each for each in mention.candidates if allowed[each.entity.topic]]
+        anything = string in _folded(self.strings)
+        found = [each for each in mention.candidates if self._allows(each.entity, allowed, anything=anything)]
         total = sum(each.probability for each in found)
         if total <= 0:
             return replace(mention, candidates=[])
         scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
         return replace(mention, candidates=scaled)
+
+    def _allows(self, entity: Entity, allowed: NDArray[np.bool_], *, anything: bool) -> bool:
+        """Whether an entity may be an answer; one of the caller's own is, unless it is of another type."""
+        if entity.topic < 0:
+            return not self.types or entity.type in self.types
+        return entity.title not in self.except_titles if anything else bool(allowed[entity.topic])
 
 
 ALL = Restriction()

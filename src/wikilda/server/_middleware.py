@@ -27,6 +27,7 @@ _HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
 _OPEN = ("/health", "/openapi.json", "/docs", "/page/")  # no key is needed for these, nor for the page
+_STREAMED = ("/v1/batch",)  # requests of these are read as they are answered
 _GONE = 499  # the client went away before it had sent its request
 
 
@@ -64,8 +65,10 @@ class Guard:
 
         try:
             self._check_host(scope)
-            body = await self._body(scope, receive)
-            await self.app(scope, _once(body, receive), answer)
+            if scope["path"] not in _STREAMED:
+                body = await self._body(scope, receive)
+                receive = _again({"type": "http.request", "body": body, "more_body": False}, receive)
+            await self.app(scope, receive, answer)
         except Gone:
             status = _GONE
         except Problem as problem:
@@ -145,25 +148,30 @@ class Keys:
         if scope["type"] != "http" or _is_open(scope):
             await self.app(scope, receive, send)
             return
-        message = await receive()
-        given = _given(scope, message.get("body", b""))
+        message = await receive() if _is_form(scope) else None
+        given = _given(scope, message.get("body", b"") if message else b"")
         if not any(hmac.compare_digest(key, each) for key in self._keys for each in given):
             text = "Send an API key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or `gcube-token=KEY` as TagMe does."
             problem = Problem(401, "no_key", text, {"WWW-Authenticate": "Bearer"})
             await problem.response()(scope, receive, send)
             return
-        await self.app(scope, _once(message["body"], receive), send)
+        await self.app(scope, _again(message, receive) if message else receive, send)
 
 
 def _is_open(scope: Scope) -> bool:
     return scope["path"].startswith(_OPEN) or (scope["path"] == "/" and scope["method"] in ("GET", "HEAD"))
 
 
+def _is_form(scope: Scope) -> bool:
+    kind: bytes = dict(scope["headers"]).get(b"content-type", b"")
+    return kind.startswith(b"application/x-www-form-urlencoded")
+
+
 def _given(scope: Scope, body: bytes) -> list[bytes]:
     headers = dict(scope["headers"])
     found = [headers.get(b"x-api-key", b""), headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
     fields = [scope["query_string"]]
-    if headers.get(b"content-type", b"").startswith(b"application/x-www-form-urlencoded"):
+    if body:
         fields.append(body)
     for each in fields:
         if b"gcube-token" in each:
@@ -171,14 +179,12 @@ def _given(scope: Scope, body: bytes) -> list[bytes]:
     return found
 
 
-def _once(body: bytes, receive: Receive) -> Receive:
-    """Give a body that has been read once, then whatever comes after it."""
-    waiting = [body]
+def _again(first: Message, receive: Receive) -> Receive:
+    """Give a message that has been received once more, then whatever comes after it."""
+    waiting = [first]
 
     async def replay() -> Message:
-        if waiting:
-            return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await receive()
+        return waiting.pop() if waiting else await receive()
 
     return replay
 

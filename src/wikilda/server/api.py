@@ -2,14 +2,11 @@
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import ValidationError
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from wikilda import __version__
 from wikilda._core.errors import InputError, SettingsError, WikildaError
@@ -60,11 +57,10 @@ log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
-_WORK = schemas.errors(400, 408, 413, 422)
-_NDJSON = "application/x-ndjson"
+WORK = schemas.errors(400, 408, 413, 422)
 
 
-def _text(service: Service, asked: schemas.LinkRequest) -> Document:
+def document_of(service: Service, asked: schemas.DocumentRequest) -> Document:
     """The document that was sent, with offsets in code points."""
     if asked.mentions is None:
         return service.text(asked.text, None, asked.id)
@@ -77,31 +73,36 @@ def _text(service: Service, asked: schemas.LinkRequest) -> Document:
     return service.text(asked.text, spans, asked.id)
 
 
-def _linked(service: Service, document: Document, asked: schemas.LinkRequest) -> dict[str, Any]:
-    wanted = Restriction(tuple(asked.types), asked.category, tuple(asked.only))
+def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> dict[str, Any]:
+    """The answer to a request. Runs in a thread."""
+    wanted = Restriction(
+        tuple(asked.types), asked.category, tuple(asked.only), tuple(asked.only_mentions), tuple(asked.exclude),
+        tuple(asked.except_mentions),
+    )  # fmt: skip
+    own = [each.model_dump() for each in asked.entities]
     try:
-        return service.link(document, asked.candidates, asked.topics, wanted).to_dict(asked.offsets)
-    except InputError as error:
+        return service.link(document, asked.candidates, asked.topics, wanted, own).to_dict(asked.offsets)
+    except (InputError, SettingsError) as error:
         raise invalid(str(error)) from None
 
 
-@router.post("/link", response_model=schemas.LinkAnswer, responses=_WORK, summary="Link a document")
+@router.post("/link", response_model=schemas.LinkAnswer, responses=WORK, summary="Link a document")
 async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
     """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
-    document = _text(service, asked)
-    return await service.answer(lambda: _linked(service, document, asked))
+    document = document_of(service, asked)
+    return await service.answer(lambda: linked(service, document, asked))
 
 
-@router.post("/link/batch", response_model=schemas.BatchAnswer, responses=_WORK, summary="Link documents")
+@router.post("/link/batch", response_model=schemas.BatchAnswer, responses=WORK, summary="Link documents")
 async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response:
     """The same for several documents; each gets the answer that it would get alone."""
     if len(asked.documents) > service.settings.max_batch:
         raise too_large("The documents of a batch", len(asked.documents), service.settings.max_batch, "max_batch")
-    texts = [_text(service, each) for each in asked.documents]
+    texts = [document_of(service, each) for each in asked.documents]
 
     def work() -> dict[str, Any]:
         each = zip(texts, asked.documents, strict=True)
-        return {"documents": [_linked(service, text, one) for text, one in each]}
+        return {"documents": [linked(service, text, one) for text, one in each]}
 
     return await service.answer(work)
 
@@ -109,12 +110,12 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
 @router.post(
     "/explain",
     response_model=schemas.ExplainAnswer,
-    responses={**_WORK, **schemas.errors(501)},
+    responses={**WORK, **schemas.errors(501)},
     summary="Say why",
 )
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
     """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
-    document = _text(service, asked)
+    document = document_of(service, asked)
     return await service.answer(lambda: _explained(service, document, asked))
 
 
@@ -238,66 +239,3 @@ async def reload(request: Request) -> Response:
 async def example_texts(service: _Service) -> Response:
     """Texts whose entities the model's knowledge has."""
     return await service.answer(lambda: examples(service.linker.knowledge))
-
-
-_LINES_IN = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}}
-_LINES_OUT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "an answer a line", "content": {_NDJSON: {"schema": {"type": "string"}}}}
-}
-
-
-@router.post(
-    "/batch",
-    response_class=Response,
-    responses={**_WORK, **_LINES_OUT},
-    summary="Link JSON lines",
-    openapi_extra=_LINES_IN,
-)
-async def batch(request: Request, service: _Service) -> Response:
-    """A document a line in (a request to `/v1/link`), an answer a line out, in order, each as soon as it is known.
-
-    A line that cannot be answered gets `{"line": 3, "error": {…}}`; the others go on. Only as many documents are worked
-    on as there are threads: a client that reads slowly is served slowly.
-    """
-    service.linker  # noqa: B018 - says so at once when it is not there
-    lines = [line for line in (await request.body()).splitlines() if line.strip()]
-    if not lines:
-        raise Problem(400, "no_lines", "Send JSON lines: a request to /v1/link on each.")
-
-    async def answers() -> AsyncIterator[bytes]:
-        waiting: deque[asyncio.Task[bytes]] = deque()
-        try:
-            for number, line in enumerate(lines, 1):
-                waiting.append(asyncio.create_task(_line(service, number, line)))
-                if len(waiting) >= service.work.threads:
-                    yield await waiting.popleft()
-            while waiting:
-                yield await waiting.popleft()
-        finally:
-            for each in waiting:  # the client has gone
-                each.cancel()
-
-    return StreamingResponse(answers(), media_type=_NDJSON)
-
-
-async def _line(service: Service, number: int, line: bytes) -> bytes:
-    try:
-        asked = schemas.LinkRequest.model_validate_json(line)
-        document = _text(service, asked)
-        return await _patiently(service, lambda: dumps(_linked(service, document, asked))) + b"\n"
-    except ValidationError as error:
-        said = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'line'}: {each['msg']}" for each in error.errors()[:3])
-        return dumps({"line": number, **problem_json("invalid", said[:500])}) + b"\n"
-    except Problem as problem:
-        return dumps({"line": number, **problem_json(problem.code, problem.message)}) + b"\n"
-
-
-async def _patiently(service: Service, work: Callable[[], bytes]) -> bytes:
-    """Wait for a place in the queue: others come between the lines of a batch."""
-    while True:
-        try:
-            return await service.work.run(work)
-        except Problem as problem:
-            if problem.code != "busy":
-                raise
-            await asyncio.sleep(0.05)

@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from wikilda import __version__
 from wikilda.linking import Linker
-from wikilda.server import api, health, openapi, page, reconcile
+from wikilda.server import api, batch, health, openapi, page, reconcile
 from wikilda.server._middleware import Guard, Keys
 from wikilda.server.compat import nif, rel, spotlight, tagme
 from wikilda.server.errors import Problem, problem_json
@@ -53,6 +53,7 @@ def create_app(
     app.state.service = service
     for routes in (
         api.router,
+        batch.router,
         health.router,
         rel.router,
         tagme.router,

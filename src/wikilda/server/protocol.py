@@ -80,8 +80,10 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body, unless the request has been refused."""
+        """Take a part of the body, unless the request has been refused; as long as it is read, it pays for itself."""
         if not self.transport.is_closing():
+            if not self.cycle.response_complete:
+                self._received = max(self._received - MAX_OVERHEAD * len(body), 0)
             super().on_body(body)
 
     def on_message_complete(self) -> None:

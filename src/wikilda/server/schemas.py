@@ -34,10 +34,19 @@ class Span(_Request):
     end: FromOne = Field(examples=[5])
 
 
-class LinkRequest(_Request):
-    """A document to link."""
+_CROFT_ONLY: dict[str, Any] = {"text": _CROFT, "mentions": [{"start": 0, "end": 5}]}
+_ACME: dict[str, Any] = {
+    "title": "Acme Corporation",
+    "names": ["Acme"],
+    "description": "A maker of anvils.",
+    "type": "organisation",
+}
+_WITH_ACME: dict[str, Any] = {"text": "Acme sells anvils in London.", "entities": [_ACME], "except": ["London"]}
+_Name = Annotated[str, Field(max_length=1000)]
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"text": _CROFT, "mentions": [{"start": 0, "end": 5}]}]})
+
+class DocumentRequest(_Request):
+    """A document."""
 
     text: str = Field(description="the text, plain", examples=[_CROFT])
     mentions: list[Span] | None = Field(
@@ -47,12 +56,38 @@ class LinkRequest(_Request):
     offsets: Literal["code-points", "utf-16", "bytes"] = Field("code-points", description="the unit of all offsets")
     candidates: _Most = 5
     topics: _Topics = 10
-    types: list[str] = Field([], max_length=8, description="types that entities have: person, place, …; absent: all")
+
+
+class OwnEntityRequest(_Request):
+    """An entity of the client's own: a candidate for this document, by its names and the words of its description."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_ACME]})
+
+    title: str = Field(min_length=1, max_length=1000, description="what it is called in the answer")
+    names: list[_Name] = Field([], max_length=100, description="what it is called in texts, besides its title")
+    description: str = Field("", max_length=10_000, description="a sentence or two, with the words that go with it")
+    type: str | None = Field(None, max_length=100, description="its coarse type, for restrictions by type")
+
+
+class LinkRequest(DocumentRequest):
+    """A document to link, and what its mentions may mean."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_CROFT_ONLY, _WITH_ACME]})
+
+    types: list[_Name] = Field([], max_length=8, description="types that entities have: person, place, …; absent: all")
     category: str = Field("", max_length=1000, description="a category that entities are in, or in one below it")
-    only: list[str] = Field([], max_length=1000, description="titles that answers are among; absent: all")
+    only: list[_Name] = Field([], max_length=1000, description="titles that answers are among; absent: all")
+    only_mentions: list[_Name] = Field(
+        [],
+        max_length=1000,
+        description="strings that may mean anything, whatever `only` has",
+    )
+    exclude: list[_Name] = Field([], max_length=1000, alias="except", description="titles that no answer has")
+    except_mentions: list[_Name] = Field([], max_length=1000, description="strings that are not linked")
+    entities: list[OwnEntityRequest] = Field([], max_length=100, description="entities of your own")
 
 
-class ExplainRequest(LinkRequest):
+class ExplainRequest(DocumentRequest):
     """A document to explain."""
 
     mention: FromZero | None = Field(None, description="the number of the mention to explain, from 0; absent: all")
@@ -65,10 +100,10 @@ class BatchRequest(_Request):
 
 
 class EntityAnswer(BaseModel):
-    """An article of the wiki."""
+    """An article of the wiki, or an entity of the client's own."""
 
     title: str = Field(examples=["Robert Croft"])
-    page_id: int = Field(examples=[1017])
+    page_id: int = Field(examples=[1017], description="0 for an entity of the client's own")
     wikidata: str | None = Field(examples=["Q7343972"])
     url: str | None = Field(examples=["https://en.wikipedia.org/wiki/Robert_Croft"])
     type: str | None = Field(None, description="its coarse type, where the knowledge has types", examples=["person"])
@@ -99,6 +134,7 @@ class MentionAnswer(BaseModel):
     page_id: int | None
     wikidata: str | None
     url: str | None
+    type: str | None = Field(examples=["person"])
     probability: float | None = Field(ge=0, le=1, examples=[0.93])
     confidence: float | None = Field(ge=0, le=1, examples=[0.86], description="probability · (1 − nil)")
     nil: _Nil

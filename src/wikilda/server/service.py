@@ -5,7 +5,7 @@ import copy
 import json
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -164,9 +164,12 @@ class Service:
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
 
-    def link(self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL) -> Linked:
+    def link(
+        self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
+        entities: Sequence[Mapping[str, Any]] = (),
+    ) -> Linked:  # fmt: skip
         """Link a document and count it. Runs in a thread."""
-        linked = wanted.link(self.linker, document, candidates=candidates, topics=topics)
+        linked = wanted.link(self.linker, document, candidates=candidates, topics=topics, entities=entities)
         self.metrics.worked(1, len(linked.mentions), len(document.text))
         return linked
 

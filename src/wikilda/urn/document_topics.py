@@ -40,7 +40,7 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
     words, counts = np.unique(numbers(document.words), return_counts=True)
     known = words >= 0
     words, often = words[known], 1.0 + np.log(counts[known])
-    linked, mentioned = _linked(drawn, nil)
+    linked, mentioned = _linked(drawn, nil, urn.model.topics)
     related = _related(urn, linked, mentioned, words, often)
     topics = np.union1d(linked, related).astype(np.uint32)
     if len(topics) == 0:
@@ -56,14 +56,14 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
     return topics[order], shares[order]
 
 
-def _linked(drawn: Drawn, nil: NDArray[np.bool_]) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """The topics of mentions that are not NIL, and how many mentions each has, expected."""
+def _linked(drawn: Drawn, nil: NDArray[np.bool_], size: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+    """The topics of mentions that are not NIL, and how many mentions each has, expected; none from `size` on."""
     lengths = np.diff(drawn.offsets)
     known = np.repeat(np.where(nil, 0.0, 1.0 - drawn.nil), lengths) * drawn.posterior
     topics, places = np.unique(drawn.topics, return_inverse=True)
     mass: NDArray[np.float64] = np.bincount(places.ravel(), known, len(topics)).astype(np.float64)
     best = np.argsort(-mass, kind="stable")[:_MOST_LINKED]
-    best = np.sort(best[mass[best] > 0.1])
+    best = np.sort(best[(mass[best] > 0.1) & (topics[best] < size)])
     return topics[best], mass[best]
 
 

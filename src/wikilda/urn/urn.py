@@ -31,6 +31,7 @@ from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedn
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, add_pairs, presence
 from wikilda.urn.settings import UrnSettings
 
@@ -131,18 +132,18 @@ class Urn:
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
 
-    def draw(self, document: EncodedDocument) -> Drawn:
+    def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
 
-        What the model has learned from the document itself is left out.
+        What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
         """
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
             own = taught_by(self.draw_without(replace(document, contexts=None), None))
-        return self.draw_without(document, own)
+        return self.draw_without(document, own, entities)
 
-    def draw_without(self, document: EncodedDocument, own: Taught | None) -> Drawn:
+    def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
         mentions, places = numbers(document.mentions), np.asarray(document.positions, np.int64)
         words, counts = np.unique(numbers(document.words), return_counts=True)
@@ -163,6 +164,7 @@ class Urn:
                     words[first:],
                     counts[first:],
                     stream,
+                    entities,
                 )
             )
         return Drawn.of(parts, len(mentions))
@@ -199,6 +201,7 @@ class Urn:
         words: NDArray[np.int64],
         counts: NDArray[np.int64],
         stream: int,
+        entities: OwnEntities | None,
     ) -> Part:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
@@ -212,26 +215,32 @@ class Urn:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
-        known = np.log(np.maximum(found.priors, 1e-300))
-        prior, base = s.prior_exponent * known, s.base_weight * np.exp((1.0 - s.prior_exponent) * known)
-        logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
+        if entities:
+            found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
+            new = entities.new_meaning(names, new)
+        log_priors = np.log(np.maximum(found.priors, 1e-300))
+        prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
+        logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
         nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
-            kinds = name_kinds(name, found.topics[found.numbers[span]], self.knowledge.titles)
+            kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
             nil[span] *= np.exp(
                 s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
             )
-        nil *= np.exp(s.nil_title * nil_types(self.knowledge.types, found.topics)[found.numbers])
+        known = found.topics < self.model.topics  # a caller's own entities follow
+        by_type = np.zeros(len(found.topics), np.float64)
+        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
+        nil *= np.exp(s.nil_title * by_type[found.numbers])
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         if self.pairs is not None and self.model.contexts is not None:
             texts = max(float(len(self.model.contexts.texts)), 1.0)
-            add_pairs(related, found.topics, self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
+            add_pairs(related, found.topics[known], self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
@@ -294,8 +303,19 @@ class Urn:
         if learned is None:
             return np.zeros(len(tokens.numbers), np.float64)
         topics = found.topics[tokens.numbers]
+        known = topics < self.model.topics  # nothing was learned of a caller's own entities
+        topics = np.where(known, topics, 0).astype(np.uint32)
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
-        return self.settings.context_weight * evidence
+        return self.settings.context_weight * evidence * known
+
+    def _kinds(self, name: str, topics: NDArray[np.uint32], entities: OwnEntities | None) -> NDArray[np.uint8]:
+        """What titles say of a string; an own entity has it as a name, or is not compared."""
+        if entities is None:
+            return name_kinds(name, topics, self.knowledge.titles)
+        kinds = np.full(len(topics), SAME if entities.match(name).exact else 0, np.uint8)
+        known = topics < entities.first
+        kinds[known] = name_kinds(name, topics[known], self.knowledge.titles)
+        return kinds
 
     def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
         """The evidence of titles for or against a string, as logarithms."""

@@ -33,7 +33,9 @@ function doubt(mention) {
 function candidate(each, pressed, choose) {
   return make("li", {},
     make("button", { type: "button", "aria-pressed": String(pressed), onclick: choose },
-      make("span", { class: "name-line" }, make("b", {}, each.title), make("span", {}, percent(each.probability))),
+      make("span", { class: "name-line" },
+        make("span", {}, make("b", {}, each.title), each.type ? make("small", { class: "kind" }, each.type) : null),
+        make("span", {}, percent(each.probability))),
       bar(each.probability, each.prior)));
 }
 

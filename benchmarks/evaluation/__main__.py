@@ -1,12 +1,11 @@
 """The paper's table, and the systems of its related work beside it: figures for docs/paper-table.md.
 
-python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long
-python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long --only paper --trained paper-1.model
+python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long --trained paper-1.model --skip kataria
 
 paper-1.model is the preset `paper` after one iteration on news:
 wikilda init aida.model --preset paper -o paper.model
 wikilda train paper.model bbc.jsonl.xz --method lda --preset paper -o paper-1.model
-A row that was measured before stays in the figures until it is measured again.
+Each set has figures of its own.
 """
 
 import argparse
@@ -15,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.record import FIGURES, write
+from benchmarks.record import write
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
@@ -25,10 +24,8 @@ from wikilda.evaluation.run import Gold, Run, run
 from wikilda.lda.settings import LdaSettings
 from wikilda.model import Model
 
-NAME = "paper-table"
 LONG = LdaSettings(sweeps=800, burn_in=160)
 SHORT = LdaSettings(sweeps=50, burn_in=10)
-_NOTE = "Rows may come from several runs; seconds include compiling, and grow with the load."
 _BEST = "paper, t = 1, 800 sweeps"
 PUBLISHED = {  # Table 1 of the paper, and the figures of train in its text
     "test-a": {"prior": (70.76, 69.58), "tagme": (76.89, 74.57), "aida": (79.29, 77.00), _BEST: (80.97, 78.61)},
@@ -43,12 +40,15 @@ def methods(given: Given, trained: Model | None, *, long: bool, wanted: list[str
             yield make_method(name, given)
             continue
         for settings in (SHORT, LONG) if long else (SHORT,):
-            if trained:
-                made = make_method("lda", Given(trained, given.knowledge), {"lda": settings})
-            else:
-                made = make_method("paper", given, {"paper": settings})
-            made.name = f"paper, t = {trained.iteration if trained else 0}, {settings.sweeps} sweeps"
-            yield made
+            yield _named(make_method("paper", given, {"paper": settings}), 0, settings)
+        for settings in ((SHORT, LONG) if long else (SHORT,)) if trained else ():
+            after = Given(trained, given.knowledge)
+            yield _named(make_method("lda", after, {"lda": settings}), trained.iteration, settings)
+
+
+def _named(method: Method, iteration: int, settings: LdaSettings) -> Method:
+    method.name = f"paper, t = {iteration}, {settings.sweeps} sweeps"
+    return method
 
 
 def row(found: Run, method: Method, published: dict[str, tuple[float, float]]) -> dict[str, Any]:
@@ -97,26 +97,9 @@ def measure(name: str, options: argparse.Namespace) -> Iterator[dict[str, list[d
         runs.append(run(method, gold, options.threads))
         rows.append(row(runs[-1], method, PUBLISHED.get(name, {})))
         print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
-        yield {name: rows}
-    if not options.only:
-        yield {name: rows, f"{name}, paired": differences(runs)}
-
-
-def merged(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """Tables with the rows of both; where they have the same, that of now."""
-    tables = dict(before)
-    for name, rows in now.items():
-        key = next(iter(rows[0]))
-        both = {each[key]: each for each in (*tables.get(name, []), *rows)}
-        tables[name] = sorted(both.values(), key=lambda each: _order(each[key]))
-    return tables
-
-
-def _order(name: str) -> tuple[int, str]:
-    """Methods in the order that they have in the package, variants and models together."""
-    names = [each for each in everything() if ":" not in each]
-    base = name.split(" − ")[-1].split(":")[0].split(",")[0]
-    return (names.index(base) if base in names else len(names), name)
+        yield {"accuracy": rows}
+    if len(runs) > 1:
+        yield {"accuracy": rows, "paired": differences(runs)}
 
 
 def main() -> None:
@@ -124,14 +107,12 @@ def main() -> None:
     parser.add_argument("--set", nargs=3, required=True, metavar=("NAME", "MODEL", "GOLD"))
     parser.add_argument("--trained", type=Path, help="the preset `paper` after one iteration")
     parser.add_argument("--long", action="store_true", help="800 sweeps, too")
-    parser.add_argument("--only", action="append", help="just this method; its row joins those measured before")
+    parser.add_argument("--only", action="append", help="just this method, and others so named")
     parser.add_argument("--skip", action="append", default=[], help="a method to leave out")
     parser.add_argument("--threads", type=int)
     options = parser.parse_args()
-    file = FIGURES / f"{NAME}.json"
     for tables in measure(options.set[0], options):
-        before = json.loads(file.read_text("utf-8"))["tables"] if file.exists() else {}
-        write(NAME, merged(before, tables), note=_NOTE)
+        write(f"paper-table-{options.set[0].replace(' ', '-')}", tables)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 
 
 def test_raw_text_in_json_lines_out(model: Path) -> None:
-    done = subprocess.run([*COMMAND, model], input=CROFT.encode(), capture_output=True, check=True)
+    done = subprocess.run([*COMMAND, model, "-"], input=CROFT.encode(), capture_output=True, check=True)
     assert done.stderr == b""
     [row] = [json.loads(line) for line in done.stdout.splitlines()]
     assert {each["text"]: each["title"] for each in row["mentions"]}["Croft"] == "Robert Croft"

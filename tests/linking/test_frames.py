@@ -12,13 +12,24 @@ import pytest
 from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.integrations.duckdb import register
-from wikilda.linking import Document, Linker
+from wikilda.linking import Document, Linker, frames
 from wikilda.linking.frames import COLUMNS, BatchLinker
 from wikilda.linking.restriction import Restriction
 
 TEXTS = ["Croft took five wickets for England.", None, "Qwertz yuiop.", "Croft bowled for England.", ""]
 polars = pytest.importorskip("polars")
 duckdb = pytest.importorskip("duckdb")
+
+
+def test_batches_change_nothing(linker: Linker, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.concat_tables([pa.table({"name": ["a", "b", "c", "d", "e"], "text": TEXTS})] * 2)
+    for rows in ("mentions", "documents"):
+        whole = linker.link_frame(table, id="name", rows=rows)
+        with monkeypatch.context() as patch:
+            patch.setattr(frames, "_BATCH", 3)
+            parts = linker.link_frame(table, id="name", rows=rows)
+        assert parts.equals(whole)
+        assert len(whole) == (10 if rows == "documents" else 8)
 
 
 @pytest.fixture(params=["pandas", "polars", "arrow", "batch"])

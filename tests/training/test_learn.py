@@ -44,7 +44,7 @@ from wikilda.urn.context_evidence import (
     taught_by,
     without,
 )
-from wikilda.urn.pair_evidence import ABSENT, Presence, add_pairs, pairs_of, presence
+from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
 
 QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
 SHORT = UrnSettings(sweeps=8, burn_in=2)
@@ -369,7 +369,8 @@ def test_topics_that_texts_have_together_are_related() -> None:
         wanted = np.where((gain > 0) & (counts > 1e-6), 0.5 * gain, 0.0)
         np.fill_diagonal(wanted, 0.0)
         found = np.zeros((11, 11), np.float32)
-        add_pairs(found, asked, pairs, 30.0, own, 0.5)
+        gains = pair_gains(asked, pairs, 30.0, own, 0.5)
+        found[np.repeat(np.arange(11), np.diff(gains.offsets)), gains.members] = gains.values
         assert found == pytest.approx(wanted[1:, 1:], abs=2e-3)
         assert found.max() > 0.05
 

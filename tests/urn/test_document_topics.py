@@ -7,6 +7,7 @@ import pytest
 
 from tests.urn.worlds import parameters
 from wikilda.linking import Document, Linker, marked
+from wikilda.urn._word_evidence import Scratch, WordTable
 from wikilda.urn.document_topics import _BACKGROUND, _shares, likelihood_ratios
 
 CRICKET = "The bowler took five wickets, and the batsmen of the cricket team scored few runs at the crease."
@@ -20,7 +21,8 @@ def linker(model: Path) -> Linker:
 def test_ratios_are_those_of_the_formula() -> None:
     table = parameters([[(0, 3.0), (2, 1.0)], [(1, 2.0)], [(0, 1.0), (1, 1.0), (3, 2.0)]])
     topics, lengths = np.array([0, 2, 3], np.uint32), np.array([1.25, 0.25, 0.5])
-    found = likelihood_ratios(np.array([0, 2]), topics, table, lengths, 0.5)
+    whole = WordTable(table, np.zeros(3), np.ones(4, np.float32))
+    found = likelihood_ratios(np.array([0, 2]), topics, whole, lengths, 0.5, Scratch.of(4))
     shares = np.array([[0.75, 0.25, 0.0], [0.25, 0.0, 0.5]])  # P(k|w)
     np.testing.assert_allclose(found, (3 * shares + 0.5) / (lengths + 0.5))
 

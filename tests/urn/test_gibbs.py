@@ -13,6 +13,7 @@ from wikilda._core.jit import njit
 from wikilda._core.random import uniform
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Rules, gibbs
+from wikilda.urn._relatedness import Gains, Relations
 
 Chain = tuple[list[list[float]], list[list[float]]]
 
@@ -35,12 +36,29 @@ def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
     )
     s = sampler
     rules = Rules(sweeps, burn_in, s.base, s.repeats, s.near, s.reach, s.coreference, s.level)
-    found = gibbs(mentions, sampler.related.astype(np.float32), rules, np.array([seed], np.uint64))
+    found = gibbs(mentions, _relations(sampler.related), rules, np.array([seed], np.uint64))
     shares, from_base = (
         [each[start:end].tolist() for start, end in pairwise(offsets.tolist())]
         for each in (found.shares, found.from_base)
     )
     return [[*row, nil] for row, nil in zip(shares, found.nil.tolist(), strict=True)], from_base
+
+
+def _relations(related: Dense) -> Relations:
+    """R as given: every two topics that are related share a page of that weight."""
+    size = len(related)
+    pairs = [(i, j) for i in range(size) for j in range(i) if related[i, j] > 0]
+    owned = [[size + at for at, pair in enumerate(pairs) if topic in pair] for topic in range(size)]
+    return Relations(
+        np.ones(size),
+        np.concatenate(([0], np.cumsum([len(each) for each in owned]))).astype(np.int64),
+        np.array([page for each in owned for page in each], np.int32),
+        np.concatenate((np.zeros(size), 2 * np.arange(len(pairs) + 1))).astype(np.int64),
+        np.array(pairs, np.int32).ravel(),
+        np.concatenate((np.zeros(size), [related[pair] for pair in pairs])),
+        np.zeros(1),
+        Gains(np.zeros(size + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32)),
+    )
 
 
 def _parents(sampler: Sampler) -> Parents:

@@ -7,14 +7,15 @@ from numpy.typing import NDArray
 
 from tests.urn import reference
 from tests.urn.worlds import GRAPHS, SOME_TOPICS, graph
-from wikilda.urn._relatedness import neighbours_of, relatedness
+from wikilda.urn._relatedness import neighbours_of, relations, rows_of
 
 
 def related(
     out_links: list[set[int]], topics: list[int], links: float = 1.0, shared: float = 0.8, hub: int = 10_000
 ) -> NDArray[np.float32]:
     whole, chosen = graph(out_links), np.array(topics, np.uint32)
-    return relatedness(whole, chosen, neighbours_of(whole, chosen, hub), links, shared)
+    made = relations(whole, chosen, neighbours_of(whole, chosen, hub), links, shared)
+    return rows_of(made, np.arange(len(topics)))
 
 
 @given(GRAPHS, SOME_TOPICS, st.sampled_from([(1.0, 0.8), (0.0, 1.0), (2.0, 0.0), (0.0, 0.0)]))

@@ -17,6 +17,7 @@ from wikilda._core.random import stream_of
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.knowledge import Table
 from wikilda.knowledge.types import TYPES
 from wikilda.model import Model, create_model
 from wikilda.model.model import Parameters
@@ -67,6 +68,13 @@ def rows_of(table: Parameters) -> list[reference.Row]:
     return [list(zip(topics.tolist(), values.tolist(), strict=True)) for topics, values in found]
 
 
+def typical_chance(table: Table) -> float:
+    """The chance of a new meaning of the string of a link, as a geometric mean over all links."""
+    rows = [table.row(symbol)[1].astype(float) for symbol in range(len(table.offsets) - 1)]
+    logs = [row.sum() * np.log(min((0.5 + 0.5 * len(row)) / (0.5 + row.sum()), 1.0)) for row in rows]
+    return float(np.exp(sum(logs) / sum(row.sum() for row in rows)))
+
+
 def nil_odds(kind: int, types: list[int], several: bool, s: UrnSettings) -> float:
     """What a candidate's title and type add to the log odds of NIL."""
     exact = bool(kind & reference.SAME) and not kind & reference.NOTED
@@ -98,6 +106,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     names = sorted(set(lowered))
     first = {lowered[at]: document.strings[at] for at in reversed(order)}
     parents = parents_of([Name.of(first[each]) for each in names], [names.index(lowered[at]) for at in order])
+    typical = typical_chance(urn.knowledge.mentions)
     mentions = []
     for token, at in enumerate(order):
         kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
@@ -110,7 +119,8 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)
         known, several = urn.knowledge.types.shares, " " in first[lowered[at]]
         odds = [nil_odds(kind, [int(each[k]) for each in known], several, s) for k, kind in kinds.items()]
-        nil = [s.nil_weight * chance**s.nil_exponent * float(np.exp(each)) for each in odds]
+        ratio = chance / typical if symbols[at] >= 0 else 4000.0
+        nil = [s.nil_weight * ratio**s.nil_exponent * float(np.exp(each)) for each in odds]
         span = slice(parents.offsets[token], parents.offsets[token + 1])
         own = [column[span].tolist() for column in parents[1:]]
         mentions.append(

@@ -10,7 +10,7 @@ from tests.urn.reference import Row
 from tests.urn.worlds import GRAPHS, ROWS, SOME_TOPICS, TOPICS, graph, parameters, reverse
 from wikilda.model.writer import word_norms
 from wikilda.urn._relatedness import neighbours_of
-from wikilda.urn._word_evidence import word_evidence
+from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence
 
 
 def evidence_of(
@@ -18,11 +18,13 @@ def evidence_of(
 ) -> list[float]:
     distinct, counts = np.unique(np.array(words, np.int64), return_counts=True)
     table, chosen = parameters(rows), np.array(topics, np.uint32)
-    scratch = np.zeros(TOPICS, np.float32)
+    scratch, totals = Scratch.of(TOPICS), np.zeros(len(rows), np.float64)
     near = neighbours_of(graph(out_links), chosen, 10_000)
-    lengths = word_norms(table, TOPICS)
-    found = word_evidence(distinct, counts, table, lengths, chosen, near, overlap, scratch)
-    assert not scratch.any()
+    whole = WordTable(table, totals, word_norms(table, TOPICS))
+    found = word_evidence(distinct, counts, whole, chosen, near, overlap, scratch)
+    assert not scratch.values.any()
+    assert not scratch.marks.any()
+    assert word_evidence(distinct, counts, whole, chosen, near, overlap, scratch).tolist() == found.tolist()
     return found.tolist()
 
 

@@ -61,10 +61,11 @@ def bare(function: Function) -> Function:
     Numba counts them wherever arrays are taken out of tuples and passed on, each time with a locked instruction. In
     parts that are called millions of times this costs more than what they do. Whoever calls them keeps the arrays.
     It must not return arrays to a part that counts: that would give back references that were never taken.
+    It becomes part of its callers' code: a call would copy every array of the tuples that it is given, used or not.
     """
     if _numba.config.DISABLE_JIT:
         return function
-    return cast(Function, _numba.njit(_nrt=False, **_INNER, **_OPTIONS)(function))
+    return cast(Function, _numba.njit(_nrt=False, forceinline=True, **_INNER, **_OPTIONS)(function))
 
 
 _PACKAGE = Path(__file__).parents[1]

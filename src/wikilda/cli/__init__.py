@@ -1,5 +1,6 @@
 """The command line: one module a command, imported only when it is called."""
 
+import errno
 import gc
 import importlib
 import os
@@ -37,6 +38,9 @@ COMMANDS = {
     "get": "Check and unpack a packed model, from a file or a URL.",
     "verify": "Check an artifact: every value and every digest.",
 }
+
+
+_NO_MEMORY = "there is not enough memory. Use fewer --workers, or a machine with more."
 
 
 class _LazyGroup(click.Group):
@@ -106,14 +110,34 @@ def guarded(run: Callable[[], Any]) -> int:
     except WikildaError as error:
         return _say(str(error), 1)
     except MemoryError:
-        return _say("there is not enough memory. Use fewer --workers, or a machine with more.", 1)
+        return _say(_NO_MEMORY, 1)
+    except ImportError as error:
+        if not lacks_memory(error):
+            raise
+        return _say(_NO_MEMORY, 1)
     except BrokenPipeError:
         # The reader has gone (`| head`): nothing more can be said, and Python must not try to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
+        if lacks_memory(error):
+            return _say(_NO_MEMORY, 1)
         return _say(f"{error.filename or ''}: {error.strerror or error}".lstrip(": "), 1)
     return code if isinstance(code, int) else 0
+
+
+def lacks_memory(error: BaseException | None) -> bool:
+    """Whether an error came from a lack of memory: a library that does not fit is said to be missing."""
+    if error is None:
+        return False
+    short = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    said = str(error)
+    return (
+        short
+        or "failed to map segment" in said
+        or "cannot allocate memory" in said.lower()
+        or lacks_memory(error.__cause__ or error.__context__)
+    )
 
 
 def _say(message: str, code: int) -> int:

@@ -91,9 +91,10 @@ def command(
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
-    Reads FILEs and directories, or standard input. A file is one text, unless its name ends in .jsonl, .csv, .tsv or
-    .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]); where they are
-    not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five wickets".
+    Reads FILEs and directories, or standard input (also as "-"). A file is one text, unless its name ends in .jsonl,
+    .csv, .tsv or .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]);
+    where they are not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five
+    wickets".
 
     A document that cannot be read is reported and skipped; the exit code is then 3.
 
@@ -113,6 +114,7 @@ def command(
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
     tally = Tally(UnknownNames() if unknown else None)
+    files = () if files == ("-",) else files
     documents = read_documents([Path(each) for each in files], sys.stdin.buffer, reading)
     try:
         if output is not None and not as_table:

@@ -20,7 +20,6 @@ from wikilda._core.artifact import Writer
 from wikilda._core.errors import InputError
 from wikilda._core.jit import Whole, inner, njit
 from wikilda._core.settings import suggestion
-from wikilda.knowledge._instances import taught_types
 from wikilda.knowledge._type_words import LANGUAGES, TYPES, TypeWords
 from wikilda.knowledge.categories import Lists
 from wikilda.text.characters import Characters, characters
@@ -113,7 +112,11 @@ def find_types(
         titles.data, titles.offsets, sentences.data, sentences.offsets, characters(), table, roles,
         suffixes.data, suffixes.offsets,
     )  # fmt: skip
-    said = taught_types(instances) if instances else np.full(len(nouns), -1, np.int64)
+    said = np.full(len(nouns), -1, np.int64)
+    if instances:
+        from wikilda.knowledge._instances import taught_types  # with Arrow, which linking does without
+
+        said = taught_types(instances)
     nouns, trusted = np.where(said >= 0, said, nouns), trusted | (said >= 0)
     taught = np.where(trusted, nouns, -1)
     logits = np.repeat(np.log(_sizes(taught) / _sizes(taught).sum())[None], len(nouns), axis=0)

@@ -186,12 +186,12 @@ class _PartOf:
 
     def nil_reasons(self, token: int, best: int) -> NilReasons:
         """Why a mention is NIL, or not: against its best candidate."""
-        part, settings, rules = self.part, self.urn.settings, self.urn.rules
+        part, rules = self.part, self.urn.rules
         span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
         at = span.start + int(np.flatnonzero(part.mentions.numbers[span] == best)[0])
         weight = max(float(part.mentions.weights[at]) * self._content(token, best).total, 1e-300)
         new = float(part.new_meanings[part.rows[token]])
-        string = settings.nil_weight * new**settings.nil_exponent
+        string = float(self.urn.nil_weights(np.array([new]))[0])
         return NilReasons(
             new_meaning=new,
             string=float(np.log(string * rules.base)),

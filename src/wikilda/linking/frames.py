@@ -3,8 +3,9 @@
 Texts are read from Arrow's memory batch by batch; of the frame, only the columns that are needed are looked at.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import accumulate, count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ COLUMNS = {
     "prior": pa.float64(), "type": pa.string(),
 }  # fmt: skip
 MENTION = pa.struct(list(COLUMNS.items()))
+_BATCH = 4096  # documents whose rows are Python's objects at a time
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -51,15 +53,38 @@ def link_table(
     )  # fmt: skip
     results = linker.link_many(documents, workers=workers, candidates=candidates, topics=0)
     if rows == DOCUMENTS:
-        nested = [[dict(zip(COLUMNS, row, strict=True)) for row in mention_rows(each)] for each in results]
-        return _without(table, "mentions").append_column("mentions", pa.array(nested, pa.list_(MENTION)))
-    found = [(place, *row) for place, each in enumerate(results) for row in mention_rows(each)]
-    columns = list(zip(*found, strict=True)) or [()] * (1 + len(COLUMNS))
+        lists = [_nested(each) for each in _batches(results)]
+        return _without(table, "mentions").append_column("mentions", pa.chunked_array(lists, pa.list_(MENTION)))
     if pa.types.is_string_view(names.type):  # Polars' strings, which Arrow cannot take from
         names = names.cast(pa.large_string())
-    owners = names.take(pa.array(columns[0], pa.int64()))
-    flat = [pa.array(values, kind) for values, kind in zip(columns[1:], COLUMNS.values(), strict=True)]
-    return pa.table([owners, *flat], ["document", *COLUMNS])
+    parts = [_flat(names, first, each) for first, each in zip(count(0, _BATCH), _batches(results))]
+    return pa.concat_tables(parts) if parts else _flat(names, 0, [])
+
+
+def _batches(results: Iterable[Linked]) -> Iterator[list[Linked]]:
+    """Some documents at a time: as Python's objects, those of a million would not fit into memory."""
+    results = iter(results)
+    while batch := list(islice(results, _BATCH)):
+        yield batch
+
+
+def _nested(batch: list[Linked]) -> pa.Array:
+    """A list of mentions a document."""
+    ends = accumulate((len(each.mentions) for each in batch), initial=0)
+    mentions = pa.StructArray.from_arrays(_columns(batch), fields=list(MENTION))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), mentions)
+
+
+def _columns(batch: list[Linked]) -> list[pa.Array]:
+    rows = [row for each in batch for row in mention_rows(each)]
+    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    return [pa.array(each, kind) for each, kind in zip(columns, COLUMNS.values(), strict=True)]
+
+
+def _flat(names: pa.ChunkedArray, first: int, batch: list[Linked]) -> pa.Table:
+    """A row a mention; `first` is the place of the batch's first document in `names`."""
+    places = [place for place, each in enumerate(batch, first) for _ in each.mentions]
+    return pa.table([names.take(pa.array(places, pa.int64())), *_columns(batch)], ["document", *COLUMNS])
 
 
 def link_frame(linker: "Linker", frame: Any, text: str = "text", **options: Any) -> Any:

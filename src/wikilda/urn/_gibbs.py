@@ -1,14 +1,18 @@
-"""Gibbs sweeps over the mentions of a document."""
+"""Gibbs sweeps over the mentions of a document.
+
+Most visits change nothing. So what others put into the urn is kept and changed when a mention changes its topic, and
+the conditional of a mention is computed again only if another has changed since.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda._core.random import Stream, uniform
 from wikilda.urn._coreference import Parents
-from wikilda.urn._relatedness import Matrix
+from wikilda.urn._relatedness import Relations, fill_row
 
 _TINY = 1e-300
 FAR = 3.0  # mentions further off than so many times the reach count no more than any other
@@ -57,61 +61,60 @@ class State(NamedTuple):
     drawn: NDArray[np.int64]  # by token: the place of its candidate, or NIL
     counts: NDArray[np.float64]  # by topic: N_k
     pull: NDArray[np.float64]  # by topic: Σ_j R(k, z_j)
+    close: NDArray[np.float64]  # by candidate of a token: what mentions close by add because they are close
     unknown: NDArray[np.float64]  # by distinct string: how many of its mentions are NIL
     logs: NDArray[np.float64]  # by token: the log weight of what it means
     level: NDArray[np.float64]  # the sum of these over mentions that are not NIL, and their number
+    decay: NDArray[np.float64]  # by distance: how much more a mention close by counts
+    rows: NDArray[np.float32]  # of R, as far as they were read; the last is 0
+    slots: NDArray[np.int32]  # by topic: its row, or −1
+    sums: NDArray[np.float64]  # scratch
+    sizes: NDArray[np.int64]  # how many rows there are, and how often a mention has changed
+
+
+class Tally(NamedTuple):
+    """Conditionals, and their sums over the sweeps that count. A conditional is added when it is replaced."""
+
+    weights: NDArray[np.float64]  # of candidates, by the last conditional, not normalised
+    ends: NDArray[np.float64]  # sums of these from the first candidate of a token on
+    times: NDArray[np.float64]  # by token: Σ 1/total over visits with these weights
+    all_times: NDArray[np.float64]  # and over all
+    shares: NDArray[np.float64]
+    nil: NDArray[np.float64]
+    level: NDArray[np.float64]
+    best: NDArray[np.int64]  # by token: the place of the candidate with the largest weight
+    seen: NDArray[np.int64]  # by token: how many changes there were at its last visit
 
 
 @njit
-def gibbs(mentions: Mentions, related: Matrix, rules: Rules, stream: Stream) -> Posterior:
+def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream) -> Posterior:
     """The posterior of every candidate of every mention, and of NIL."""
-    offsets = mentions.offsets
-    size = len(mentions.places)
-    state = _start(mentions, related)
-    shares, from_base = np.zeros(len(mentions.numbers), np.float64), np.zeros(len(mentions.numbers), np.float64)
-    nil_shares, levels = np.zeros(size, np.float64), np.zeros(size, np.float64)
-    weights = np.empty(_longest(offsets), np.float64)
+    size, places = len(mentions.places), len(mentions.numbers)
+    state = _start(mentions, relations, rules)
+    tally = Tally(
+        np.zeros(places), np.zeros(places), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(size),
+        np.zeros(size), np.zeros(size, np.int64), np.full(size, np.int64(-1)),
+    )  # fmt: skip
     for sweep in range(rules.sweeps):
         for token in range(size):
-            start, end = offsets[token], offsets[token + 1]
-            level = _level(state, token)
-            total = _weigh(mentions, related, rules, state, token, weights)
-            nil = _nil_weight(mentions, rules, state, token, level, weights, total)
-            total += nil
-            if sweep >= rules.burn_in:
-                levels[token] += level
-                nil_shares[token] += nil / total
-                for at in range(start, end):
-                    shares[at] += weights[at - start] / total
-                    from_base[at] += mentions.base[at] * mentions.weights[at] / total
-            x = uniform(stream) * total
-            at = start
-            while at < end and x >= weights[at - start]:
-                x -= weights[at - start]
-                at += 1
-            if at == end and nil <= 0.0:
-                at = end - 1
-            log = np.log(max(weights[at - start], _TINY)) if at < end else 0.0
-            _move(mentions, related, state, token, at if at < end else np.int64(NIL), log)
-    kept = rules.sweeps - rules.burn_in
-    return Posterior(shares / kept, from_base / kept, nil_shares / kept, levels / kept)
+            _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
+    return _means(mentions, tally, rules.sweeps - rules.burn_in)
 
 
 @inner
-def _start(mentions: Mentions, related: Matrix) -> State:
+def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
     """Every mention begins with the candidate that has the largest share of the base measure."""
-    size, topics = len(mentions.places), len(related)
+    size, topics = len(mentions.places), len(relations.scales)
     names = np.int64(0)
     for name in mentions.names:
         names = max(names, name + 1)
     state = State(
-        np.full(size, np.int64(NIL)),
-        np.zeros(topics, np.float64),
-        np.zeros(topics, np.float64),
-        np.zeros(names, np.float64),
-        np.zeros(size, np.float64),
-        np.zeros(2, np.float64),
-    )
+        np.full(size, np.int64(NIL)), np.zeros(topics), np.zeros(topics), np.zeros(len(mentions.numbers)),
+        np.zeros(names), np.zeros(size), np.zeros(2), _decay(mentions.places, rules),
+        np.empty((topics + 1, topics), np.float32), np.full(topics, np.int32(-1)), np.empty(topics),
+        np.zeros(2, np.int64),
+    )  # fmt: skip
+    state.rows[topics] = np.float32(0)
     for token in range(size):
         state.unknown[mentions.names[token]] += 1.0
         best = mentions.offsets[token]
@@ -120,24 +123,73 @@ def _start(mentions: Mentions, related: Matrix) -> State:
                 best = at
         if best < mentions.offsets[token + 1]:
             log = np.log(max(mentions.weights[best] * mentions.base[best], _TINY))
-            _move(mentions, related, state, token, best, log)
+            _move(mentions, relations, state, token, best, log)
     return state
 
 
 @inner
-def _longest(offsets: NDArray[np.int64]) -> Whole:
-    longest = np.int64(1)
-    for token in range(len(offsets) - 1):
-        longest = max(longest, offsets[token + 1] - offsets[token])
-    return longest
+def _decay(places: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
+    """How much more mentions count, by their distance, up to the largest that matters or that there is."""
+    size = np.int64(0)
+    if rules.near > 0.0 and len(places):
+        size = min(np.int64(min(FAR * rules.reach, 1e9)), places[len(places) - 1] - places[0]) + 1
+    decay = np.empty(size)
+    for distance in range(size):
+        decay[distance] = rules.near * np.exp(-distance / rules.reach)
+    return decay
 
 
-@inner
-def _move(mentions: Mentions, related: Matrix, state: State, token: Whole, place: Whole, log: Real) -> None:
-    """Let a mention mean another candidate, or NIL; `pull` gains a row of R and loses one."""
+@bare
+def _visit(
+    mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole, counts: bool,
+    stream: Stream,
+) -> None:  # fmt: skip
+    """Draw a mention given all others."""
+    start, end = mentions.offsets[token], mentions.offsets[token + 1]
+    changed = tally.seen[token] != state.sizes[1]
+    if changed:
+        _weigh(mentions, relations, rules, state, tally, token)
+    level = _level(state, token)
+    nil = _nil_weight(mentions, rules, state, tally, token, level)
+    total = nil + (tally.ends[end - 1] if end > start else 0.0)
+    if counts:
+        tally.level[token] += level
+        tally.nil[token] += nil / total
+        tally.times[token] += 1.0 / total
+        tally.all_times[token] += 1.0 / total
+    at: Whole = state.drawn[token]
+    x = uniform(stream) * total
+    if at == NIL or x >= tally.ends[at] or (at > start and x < tally.ends[at - 1]):
+        changed = True
+        at = start
+        for place in range(start, end):
+            at += tally.ends[place] <= x
+        if at == end and nil <= 0.0:
+            at = end - 1
+    if changed:
+        weight: Real = tally.weights[at] if at < end else 1.0
+        _move(mentions, relations, state, token, at if at < end else np.int64(NIL), np.log(max(weight, _TINY)))
+    tally.seen[token] = state.sizes[1]
+
+
+@bare
+def _row(relations: Relations, state: State, topic: Whole) -> Whole:
+    """The row of a topic among those of R, or that of NIL."""
+    if topic == NIL:
+        return len(state.rows) - 1
+    if state.slots[topic] < 0:
+        state.slots[topic] = state.sizes[0]
+        state.sizes[0] += 1
+        fill_row(relations, topic, state.sums, state.rows[state.slots[topic]])
+    return np.int64(state.slots[topic])
+
+
+@bare
+def _move(mentions: Mentions, relations: Relations, state: State, token: Whole, place: Whole, log: Real) -> None:
+    """Let a mention mean another candidate, or NIL."""
     old_place = state.drawn[token]
-    old = mentions.numbers[old_place] if old_place != NIL else np.int32(NIL)
-    new = mentions.numbers[place] if place != NIL else np.int32(NIL)
+    old = np.int64(mentions.numbers[old_place]) if old_place != NIL else np.int64(NIL)
+    new = np.int64(mentions.numbers[place]) if place != NIL else np.int64(NIL)
     if old != NIL:
         state.level[0] -= state.logs[token]
         state.level[1] -= 1.0
@@ -148,23 +200,66 @@ def _move(mentions: Mentions, related: Matrix, state: State, token: Whole, place
     state.drawn[token] = place
     if old == new:
         return
+    state.sizes[1] += 1
     for topic, sign in ((old, -1.0), (new, 1.0)):
         if topic == NIL:
             state.unknown[mentions.names[token]] += sign
         else:
             state.counts[topic] += sign
-    if old == NIL:
-        for k in range(len(related)):
-            state.pull[k] += np.float64(related[new, k])
-    elif new == NIL:
-        for k in range(len(related)):
-            state.pull[k] -= np.float64(related[old, k])
-    else:
-        for k in range(len(related)):
-            state.pull[k] += np.float64(related[new, k]) - np.float64(related[old, k])
+    before, after = _row(relations, state, old), _row(relations, state, new)
+    _exchange(mentions, state, token, state.rows[before], state.rows[after])
 
 
-@inner
+@bare
+def _exchange(
+    mentions: Mentions, state: State, token: Whole, before: NDArray[np.float32], after: NDArray[np.float32]
+) -> None:
+    """Others lose a row of R and gain one, those close by more of it."""
+    for k in range(len(state.pull)):
+        state.pull[k] += np.float64(after[k]) - np.float64(before[k])
+    for step in (-1, 1):
+        other = token + step
+        while 0 <= other < len(mentions.places):
+            distance = abs(mentions.places[other] - mentions.places[token])
+            if distance >= len(state.decay):
+                break
+            for at in range(mentions.offsets[other], mentions.offsets[other + 1]):
+                topic = np.uint64(mentions.numbers[at])
+                state.close[at] += state.decay[distance] * (np.float64(after[topic]) - np.float64(before[topic]))
+            other += step
+
+
+@bare
+def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole) -> None:
+    """The conditional of a mention's candidates given all others, not normalised; the last one is added to its sum."""
+    start, end = mentions.offsets[token], mentions.offsets[token + 1]
+    weights, place = tally.weights, state.drawn[token]
+    for at in range(start, end):
+        tally.shares[at] += tally.times[token] * weights[at]
+    tally.times[token] = 0.0
+    own = state.rows[_row(relations, state, np.int64(mentions.numbers[place]) if place != NIL else np.int64(NIL))]
+    for at in range(start, end):
+        k = np.uint64(mentions.numbers[at])
+        urn = rules.repeats * (state.counts[k] - (1.0 if at == place else 0.0)) + state.pull[k] - np.float64(own[k])
+        weights[at] = mentions.base[at] + max(urn, 0.0) + max(state.close[at], 0.0)
+    parents = mentions.parents
+    for parent in range(parents.offsets[token], parents.offsets[token + 1]):
+        place = state.drawn[parents.tokens[parent]]
+        for at in range(start, end):
+            if place != NIL and mentions.numbers[place] == mentions.numbers[at]:
+                weights[at] += rules.coreference * parents.weights[parent]
+    total = 0.0
+    best: Whole = start
+    for at in range(start, end):
+        weights[at] *= mentions.weights[at]
+        total += weights[at]
+        tally.ends[at] = total
+        if weights[at] > weights[best]:
+            best = at
+    tally.best[token] = best
+
+
+@bare
 def _level(state: State, token: Whole) -> Real:
     """The mean log weight of what the other mentions mean; one more that fits badly counts with them.
 
@@ -175,21 +270,15 @@ def _level(state: State, token: Whole) -> Real:
     return total / (state.level[1] + (0.0 if known else 1.0))
 
 
-@inner
-def _nil_weight(
-    mentions: Mentions, rules: Rules, state: State, token: Whole, level: Real, weights: NDArray[np.float64], total: Real
-) -> Real:
+@bare
+def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, token: Whole, level: Real) -> Real:
     """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are.
 
     Its rival is the best candidate, not all of them: many that fit a little are no reason to believe in one.
     """
-    start = np.int64(mentions.offsets[token])
-    best: Whole = start
-    if start == mentions.offsets[token + 1]:
+    if mentions.offsets[token] == mentions.offsets[token + 1]:
         return 1.0
-    for at in range(start + 1, mentions.offsets[token + 1]):
-        if weights[at - start] > weights[best - start]:
-            best = at
+    best, total = tally.best[token], tally.ends[mentions.offsets[token + 1] - 1]
     if mentions.nil[best] <= 0.0:
         return 0.0
     own = 1.0 if state.drawn[token] == NIL else 0.0
@@ -198,54 +287,14 @@ def _nil_weight(
     for at in range(parents.offsets[token], parents.offsets[token + 1]):
         if parents.surnames[at] and state.drawn[parents.tokens[at]] == NIL:
             urn += rules.coreference * parents.weights[at]
-    return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(weights[best - start], _TINY)
+    return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(tally.weights[best], _TINY)
 
 
 @inner
-def _weigh(
-    mentions: Mentions, related: Matrix, rules: Rules, state: State, token: int, weights: NDArray[np.float64]
-) -> Real:
-    """The conditional of a mention's candidates given all others, not normalised; returns its sum."""
-    start, end = mentions.offsets[token], mentions.offsets[token + 1]
-    old = mentions.numbers[state.drawn[token]] if state.drawn[token] != NIL else np.int32(NIL)
-    for at in range(start, end):
-        k = mentions.numbers[at]
-        own = 1.0 if k == old else 0.0
-        urn = rules.repeats * (state.counts[k] - own) + state.pull[k]
-        if old != NIL:
-            urn -= np.float64(related[old, k])
-        weights[at - start] = mentions.base[at] + max(urn, 0.0)
-    _add_near(mentions, related, rules, state, token, weights)
-    parents = mentions.parents
-    for parent in range(parents.offsets[token], parents.offsets[token + 1]):
-        place = state.drawn[parents.tokens[parent]]
-        for at in range(start, end):
-            if place != NIL and mentions.numbers[place] == mentions.numbers[at]:
-                weights[at - start] += rules.coreference * parents.weights[parent]
-    total = 0.0
-    for at in range(start, end):
-        weights[at - start] *= mentions.weights[at]
-        total += weights[at - start]
-    return total
-
-
-@inner
-def _add_near(
-    mentions: Mentions, related: Matrix, rules: Rules, state: State, token: int, weights: NDArray[np.float64]
-) -> None:
-    """What mentions close by add because they are close."""
-    if rules.near <= 0.0:
-        return
-    start, end = mentions.offsets[token], mentions.offsets[token + 1]
-    for step in (-1, 1):
-        other = token + step
-        while 0 <= other < len(state.drawn):
-            distance = np.float64(abs(mentions.places[other] - mentions.places[token]))
-            if distance > FAR * rules.reach:
-                break
-            if state.drawn[other] != NIL:
-                share = rules.near * np.exp(-distance / rules.reach)
-                z = mentions.numbers[state.drawn[other]]
-                for at in range(start, end):
-                    weights[at - start] += share * np.float64(related[z, mentions.numbers[at]])
-            other += step
+def _means(mentions: Mentions, tally: Tally, sweeps: Whole) -> Posterior:
+    from_base = np.empty(len(mentions.numbers))
+    for token in range(len(mentions.places)):
+        for at in range(mentions.offsets[token], mentions.offsets[token + 1]):
+            tally.shares[at] += tally.times[token] * tally.weights[at]
+            from_base[at] = mentions.base[at] * mentions.weights[at] * tally.all_times[token] / sweeps
+    return Posterior(tally.shares / sweeps, from_base, tally.nil / sweeps, tally.level / sweeps)

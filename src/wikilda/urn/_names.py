@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda._core.jit import njit
+from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.name_index import name_index
 from wikilda.knowledge.types import TYPES, Types
@@ -27,6 +27,8 @@ Row = tuple[NDArray[np.uint32], NDArray[np.float64]]
 _NIL_EXACT, _NIL_PART, _NIL_UNLIKE = -0.9, 0.8, 0.5
 _NIL_FULL = -4.0  # in place of the first for a title of several words: chosen, on the same data
 _NIL_TYPES = {"person": -1.7, "organisation": -0.75}
+NEVER_LINKED = 4000.0  # the chance of a new meaning, to what is typical, of a string that the wiki never linked
+_SAMPLED = 1 << 20  # strings by which the typical chance of a new meaning is judged
 _INHERITED = 4  # candidates that a name has from each of its parents
 _NO_ROW: Row = (np.empty(0, np.uint32), np.empty(0, np.float64))
 
@@ -143,9 +145,29 @@ def new_meaning(symbols: Numbers, offsets: Numbers, counts: NDArray[np.uint32]) 
     found = np.ones(len(symbols), np.float64)
     for at in range(len(symbols)):
         if symbols[at] >= 0:
-            start, end = offsets[symbols[at]], offsets[symbols[at] + 1]
-            total = 0.0
-            for place in range(start, end):
-                total += np.float64(counts[place])
-            found[at] = min((0.5 + 0.5 * np.float64(end - start)) / (0.5 + total), 1.0)
+            found[at] = _chance(symbols[at], offsets, counts)[0]
     return found
+
+
+@njit
+def typical_new_meaning(offsets: Numbers, counts: NDArray[np.uint32]) -> Real:
+    """The geometric mean of that probability over the links of a wiki: how much its counts are worth.
+
+    Of many strings, an even sample is taken.
+    """
+    logs = links = 0.0
+    for symbol in range(0, len(offsets) - 1, (len(offsets) - 1) // _SAMPLED + 1):
+        chance, total = _chance(symbol, offsets, counts)
+        logs += total * np.log(chance)
+        links += total
+    return np.exp(logs / max(links, 1.0))
+
+
+@inner
+def _chance(symbol: Whole, offsets: Numbers, counts: NDArray[np.uint32]) -> tuple[Real, Real]:
+    """The probability of a new meaning, and the links of the string."""
+    start, end = offsets[symbol], offsets[symbol + 1]
+    total = 0.0
+    for place in range(start, end):
+        total += np.float64(counts[place])
+    return min((0.5 + 0.5 * np.float64(end - start)) / (0.5 + total), 1.0), total

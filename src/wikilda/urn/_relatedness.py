@@ -6,6 +6,9 @@ and to it,
     R(k, k') = (links · A_kk' + shared · Σ_n A_kn A_nk' / log(2 + d_n)) / √(d_k d_k')
 
 A neighbour that everything is linked to says little, and so does a link of a topic that has very many.
+
+Sweeps read the rows of topics that are drawn, which are few among the candidates: what a row is made of is prepared
+once a document, and rows are made when they are read.
 """
 
 from typing import NamedTuple
@@ -13,11 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, inner, njit
-from wikilda._core.seen_twice_filter import clear, log_size, mark, seen_again
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.knowledge.graph import Graph
-from wikilda.lda.packet import number_of
-from wikilda.lda.similarity import group, place_of
 
 
 class Neighbours(NamedTuple):
@@ -73,45 +73,95 @@ def _merge(graph: Graph, topic: Whole, hub: Whole, found: NDArray[np.uint32], co
 
 Matrix = NDArray[np.float32]
 
+_MULTIPLIER, _MASK = np.uint64(0x9E3779B1), np.uint64(0xFFFFFFFF)
+
+
+class Gains(NamedTuple):
+    """What some pairs of topics are related by besides: of topic i with members[…] from offsets[i] on."""
+
+    offsets: NDArray[np.int64]
+    members: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    def padded(self, topics: int) -> "Gains":
+        """The same for more topics, which gain nothing."""
+        none = np.full(topics + 1 - len(self.offsets), self.offsets[-1])
+        return self._replace(offsets=np.concatenate((self.offsets, none)))
+
+
+class Relations(NamedTuple):
+    """What rows of R are made of. A page is a neighbour of a topic; the first pages are the topics themselves."""
+
+    scales: NDArray[np.float64]  # by topic: 1/√d_k
+    offsets: NDArray[np.int64]  # by topic: its neighbours that are topics or that others have, too
+    pages: NDArray[np.int32]
+    starts: NDArray[np.int64]  # by page: the topics that have it as a neighbour
+    members: NDArray[np.int32]
+    weights: NDArray[np.float64]  # by page: shared / log(2 + d_n), or 0 if only one topic has it
+    links: NDArray[np.float64]  # one number
+    gains: Gains
+
 
 @njit
-def relatedness(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real) -> Matrix:
-    """R of all pairs of topics; 0 on the diagonal."""
-    related = np.zeros((len(topics), len(topics)), np.float32)
-    sums = np.zeros(len(topics), np.float64)
-    pages, owners = _shared(neighbours)
-    linkers = group(pages, owners)
-    entry: Whole = np.int64(0)
-    for i in range(len(topics)):
-        sums[:] = 0.0
-        while entry < len(pages) and owners[entry] == i:
-            slot = place_of(linkers.keys, pages[entry])
-            weight = shared / np.log(2.0 + _degree(graph, pages[entry]))
-            for at in range(linkers.starts[slot], linkers.starts[slot + 1]):
-                sums[linkers.members[at]] += weight
-            entry += 1
-        for at in range(neighbours.offsets[i], neighbours.offsets[i + 1]):
-            j = number_of(topics, neighbours.topics[at])
-            if j >= 0:
-                sums[j] += links
-        for j in range(len(topics)):
-            if sums[j] > 0.0 and j != i:
-                related[i, j] = sums[j] / np.sqrt(np.float64(_size(neighbours, i)) * np.float64(_size(neighbours, j)))
-    _both_ways(related)
-    return related
+def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, links: Real, shared: Real) -> Relations:
+    """Prepare R of some topics."""
+    pages, keys, count = number_pages(topics, neighbours.topics)
+    starts = np.zeros(count + 1, np.int64)
+    for page in pages:
+        starts[page + 1] += 1
+    weights = np.zeros(count, np.float64)
+    for page in range(count):
+        if starts[page + 1] > 1:
+            weights[page] = shared / np.log(2.0 + _degree(graph, keys[page]))
+        starts[page + 1] += starts[page]
+    ends, members = starts[:count].copy(), np.empty(len(pages), np.int32)
+    offsets, scales = np.zeros(len(topics) + 1, np.int64), np.empty(len(topics), np.float64)
+    kept = np.int64(0)
+    for k in range(len(topics)):
+        for at in range(neighbours.offsets[k], neighbours.offsets[k + 1]):
+            page = pages[at]
+            members[ends[page]] = k
+            ends[page] += 1
+            if page < len(topics) or weights[page] > 0.0:
+                pages[kept] = page
+                kept += 1
+        offsets[k + 1] = kept
+        scales[k] = 1.0 / np.sqrt(max(np.float64(neighbours.offsets[k + 1] - neighbours.offsets[k]), 1.0))
+    none = Gains(np.zeros(len(topics) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
+    return Relations(scales, offsets, pages[:kept], starts, members, weights, np.full(1, np.float64(links)), none)
 
 
 @inner
-def _both_ways(related: Matrix) -> None:
-    """Of a hub's list a link may be left out that the other topic's list has: it counts for both."""
-    for i in range(len(related)):
-        for j in range(i):
-            related[i, j] = related[j, i] = max(related[i, j], related[j, i])
+def number_pages(
+    topics: NDArray[np.uint32], neighbours: NDArray[np.uint32]
+) -> tuple[NDArray[np.int32], NDArray[np.uint32], Whole]:
+    """Number the pages: those of all neighbours, the pages by number, and how many there are."""
+    log = np.int64(4)
+    while (np.int64(1) << log) < 2 * (len(topics) + len(neighbours)):
+        log += 1
+    table, shift = np.full(np.int64(1) << log, np.int32(-1)), np.uint64(32 - log)
+    keys, pages = np.empty(len(topics) + len(neighbours), np.uint32), np.empty(len(neighbours), np.int32)
+    for k in range(len(topics)):
+        keys[k] = topics[k]
+        table[_slot(table, keys, topics[k], shift)] = k
+    count = np.int64(len(topics))
+    for at in range(len(neighbours)):
+        slot = _slot(table, keys, neighbours[at], shift)
+        if table[slot] < 0:
+            keys[count] = neighbours[at]
+            table[slot] = count
+            count += 1
+        pages[at] = table[slot]
+    return pages, keys, count
 
 
-@inner
-def _size(neighbours: Neighbours, at: Whole) -> Whole:
-    return max(neighbours.offsets[at + 1] - neighbours.offsets[at], np.int64(1))
+@bare
+def _slot(table: NDArray[np.int32], keys: NDArray[np.uint32], key: np.uint32, shift: np.uint64) -> Whole:
+    """Where the number of a page is in the hash table, or the free place where it would be."""
+    slot = np.int64((np.uint64(key) * _MULTIPLIER & _MASK) >> shift)
+    while table[slot] >= 0 and keys[table[slot]] != key:
+        slot = (slot + 1) & (len(table) - 1)
+    return slot
 
 
 @inner
@@ -120,19 +170,35 @@ def _degree(graph: Graph, topic: Whole) -> Real:
     return np.float64(out + graph.in_offsets[topic + 1] - graph.in_offsets[topic])
 
 
-@inner
-def _shared(neighbours: Neighbours) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Neighbours that more than one topic has, as far as marks tell: (page, number of the topic)."""
-    log = log_size(len(neighbours.topics))
-    marks = np.empty(np.int64(1) << (log - 5), np.uint64)
-    shift = clear(marks, log)
-    for topic in neighbours.topics:
-        mark(marks, shift, np.uint64(topic))
-    pages, owners = np.empty(len(neighbours.topics), np.int64), np.empty(len(neighbours.topics), np.int32)
-    count = np.int64(0)
-    for i in range(len(neighbours.offsets) - 1):
-        for at in range(neighbours.offsets[i], neighbours.offsets[i + 1]):
-            if seen_again(marks, shift, np.uint64(neighbours.topics[at])):
-                pages[count], owners[count] = neighbours.topics[at], i
-                count += 1
-    return pages[:count], owners[:count]
+@bare
+def fill_row(made: Relations, k: Whole, sums: NDArray[np.float64], row: NDArray[np.float32]) -> None:
+    """R of a topic and all others; 0 with itself. A link counts if either of two lists has it: hubs' are thinned."""
+    size = len(made.scales)
+    for j in range(size):
+        sums[j] = 0.0
+    for at in range(made.starts[k], made.starts[k + 1]):
+        sums[made.members[at]] = made.links[0]
+    for at in range(made.offsets[k], made.offsets[k + 1]):
+        if made.pages[at] < size:
+            sums[made.pages[at]] = made.links[0]
+    for at in range(made.offsets[k], made.offsets[k + 1]):
+        page = made.pages[at]
+        weight = made.weights[page]
+        if weight > 0.0:
+            for member in range(made.starts[page], made.starts[page + 1]):
+                sums[made.members[member]] += weight
+    sums[k] = 0.0
+    for j in range(size):
+        row[j] = sums[j] * made.scales[k] * made.scales[j]
+    for at in range(made.gains.offsets[k], made.gains.offsets[k + 1]):
+        row[made.gains.members[at]] += made.gains.values[at]
+
+
+@njit
+def rows_of(made: Relations, chosen: NDArray[np.int64]) -> Matrix:
+    """The rows of R of some of the topics."""
+    related = np.empty((len(chosen), len(made.scales)), np.float32)
+    sums = np.empty(len(made.scales), np.float64)
+    for number in range(len(chosen)):
+        fill_row(made, chosen[number], sums, related[number])
+    return related

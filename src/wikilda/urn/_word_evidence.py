@@ -9,66 +9,135 @@ speaks of them, but together with their neighbours they do: with N the neighbour
 which is the cosine with the sum of the neighbours' vectors, if those have a cosine of `overlap` with each other.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, inner, njit
-from wikilda._core.prefetch import ask_for
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Neighbours
 
 Vector = NDArray[np.float64]
 
-_AHEAD = 24  # entries of a row: topics lie anywhere in memory
+_1, _6, _63 = np.uint64(1), np.uint64(6), np.uint64(63)
+_LEAST = np.float32(1e-30)  # length of a topic's vector
+
+
+class WordTable(NamedTuple):
+    """λ̂ of words, the sums of its rows as far as they are known (0: not yet), and the lengths of topics' vectors."""
+
+    rows: Parameters
+    totals: NDArray[np.float64]
+    lengths: NDArray[np.float32]
+
+
+class Scratch(NamedTuple):
+    """A 0 and a bit that is not set for every topic, of one thread; whoever uses it leaves it so.
+
+    Of the entries of words few belong to topics that are asked for: the bits, which fit a cache, tell which.
+    """
+
+    values: NDArray[np.float32]
+    marks: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, topics: int) -> "Scratch":
+        """A clean one."""
+        return cls(np.zeros(topics, np.float32), np.zeros((topics >> 6) + 1, np.uint64))
+
+
+@bare
+def mark_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
+    """Ask for topics."""
+    for topic in topics:
+        scratch.marks[np.uint64(topic) >> _6] |= _1 << (np.uint64(topic) & _63)
+
+
+@bare
+def clear_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
+    """Forget topics, and what was added for them."""
+    for topic in topics:
+        scratch.marks[np.uint64(topic) >> _6] = np.uint64(0)
+        scratch.values[topic] = np.float32(0)
+
+
+@bare
+def is_marked(scratch: Scratch, topic: np.uint64) -> bool:
+    """Whether a topic is asked for."""
+    return bool((scratch.marks[topic >> _6] >> (topic & _63)) & _1)
+
+
+@bare
+def total_of(table: WordTable, word: Whole) -> Real:
+    """The sum of a word's row. Threads that compute it at the same time find the same."""
+    if table.totals[word] == 0.0:
+        total = 0.0
+        for at in range(table.rows.offsets[word], table.rows.offsets[word + 1]):
+            total += np.float64(table.rows.values[at])
+        table.totals[word] = max(total, 1e-30)  # single precision does not reach further
+    return table.totals[word]
+
+
+@bare
+def _add_word(table: WordTable, word: Whole, weight: Real, least: np.float32, scratch: Scratch) -> None:
+    """Add a word's part of the cosines of the topics that are asked for."""
+    scale = np.float32(weight / np.sqrt(total_of(table, word)))
+    for at in range(np.uint64(table.rows.offsets[word]), np.uint64(table.rows.offsets[word + 1])):
+        topic = np.uint64(table.rows.topics[at])
+        if is_marked(scratch, topic):
+            scratch.values[topic] += scale * np.sqrt(table.rows.values[at]) / max(table.lengths[topic], least)
 
 
 @njit
 def word_evidence(
-    words: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    rows: Parameters,
-    lengths: NDArray[np.float32],
-    topics: NDArray[np.uint32],
-    neighbours: Neighbours,
-    overlap: Real,
-    scratch: NDArray[np.float32],
-) -> Vector:
-    """E of some topics, for a document's distinct words; `scratch` holds a 0 for every topic, before and after."""
+    words: NDArray[np.int64], counts: NDArray[np.int64], table: WordTable, topics: NDArray[np.uint32],
+    neighbours: Neighbours, overlap: Real, scratch: Scratch,
+) -> Vector:  # fmt: skip
+    """E of some topics, for a document's distinct words."""
+    mark_all(scratch, topics)
+    mark_all(scratch, neighbours.topics)
     norm = _norm(counts)
     for number in range(len(words)):
-        start, end = rows.offsets[words[number]], rows.offsets[words[number] + 1]
-        weight = _weight(rows.values[start:end], counts[number], norm)
-        for at in range(start, end):
-            if at + _AHEAD < end:
-                soon = np.uint64(rows.topics[at + _AHEAD])
-                ask_for(lengths, soon, np.uint64(0))
-                ask_for(scratch, soon, np.uint64(0))
-            length = max(lengths[rows.topics[at]], np.float32(1e-30))
-            scratch[rows.topics[at]] += np.float32(weight * np.sqrt(np.float64(rows.values[at])) / length)
+        _add_word(table, words[number], (1.0 + np.log(counts[number])) / norm, _LEAST, scratch)
     evidence = np.empty(len(topics), np.float64)
     for i in range(len(topics)):
-        total = np.float64(scratch[topics[i]])
+        total = np.float64(scratch.values[topics[i]])
         for at in range(neighbours.offsets[i], neighbours.offsets[i + 1]):
-            total += np.float64(scratch[neighbours.topics[at]])
+            total += np.float64(scratch.values[neighbours.topics[at]])
         evidence[i] = total * _scale(neighbours, i, overlap)
-    for number in range(len(words)):
-        for at in range(rows.offsets[words[number]], rows.offsets[words[number] + 1]):
-            scratch[rows.topics[at]] = np.float32(0)
+    clear_all(scratch, topics)
+    clear_all(scratch, neighbours.topics)
     return evidence
+
+
+@njit
+def word_scores(
+    words: NDArray[np.int64], often: Vector, table: WordTable, topics: NDArray[np.uint32], scratch: Scratch
+) -> Vector:
+    """How well words that occur so often go with topics; those with short vectors do not count for more."""
+    mark_all(scratch, topics)
+    for number in range(len(words)):
+        _add_word(table, words[number], often[number], np.float32(1), scratch)
+    scores = np.empty(len(topics), np.float64)
+    for i in range(len(topics)):
+        scores[i] = scratch.values[topics[i]]
+    clear_all(scratch, topics)
+    return scores
 
 
 @njit
 def word_parts(
     words: NDArray[np.int64],
     counts: NDArray[np.int64],
-    rows: Parameters,
-    lengths: NDArray[np.float32],
+    table: WordTable,
     topics: NDArray[np.uint32],
     neighbours: Neighbours,
     chosen: NDArray[np.int64],
     overlap: Real,
 ) -> NDArray[np.float64]:
     """What each word adds to E of chosen topics (numbers in `topics`), by topic and word."""
+    rows, lengths = table.rows, table.lengths
     last = np.full(len(lengths), -1, np.int32)  # of each page's owners: the chosen topics that it counts for
     most = len(chosen)
     for i in chosen:
@@ -86,11 +155,11 @@ def word_parts(
     parts = np.zeros((len(chosen), len(words)), np.float64)
     for number in range(len(words)):
         start, end = rows.offsets[words[number]], rows.offsets[words[number] + 1]
-        weight = _weight(rows.values[start:end], counts[number], norm)
+        weight = (1.0 + np.log(counts[number])) / (norm * np.sqrt(total_of(table, words[number])))
         for at in range(start, end):
             entry = last[rows.topics[at]]
             while entry >= 0:
-                length = max(lengths[rows.topics[at]], np.float32(1e-30))
+                length = max(lengths[rows.topics[at]], _LEAST)
                 parts[owners[entry], number] += weight * np.sqrt(np.float64(rows.values[at])) / length
                 entry = before[entry]
     for owner in range(len(chosen)):
@@ -105,15 +174,6 @@ def _norm(counts: NDArray[np.int64]) -> Real:
     for count in counts:
         norm += (1.0 + np.log(count)) ** 2
     return np.sqrt(max(norm, 1e-300))
-
-
-@inner
-def _weight(values: NDArray[np.float32], count: Whole, norm: Real) -> Real:
-    """What √λ̂ of a word is multiplied by: its entry in the document's vector, over the root of its row's sum."""
-    total = 0.0
-    for value in values:
-        total += np.float64(value)
-    return (1.0 + np.log(count)) / (norm * np.sqrt(max(total, 1e-300)))
 
 
 @inner

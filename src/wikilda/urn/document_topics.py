@@ -18,7 +18,8 @@ from wikilda._core.jit import Real, Whole, njit
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
-from wikilda.urn._relatedness import neighbours_of, relatedness
+from wikilda.urn._relatedness import neighbours_of, number_pages, relations, rows_of
+from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
 from wikilda.urn.urn import Drawn, Urn
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -47,9 +48,8 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
         return topics, np.empty(0, np.float64)
     mass = np.zeros(len(topics), np.float64)
     mass[np.searchsorted(topics, linked)] = _MENTION * mentioned
-    table, model = urn.model.words, urn.model
-    lengths = model.word_sums[topics] / model.settings.mass_words
-    ratios = likelihood_ratios(words, topics, table, lengths, _SMOOTHING)
+    lengths = urn.model.word_sums[topics] / urn.model.settings.mass_words
+    ratios = likelihood_ratios(words, topics, urn.words, lengths, _SMOOTHING, urn.scratch())
     shares = _shares(mass, often, ratios)
     order = np.lexsort((topics, -shares))
     order = order[shares[order] >= _LEAST]
@@ -72,21 +72,37 @@ def _related(
     often: NDArray[np.float64],
 ) -> NDArray[np.uint32]:  # fmt: skip
     """Topics that the words go with: neighbours of what is linked, or any where nothing is."""
-    scratch, rows = urn.scratch(), urn.model.words
-    touched = add_cosines(words, often, rows, urn.lengths, scratch)
     if len(linked):
         near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
-        pages, links = np.unique(near.topics, return_counts=True)
-        pages = pages[(links > 1) | (len(linked) == 1)]
+        pages = in_several(near.topics, 2 if len(linked) > 1 else 1)
     else:
-        pages = touched
-    scores = scratch[pages].astype(np.float64)
-    scratch[touched] = 0.0
+        pages = _topics_of(words, urn.model.words)
+    scores = word_scores(words, often, urn.words, pages, urn.scratch())
+    pages, scores = pages[scores > 0], scores[scores > 0]
     if len(linked):
         best = np.sort(np.lexsort((pages, -scores))[:_LOOKED_AT])
         pages, scores = pages[best], scores[best] * _pull(urn, linked, mentioned, pages[best])
     best = np.lexsort((pages, -scores))[:_MOST_RELATED]
-    return pages[best[scores[best] > 0]].astype(np.uint32)
+    return pages[best[scores[best] > 0]]
+
+
+def _topics_of(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]:
+    """The topics that any of some words goes with."""
+    found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
+    return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+
+
+@njit
+def in_several(topics: NDArray[np.uint32], times: Whole) -> NDArray[np.uint32]:
+    """The topics that occur at least so many times, each once."""
+    pages, keys, count = number_pages(topics[:0], topics)
+    seen, found, kept = np.zeros(count, np.int64), np.empty(count, np.uint32), np.int64(0)
+    for page in pages:
+        seen[page] += 1
+        if seen[page] == times:
+            found[kept] = keys[page]
+            kept += 1
+    return found[:kept]
 
 
 def _pull(
@@ -96,56 +112,31 @@ def _pull(
     s, graph = urn.settings, urn.knowledge.graph
     topics = np.union1d(linked, pages).astype(np.uint32)
     near = neighbours_of(graph, topics, _MOST_NEIGHBOURS)
-    related = relatedness(graph, topics, near, s.link_weight, s.shared_neighbour_weight)
-    rows, columns = np.searchsorted(topics, linked), np.searchsorted(topics, pages)
-    pulled: NDArray[np.float64] = np.minimum(mentioned, 3.0) @ related[np.ix_(rows, columns)]
+    made = relations(graph, topics, near, s.link_weight, s.shared_neighbour_weight)
+    related = rows_of(made, np.searchsorted(topics, linked))
+    pulled: NDArray[np.float64] = np.minimum(mentioned, 3.0) @ related[:, np.searchsorted(topics, pages)]
     return pulled
 
 
 @njit
-def add_cosines(
-    words: NDArray[np.int64], often: NDArray[np.float64], rows: Parameters, lengths: NDArray[np.float32],
-    scratch: NDArray[np.float32],
-) -> NDArray[np.uint32]:  # fmt: skip
-    """Add to `scratch` how well a document's words go with each topic; gives the topics that any goes with."""
-    count = np.int64(0)
-    for word in words:
-        count += rows.offsets[word + 1] - rows.offsets[word]
-    touched = np.empty(count, np.uint32)
-    count = np.int64(0)
-    for number in range(len(words)):
-        total = 0.0
-        for at in range(rows.offsets[words[number]], rows.offsets[words[number] + 1]):
-            total += np.float64(rows.values[at])
-        for at in range(rows.offsets[words[number]], rows.offsets[words[number] + 1]):
-            topic = rows.topics[at]
-            if scratch[topic] == 0.0:
-                touched[count] = topic
-                count += 1
-            weight = often[number] * np.sqrt(np.float64(rows.values[at]) / max(total, 1e-300))
-            scratch[topic] += np.float32(weight / max(np.float64(lengths[topic]), 1.0))
-    return touched[:count].copy()
-
-
-@njit
 def likelihood_ratios(
-    words: NDArray[np.int64], topics: NDArray[np.uint32], rows: Parameters, lengths: NDArray[np.float64], mu: Real
-) -> NDArray[np.float64]:
+    words: NDArray[np.int64], topics: NDArray[np.uint32], table: WordTable, lengths: NDArray[np.float64], mu: Real,
+    scratch: Scratch,
+) -> NDArray[np.float64]:  # fmt: skip
     """φ_kw / P(w) of a document's words (rows) and topics (columns)."""
+    rows = table.rows
     symbols: Whole = len(rows.offsets) - 1
     ratios = np.empty((len(words), len(topics)), np.float64)
     for column in range(len(topics)):
         ratios[:, column] = mu / (lengths[column] + mu)
+    mark_all(scratch, topics)
     for number in range(len(words)):
-        start, end = rows.offsets[words[number]], rows.offsets[words[number] + 1]
-        total = 0.0
-        for at in range(start, end):
-            total += np.float64(rows.values[at])
-        for at in range(start, end):
-            column = number_of(topics, rows.topics[at])
-            if column >= 0:
-                share = np.float64(rows.values[at]) / max(total, 1e-300)
-                ratios[number, column] += symbols * share / (lengths[column] + mu)
+        total = total_of(table, words[number])
+        for at in range(np.uint64(rows.offsets[words[number]]), np.uint64(rows.offsets[words[number] + 1])):
+            if is_marked(scratch, np.uint64(rows.topics[at])):
+                column = number_of(topics, rows.topics[at])
+                ratios[number, column] += symbols * np.float64(rows.values[at]) / total / (lengths[column] + mu)
+    clear_all(scratch, topics)
     return ratios
 
 
@@ -153,9 +144,23 @@ def _shares(mass: NDArray[np.float64], often: NDArray[np.float64], ratios: NDArr
     """θ by expectation maximisation, without the background's."""
     whole = np.append(mass, _BACKGROUND)
     table = np.column_stack((ratios, np.ones(len(often))))
-    theta: NDArray[np.float64] = (whole + 1.0) / (whole + 1.0).sum()
+    return maximise(whole, often, table)[:-1]
+
+
+@njit
+def maximise(whole: NDArray[np.float64], often: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """θ, from the mass that each topic has by itself and what it takes of each word."""
+    theta, taken = whole + 1.0, np.empty(len(whole), np.float64)
     for _ in range(_STEPS):
-        joint = table * theta
-        taken = often @ (joint / joint.sum(1, keepdims=True)) if len(often) else np.zeros(len(theta))
-        theta = (whole + taken) / (whole + taken).sum()
-    return theta[:-1]
+        taken[:] = whole
+        for number in range(len(often)):
+            total = 0.0
+            for k in range(len(theta)):
+                total += table[number, k] * theta[k]
+            for k in range(len(theta)):
+                taken[k] += often[number] / total * table[number, k] * theta[k]
+        theta[:] = taken
+    total = 0.0
+    for share in theta:
+        total += share
+    return theta / total

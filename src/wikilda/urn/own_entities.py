@@ -24,6 +24,7 @@ from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.types import TYPES
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import tokens_of
 from wikilda.urn._candidates import Candidates
@@ -56,8 +57,6 @@ class OwnEntity:
         for name in (self.title, *self.names):
             if not isinstance(name, str) or not folded(name):
                 raise InputError(f"entities: {str(name)[:100]!r} is no name: it has no letters or digits.")
-        from wikilda.knowledge.types import TYPES  # which imports Arrow
-
         if self.type is not None and self.type not in TYPES:
             raise InputError(f"entities: there is no type {str(self.type)[:100]!r}; there are {', '.join(TYPES)}.")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import find
 from wikilda._core.jit import Real, inner, njit
 from wikilda.model.model import Parameters
-from wikilda.urn._relatedness import Matrix
+from wikilda.urn._relatedness import Gains
 from wikilda.urn.context_evidence import UNIT, Taught
 
 _LEAST = 3 * UNIT // 10  # share of a mention's posterior from which on a document has a topic
@@ -58,39 +58,37 @@ def pairs_of(documents: list[Presence]) -> Pairs:
 
 
 @njit
-def add_pairs(
-    related: Matrix, topics: NDArray[np.uint32], pairs: Parameters, documents: Real, own: Presence, weight: Real
-) -> None:
-    """Add to the relatedness of topics (sorted) what was learned from other documents than `own`."""
+def pair_gains(topics: NDArray[np.uint32], pairs: Parameters, documents: Real, own: Presence, weight: Real) -> Gains:
+    """What the relatedness of topics (sorted) gains by what was learned from other documents than `own`."""
     counts, mine = np.zeros(len(topics), np.float64), np.zeros(len(topics), np.int64)
+    most = np.int64(0)
     for i in range(len(topics)):
         at = find(own.topics, 0, len(own.topics), topics[i])
         mine[i] = own.shares[at] if at >= 0 else 0
-        at = find(pairs.topics, pairs.offsets[topics[i]], pairs.offsets[topics[i] + 1], topics[i])
+        start, end = pairs.offsets[topics[i]], pairs.offsets[topics[i] + 1]
+        at = find(pairs.topics, start, end, topics[i])
         counts[i] = (np.float64(pairs.values[at]) if at >= 0 else 0.0) - mine[i] / UNIT
+        most += min(end - start, np.int64(len(topics)))
+    offsets, members = np.zeros(len(topics) + 1, np.int64), np.empty(most, np.int32)
+    values, size = np.empty(most, np.float32), np.int64(0)
     for i in range(len(topics)):
         start, end = pairs.offsets[topics[i]], pairs.offsets[topics[i] + 1]
-        if end - start < len(topics) - i:
-            for at in range(start, end):
-                j = find(topics, i + 1, len(topics), pairs.topics[at])
-                if j >= 0:
-                    _add(related, i, j, pairs.values[at], mine, counts, documents, weight)
-        else:
-            for j in range(i + 1, len(topics)):
-                at = find(pairs.topics, start, end, topics[j])
-                if at >= 0:
-                    _add(related, i, j, pairs.values[at], mine, counts, documents, weight)
+        few = end - start < len(topics)  # the shorter list is gone through, and the longer searched
+        for step in range(end - start if few else len(topics)):
+            j = find(topics, 0, len(topics), pairs.topics[start + step]) if few else np.int64(step)
+            at = start + step if few else find(pairs.topics, start, end, topics[step])
+            if at >= 0 and j >= 0 and j != i:
+                others = np.float64(pairs.values[at]) - (mine[i] * mine[j] // UNIT) / UNIT
+                gain = _gain(others, counts[i], counts[j], documents)
+                if gain > 0.0:
+                    members[size], values[size] = j, weight * gain
+                    size += 1
+        offsets[i + 1] = size
+    return Gains(offsets, members[:size], values[:size])
 
 
 @inner
-def _add(
-    related: Matrix, i: int, j: int, together: Real, mine: NDArray[np.int64], counts: NDArray[np.float64],
-    documents: Real, weight: Real,
-) -> None:  # fmt: skip
-    others = np.float64(together) - (mine[i] * mine[j] // UNIT) / UNIT
-    if others <= 0.0:
-        return
-    gain = np.log((others + 1.0) / (max(counts[i], 0.0) * max(counts[j], 0.0) / documents + 1.0))
-    if gain > 0.0:
-        related[i, j] += np.float32(weight * gain)
-        related[j, i] = related[i, j]
+def _gain(together: Real, first: Real, second: Real, documents: Real) -> Real:
+    if together <= 0.0:
+        return 0.0
+    return np.log((together + 1.0) / (max(first, 0.0) * max(second, 0.0) / documents + 1.0))

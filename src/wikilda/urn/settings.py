@@ -35,7 +35,7 @@ class UrnSettings(Settings):
     )
     backoff_candidates: int = setting(8, "candidates of a string by the words of their titles", minimum=1)
     coreference_weight: float = setting(1.0, "support by a longer name that a mention is short for", minimum=0)
-    nil_weight: float = setting(50.0, "weight of NIL for a string that the wiki never linked (0: no NIL)", minimum=0)
+    nil_weight: float = setting(0.5, "weight of NIL for a typical string of the wiki (0: no NIL)", minimum=0)
     nil_exponent: float = setting(0.55, "how much the string's own chance of a new meaning counts for NIL", minimum=0)
     nil_title: float = setting(1.0, "how much the title and the type of the best candidate count for NIL", minimum=0)
     nil_level: float = setting(0.5, "how much the fit of the other mentions counts for NIL", minimum=0)

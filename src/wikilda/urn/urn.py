@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_e
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import (
+    NEVER_LINKED,
     NameCandidates,
     Related,
     more_candidates,
@@ -26,13 +28,14 @@ from wikilda.urn._names import (
     nil_titles,
     nil_types,
     related_names,
+    typical_new_meaning,
 )
-from wikilda.urn._relatedness import Matrix, Neighbours, neighbours_of, relatedness
+from wikilda.urn._relatedness import Matrix, Neighbours, Relations, neighbours_of, relations, rows_of
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
-from wikilda.urn._word_evidence import word_evidence, word_parts
+from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence, word_parts
 from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
 from wikilda.urn.own_entities import OwnEntities
-from wikilda.urn.pair_evidence import ABSENT, add_pairs, presence
+from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
@@ -65,12 +68,17 @@ class Part:
     logs: Logs
     contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates, as logarithms
     neighbours: Neighbours  # of topics
-    related: Matrix
+    relations: Relations
     words: NDArray[np.int64]  # distinct words of the document
     counts: NDArray[np.int64]
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
     new_meanings: NDArray[np.float64]  # by distinct string: the chance of a meaning that it never had
+
+    @cached_property
+    def related(self) -> Matrix:
+        """R of all pairs of topics."""
+        return rows_of(self.relations, np.arange(len(self.topics)))
 
 
 @dataclass(frozen=True)
@@ -120,7 +128,7 @@ class Urn:
 
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
         self.model, self.knowledge, self.settings = model, knowledge, settings
-        self.lengths = model.word_norms
+        self.words = WordTable(model.words, np.zeros(len(model.words.offsets) - 1, np.float64), model.word_norms)
         s = settings
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
@@ -224,7 +232,7 @@ class Urn:
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        nil = np.repeat(s.nil_weight * new**s.nil_exponent, np.diff(found.offsets))
+        nil = np.repeat(self.nil_weights(new), np.diff(found.offsets))
         for row, name in enumerate(names):
             span = slice(found.offsets[row], found.offsets[row + 1])
             kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
@@ -239,10 +247,12 @@ class Urn:
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
-        related = relatedness(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
+        related = relations(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
         if self.pairs is not None and self.model.contexts is not None:
             texts = max(float(len(self.model.contexts.texts)), 1.0)
-            add_pairs(related, found.topics[known], self.pairs, texts, presence(own) if own else ABSENT, s.pair_weight)
+            learned_from = presence(own) if own else ABSENT
+            gains = pair_gains(found.topics[known], self.pairs, texts, learned_from, s.pair_weight)
+            related = related._replace(gains=gains.padded(len(found.topics)))
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
@@ -252,11 +262,20 @@ class Urn:
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each word of a document adds to the logarithm of the weight of some of its topics."""
-        rows, near = self.model.words, part.neighbours
-        found = word_parts(
-            part.words, part.counts, rows, self.lengths, part.topics, near, topics, self.settings.neighbour_overlap
-        )  # fmt: skip
+        overlap = self.settings.neighbour_overlap
+        found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
+
+    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
+        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
+        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
+        return weights
+
+    @cached_property
+    def _typical_new(self) -> float:
+        table = self.knowledge.mentions
+        return float(typical_new_meaning(table.offsets, table.counts))
 
     def _with_more(
         self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
@@ -273,16 +292,14 @@ class Urn:
     def _evidence(
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
-        rows, scratch = self.model.words, self.scratch()
-        return word_evidence(
-            words, counts, rows, self.lengths, found.topics, near, self.settings.neighbour_overlap, scratch
-        )
+        overlap = self.settings.neighbour_overlap
+        return word_evidence(words, counts, self.words, found.topics, near, overlap, self.scratch())
 
-    def scratch(self) -> NDArray[np.float32]:
-        """A 0 for every topic, of this thread; whoever uses it leaves it so."""
+    def scratch(self) -> Scratch:
+        """The scratch of this thread."""
         if not hasattr(self._local, "scratch"):
-            self._local.scratch = np.zeros(self.model.topics, np.float32)
-        found: NDArray[np.float32] = self._local.scratch
+            self._local.scratch = Scratch.of(self.model.topics)
+        found: Scratch = self._local.scratch
         return found
 
     def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:

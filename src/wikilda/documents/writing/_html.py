@@ -86,8 +86,9 @@ def _article(row: dict[str, Any]) -> str:
         parts += [escape(text[last : mention["start"]]), _mention(mention)]
         last = mention["end"]
     parts.append(escape(text[last:]))
+    longest = max((each["share"] for each in row["topics"]), default=0) or 1
     bars = [
-        f'<div><span>{escape(each["title"])}</span><i style="--p:{each["share"]:.3f}"></i>'
+        f'<div><span>{escape(each["title"])}</span><i style="--p:{each["share"] / longest:.3f}"></i>'
         f"<span>{each['share']:.0%}</span></div>"
         for each in row["topics"]
     ]

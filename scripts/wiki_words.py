@@ -42,21 +42,16 @@ def _namespaces(wiki: dict[str, Any]) -> dict[str, int]:
 
 def _words(wiki: dict[str, Any]) -> dict[str, Any]:
     magic = wiki["magic_words"]
-    images = (word for name, words in magic.items() if name.startswith("img_") for word in words)
     return {
         "redirect": sorted({word.lower().lstrip("#").rstrip(":") for word in magic["redirect"]}),
         "disambiguation": sorted({word.lower().strip("_") for word in magic.get("disambiguation", [])}),
-        "image": sorted({word.lower() for word in images}),
     }
 
 
 def _beyond(wiki: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
     """What a wiki has beside that which all have."""
     names = {name: number for name, number in wiki["namespaces"].items() if name not in common["namespaces"]}
-    words = {
-        kind: [word for word in wiki[kind] if word not in common[kind]]
-        for kind in ("redirect", "disambiguation", "image")
-    }
+    words = {kind: [word for word in wiki[kind] if word not in common[kind]] for kind in ("redirect", "disambiguation")}
     return {"wiki": wiki["wiki"], "namespaces": names, **{kind: found for kind, found in words.items() if found}}
 
 

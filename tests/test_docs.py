@@ -1,6 +1,7 @@
 """Documentation tells what is measured: its tables are those of the JSON that benchmarks wrote."""
 
 import importlib
+import re
 import runpy
 import sys
 
@@ -29,6 +30,22 @@ def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -
     drawing = runpy.run_path(str(PICTURES / "draw.py"))
     for name, draw in drawing["PICTURES"].items():
         assert (PICTURES / f"{name}.svg").read_text("utf-8") == draw().svg(), "run: python docs/pictures/draw.py"
+
+
+def test_what_pages_name_is_there() -> None:
+    """Files of the package, of tests and benchmarks, and the modules of commands."""
+    root, missing = record.ROOT, []
+    for page in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))):
+        text = page.read_text("utf-8")
+        files = [root / name for name in re.findall(r"\b((?:src|tests|benchmarks|scripts)/[\w/]+\.\w+)", text)]
+        files += [root / "src" / name for name in re.findall(r"(?<![\w/])(wikilda/[\w/]+\.py)", text)]
+        modules = [root.joinpath(*name.split(".")) for name in re.findall(r"python -m (benchmarks[\w.]*\w)", text)]
+        missing += [f"{page.name}: {each}" for each in files if not each.is_file()]
+        places = [
+            each for each in modules if not (each.with_suffix(".py").is_file() or (each / "__main__.py").is_file())
+        ]
+        missing += [f"{page.name}: {each}" for each in places]
+    assert missing == []
 
 
 BENCHMARKS = [

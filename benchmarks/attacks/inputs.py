@@ -16,8 +16,7 @@ from tests.mediawiki.scanning import ENGLISH
 from benchmarks.attacks.wikitext import _PIECES
 from benchmarks.record import write
 from wikilda.linking import Linker
-from wikilda.mediawiki.wikitext import scan
-from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START
+from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START, scan
 from wikilda.sample import texts
 
 _ODD = (

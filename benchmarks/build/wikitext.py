@@ -22,8 +22,7 @@ from benchmarks.generate.world import World
 from wikilda.mediawiki.dump import cut, read_piece
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import Site
-from wikilda.mediawiki.wikitext import dialect_of, scan
-from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START
+from wikilda.mediawiki.wikitext import TARGET_END, TARGET_START, dialect_of, scan
 from wikilda.text.tokens import joined
 
 Targets = list[list[str]]  # of each page, as written

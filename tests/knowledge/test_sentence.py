@@ -38,6 +38,24 @@ from wikilda.knowledge.first_sentence import first_sentence
         ("ബെർലിൻ തലസ്ഥാനമാണ്‌ ബെർലിൻ. കൂടാതെ വലിയ.", "ബെർലിൻ തലസ്ഥാനമാണ്‌ ബെർലിൻ."),
         ("ბერლინი — გერმანიის დედაქალაქი. ქალაქის მოსახლეობა.", "ბერლინი — გერმანიის დედაქალაქი."),
         ("برلن وفاقی جمہوریہ جرمنی کا دارالحکومت ہے۔ اور بھی", "برلن وفاقی جمہوریہ جرمنی کا دارالحکومت ہے۔"),
+        (
+            "It lies in the central Pacific Ocean at , about 3,100 km southwest of Honolulu. It is small.",
+            "It lies in the central Pacific Ocean, about 3,100 km southwest of Honolulu.",
+        ),
+        (
+            "Berlien is de hoofstad vaan Duitsland. 't Is ouch 'n apaart Bundesland.",
+            "Berlien is de hoofstad vaan Duitsland.",
+        ),
+        (
+            "Berlin glavni je grad sa 3.769.495 stanovnika (31. 12. 2020.) Pre rata imao je 4.5 miliona.",
+            "Berlin glavni je grad sa 3.769.495 stanovnika (31. 12. 2020.)",
+        ),
+        ("Берлин, — Германин тĕп хули (1871 çултанпа). Европа.", "Берлин — Германин тĕп хули (1871 çултанпа)."),
+        ("برلین بیر ایالت و شهر دیر. ۲۰۱۵-جی ایلین نۆفوس ساییمی.", "برلین بیر ایالت و شهر دیر."),
+        (
+            f"Paris (which is {'a very, very old and ' * 14}large. Really. City) is in France. More.",
+            f"Paris (which is {'a very, very old and ' * 14}large. Really. City) is in France.",
+        ),
         ("", ""),
     ],
 )

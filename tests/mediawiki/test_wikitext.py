@@ -306,6 +306,10 @@ def test_a_template_as_its_users_see_it() -> None:
         ("A caption that leaked.\n\n'''Foo''' is.", "Foo is."),
         ("Foo is.\n\n== H ==\n'''Bar''' is.", "Foo is.\n\n H \nBar is."),
         ("{{lang|ja|'''Foo'''}} is.", "Foo is."),
+        # Foreign relations of Ghana, Hacker ethic
+        ("Ghana is active.\n\n'''Disputes:'''\nnone", "Ghana is active.\n\nDisputes:\nnone"),
+        ("Ghana is active.\n\n'''Disputes''': \nnone", "Ghana is active.\n\nDisputes: \nnone"),
+        ("The '''hacker ethic''' is either:\n* the belief", "The hacker ethic is either:\n the belief"),
     ],
 )
 def test_where_the_first_paragraph_begins(wikitext: str, begins: str) -> None:

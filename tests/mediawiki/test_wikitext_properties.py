@@ -15,8 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.mediawiki.scanning import ENGLISH, dialect, marks, read
-from wikilda.mediawiki.wikitext import scan
-from wikilda.mediawiki.wikitext.render import IN_ASIDE
+from wikilda.mediawiki.wikitext import IN_ASIDE, scan
 
 ROOT = Path(__file__).parents[2]
 MARKUP = [

@@ -21,8 +21,7 @@ from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.languages import Language
-from wikilda.mediawiki.wikitext import mark_key
-from wikilda.mediawiki.wikitext.render import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK
+from wikilda.mediawiki.wikitext import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK, mark_key
 
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda._core.jit import inner, int64, njit
+from wikilda._core.jit import bare, inner, int64, njit
 from wikilda.mediawiki.titles import hash_title, normalize_title
 from wikilda.mediawiki.wikitext.dialect import Dialect
 from wikilda.text.characters import Characters, characters
@@ -50,12 +50,15 @@ def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
     return Tokenized(tokens[:size], counts, spelling)
 
 
+_WORD_BITS = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
 @njit
 def _tokenized(
     text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, tokens: Numbers
 ) -> tuple[int, Numbers, Offsets]:
-    keys, values = np.empty(1 << 15, np.uint64), np.full(1 << 15, -1, np.int32)
-    counts, spelling = np.zeros(1 << 14, np.uint32), np.empty((2, 1 << 14), np.int64)
+    slots, spelling = np.zeros((1 << 15, 2), np.uint64), np.empty((2, 1 << 14), np.int64)
     words = written = 0
     for page in range(len(bounds) - 1):
         for at in range(tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])):
@@ -64,67 +67,65 @@ def _tokenized(
                 written += 1
                 continue
             key = hashes[at] & ~FLAGS
-            slot = _slot(keys, values, key)
-            word = int64(values[slot])
-            if word < 0:
-                word = words
-                keys[slot], values[slot] = key, word
-                spelling[0, word], spelling[1, word] = places[0, at], places[1, at]
+            slot = _slot(slots, key)
+            if slots[slot, 1] == 0:
+                if words == spelling.shape[1]:
+                    slots, spelling = _doubled(slots, spelling)
+                    slot = _slot(slots, key)
+                spelling[0, words], spelling[1, words] = places[0, at], places[1, at]
                 words += 1
-                if words == len(counts):
-                    keys, values = _grown(keys, values)
-                    counts, spelling = _doubled(counts, spelling)
-            counts[word] += 1
-            tokens[written] = 2 * (word + 1) + int64(hashes[at] & AFTER_SPACE)
+                slots[slot, 0], slots[slot, 1] = key, words
+            slots[slot, 1] += np.uint64(1) << _WORD_BITS
+            tokens[written] = np.uint64(2) * (slots[slot, 1] & _LOW) + (hashes[at] & AFTER_SPACE)
             written += 1
         tokens[written] = PAGE_END
         written += 1
-    return written, counts[:words].copy(), spelling[:, :words].copy()
+    counts = np.zeros(words, np.uint32)
+    for slot in range(len(slots)):
+        if slots[slot, 1]:
+            counts[(slots[slot, 1] & _LOW) - np.uint64(1)] = slots[slot, 1] >> _WORD_BITS
+    return written, counts, spelling[:, :words].copy()
 
 
-@inner
-def _slot(keys: Hashes, values: NDArray[np.int32], key: np.uint64) -> int:
-    """Where a key is, or would be, in an open-addressed table; slots without a value are free."""
-    at = int64(((key >> np.uint64(32)) * np.uint64(len(keys))) >> np.uint64(32))  # type: ignore[arg-type]
-    while values[at] >= 0 and keys[at] != key:
+@bare
+def _slot(slots: Hashes, key: np.uint64) -> int:
+    """Where a key is, or would be, in an open-addressed table: a row of it is a key and its number, from 1 on.
+
+    The two lie side by side, since to wait for memory is most of the time; so does a word's count, above its number.
+    """
+    at = int64(((key >> np.uint64(32)) * np.uint64(len(slots))) >> np.uint64(32))  # type: ignore[arg-type]
+    while slots[at, 1] != 0 and slots[at, 0] != key:
         at += 1
-        if at == len(keys):
+        if at == len(slots):
             at = 0
     return at
 
 
 @inner
-def _grown(keys: Hashes, values: NDArray[np.int32]) -> tuple[Hashes, NDArray[np.int32]]:
-    new_keys, new_values = np.empty(2 * len(keys), np.uint64), np.full(2 * len(keys), -1, np.int32)
-    for at in range(len(keys)):
-        if values[at] >= 0:
-            slot = _slot(new_keys, new_values, keys[at])
-            new_keys[slot], new_values[slot] = keys[at], values[at]
-    return new_keys, new_values
-
-
-@inner
-def _doubled(counts: Numbers, spelling: Offsets) -> tuple[Numbers, Offsets]:
-    size = len(counts)
-    new_counts, new_spelling = np.zeros(2 * size, np.uint32), np.empty((2, 2 * size), np.int64)
-    new_counts[:size] = counts
+def _doubled(slots: Hashes, spelling: Offsets) -> tuple[Hashes, Offsets]:
+    size = spelling.shape[1]
+    new_slots, new_spelling = np.zeros((2 * len(slots), 2), np.uint64), np.empty((2, 2 * size), np.int64)
+    for at in range(len(slots)):
+        if slots[at, 1]:
+            slot = _slot(new_slots, slots[at, 0])
+            new_slots[slot, 0], new_slots[slot, 1] = slots[at, 0], slots[at, 1]
     new_spelling[:, :size] = spelling
-    return new_counts, new_spelling
+    return new_slots, new_spelling
 
 
 @njit
 def numbered(hashes: Hashes) -> tuple[Offsets, Numbers]:
     """Number distinct hashes in the order in which they come: where each is first, and the number at each place."""
-    keys, values = np.empty(2 * len(hashes) + 1, np.uint64), np.full(2 * len(hashes) + 1, -1, np.int32)
+    slots = np.zeros((2 * len(hashes) + 1, 2), np.uint64)
     first, numbers = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint32)
     count = 0
     for at in range(len(hashes)):
-        slot = _slot(keys, values, hashes[at])
-        if values[slot] < 0:
-            keys[slot], values[slot] = hashes[at], count
+        slot = _slot(slots, hashes[at])
+        if slots[slot, 1] == 0:
             first[count] = at
             count += 1
-        numbers[at] = values[slot]
+            slots[slot, 0], slots[slot, 1] = hashes[at], count
+        numbers[at] = slots[slot, 1] - np.uint64(1)
     return first[:count].copy(), numbers
 
 
@@ -246,7 +247,7 @@ def text_lengths(text: Bytes, bounds: Offsets) -> Numbers:
             end -= 1
         count = 0
         for at in range(start, end):  # without branches: many bytes at once
-            count += (text[at] > 32 and (text[at] & 0xC0) != 0x80) or (text[at] <= 32 and text[at - 1] > 32)
+            count += ((text[at] > 32) & ((text[at] & 0xC0) != 0x80)) | ((text[at] <= 32) & (text[at - 1] > 32))
         lengths[page] = count
     return lengths
 

@@ -5,20 +5,23 @@
 import re
 
 LONGEST = 400
+_MOSTLY, _AHEAD = 300, 20
 _FULL_STOPS = "。।॥！？։۔።။؟។᠃｡"  # end a sentence wherever they are
 _STOP = re.compile(rf"[.!?{_FULL_STOPS}]+")
 _OPEN, _CLOSE = "([{（［【〔「『«„", ")]}）］】〕」』»“"
 _BRACKET = re.compile(f"[{re.escape(_OPEN + _CLOSE)}]")
 _AFTER = re.compile(r"""["'»”’)\]）］】」』]*(?:\s+|$)""")
-_BEGINNING = re.compile(r"""["'«“„(\[¡¿]*(\w)""")  # of the next sentence
-_EMPTY = re.compile(r"\s*[(\[（［]\s*(?:[;,:–—/.-]\s*|\b(?:or|und|ou|o|и)\b\s*)*[)\]）］]")
+_BEGINNING = re.compile(r"""(?:['’][a-z]\s)?["'«“„(\[¡¿]*(\w)""")  # of the next sentence, as in `'t Is`
+_OPENED = re.compile(r"[(\[（［]")
+_EMPTY = re.compile(r"[(\[（［]\s*(?:[;,:–—/.-]\s*|\b(?:or|und|ou|o|и)\b\s*)*[)\]）］]")
 _HOLE = re.compile(r"([(\[（［])[\s;,:、–—-]+(?=[^\s\d])")
+_AT_NOTHING = re.compile(r" (?:at|near|from|of|by) (?=[,;])")  # the space tells that something was there
 _BEFORE_CLOSE = re.compile(r"[\s;,:、]+(?=[)\]）］])")
 _COMMAS = re.compile(r"([,;:،、])(?:\s*[,;،、])+")
-_BEFORE_STOP = re.compile(r"\s*[,;:،]+\s*(?=[.!?](?:\s|$))")
+_BEFORE_DASH = re.compile(r"[,;،、] ?(?=[–—] )")
+_BEFORE_STOP = re.compile(r"[,;:،]+ ?(?=[.!?](?: |$))")
 _ENDS = tuple(".:;!?") + tuple(_FULL_STOPS)
-_SPACES = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r"\s+([,.;:)!?،؛])")
+_BEFORE_MARK = re.compile(r" ([,.;:)!?،؛])")
 _LAST_WORD = re.compile(r"[^\s\W_][^\s.,;:()\[\]/–—]*$")
 _ROMAN = re.compile(r"[IVXLC]+")
 _ORDINALS = frozenset(
@@ -38,32 +41,54 @@ _ABBREVIATIONS = frozenset(
 
 def first_sentence(lead: str, language: str = "") -> str:
     """The first sentence of a text, without the holes that removed templates leave."""
-    lines = lead.split("\n")
+    paragraph = _paragraph(lead.split("\n"))
+    if len(paragraph) > _MOSTLY:  # most sentences are shorter than their paragraphs
+        clean = _mended(paragraph[:_MOSTLY])
+        end = _end(clean, language)
+        if 0 < end < len(clean) - _AHEAD and not _is_open(clean[:end]):
+            return _cut(clean[:end])
+    clean = _mended(paragraph[: LONGEST + 200])  # more would be cut off
+    end = _end(clean, language)
+    return _cut(clean[:end] if end > 0 else clean)
+
+
+def _paragraph(lines: list[str]) -> str:
+    """The first line that is long enough, with those that continue its sentence."""
     first = next((at for at, line in enumerate(lines) if len(line.strip()) > 20), 0)
     paragraph = lines[first]
     for line in lines[first + 1 :]:
         if paragraph.rstrip()[-1:] in _ENDS or not (line[:1].islower() or line.startswith(("(", ","))):
             break
         paragraph = f"{paragraph} {line}"  # a line break within a sentence
-    clean = _mended(paragraph[: LONGEST + 200])  # more would be cut off
+    return paragraph
+
+
+def _end(clean: str, language: str) -> int:
+    """Where the first sentence ends; 0 if it does not."""
     parentheses = _parentheses(clean)
     for stop in _STOP.finditer(clean):
-        if any(start < stop.start() < end for start, end in parentheses):
+        # A stop in parentheses ends nothing, unless it is their last character.
+        if any(start < stop.start() < end - (stop.end() == end) for start, end in parentheses):
             continue
         if stop.group()[-1] in _FULL_STOPS:
-            return _cut(clean[: stop.end()])
+            return stop.end()
         following = _AFTER.match(clean, stop.end())
-        if following is None or _goes_on(clean, stop, following.end(), language):
-            continue
-        return _cut(clean[: following.end()])
-    return _cut(clean)
+        if following is not None and not _goes_on(clean, stop, following.end(), language):
+            return following.end()
+    return 0
 
 
 def _mended(text: str) -> str:
-    text = _EMPTY.sub("", _SPACES.sub(" ", text))
-    text = _BEFORE_CLOSE.sub("", _HOLE.sub(r"\1", text))
-    text = _BEFORE_STOP.sub("", _COMMAS.sub(r"\1", _EMPTY.sub("", text)))
-    return _BEFORE_MARK.sub(r"\1", text).strip(" ,;:")
+    text = " ".join(text.split())
+    if _OPENED.search(text):
+        text = _EMPTY.sub("", _BEFORE_CLOSE.sub("", _HOLE.sub(r"\1", _EMPTY.sub("", text))))
+    text = _BEFORE_DASH.sub(" ", _COMMAS.sub(r"\1", _AT_NOTHING.sub("", text)))
+    return _BEFORE_MARK.sub(r"\1", _BEFORE_STOP.sub("", text).replace("  ", " ")).strip(" ,;:")
+
+
+def _is_open(text: str) -> bool:
+    """Whether a parenthesis is open that the rest of the text may close."""
+    return sum(map(text.count, _OPEN)) > sum(map(text.count, _CLOSE))
 
 
 def _cut(sentence: str) -> str:
@@ -115,6 +140,6 @@ def _is_abbreviation(text: str, stop: int, language: str, *, before_number: bool
         len(letters) == 1
         or dotted
         or short
-        or (before_number and len(letters) < 4)
+        or (before_number and len(letters) < 4 and letters[0].lower() != letters[0].upper())
         or letters.lower() in _ABBREVIATIONS
     )

@@ -19,14 +19,18 @@ from wikilda.mediawiki.dump import Piece, read_piece
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
 from wikilda.mediawiki.site import CATEGORY, MAIN, TEMPLATE, Site
 from wikilda.mediawiki.titles import LONGEST_TITLE
-from wikilda.mediawiki.wikitext import Dialect, Scanned, dialect_of, mark_key, scan
-from wikilda.mediawiki.wikitext.render import (
+from wikilda.mediawiki.wikitext import (
     ANCHOR_END,
     ANCHOR_START,
     IN_ASIDE,
     TARGET_END,
     TARGET_START,
     TEMPLATE_MARK,
+    Dialect,
+    Scanned,
+    dialect_of,
+    mark_key,
+    scan,
 )
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array, joined
 

@@ -67,7 +67,7 @@ def read_piece(piece: Piece) -> bytes:
     first = own.find(_PAGE)
     if first < 0 or first >= limit:
         return b""
-    return _complete(piece, own, limit, blocks)[first:]
+    return _complete(piece, own, first, limit, blocks)
 
 
 def site_of(path: Path) -> Site:
@@ -162,22 +162,23 @@ def _plain_blocks(piece: Piece) -> Iterator[bytes]:
             yield block
 
 
-def _complete(piece: Piece, own: bytes, limit: int, blocks: Iterator[bytes]) -> bytes:
-    """Add what is missing of the last page that begins before `limit`, and cut what is not ours.
+def _complete(piece: Piece, own: bytes, first: int, limit: int, blocks: Iterator[bytes]) -> bytes:
+    """The pages from `first` on that begin before `limit`: adds what is missing of the last, cuts what is not ours.
 
     A page without `</page>` ends where the next begins, or with the dump; `pages_in` will say so.
     """
     last = own.rfind(_PAGE, 0, limit + len(_PAGE) - 1)
-    whole, searched = bytearray(own), last + len(_PAGE)
-    while not (over := _PAGE_OVER.search(whole, searched)):
-        searched = max(searched, len(whole) - len(_END))
+    page = bytearray(own[last:])
+    searched = len(_PAGE)
+    while not (over := _PAGE_OVER.search(page, searched)):
+        searched = max(searched, len(page) - len(_END))
         block = next(blocks, b"")
         if not block:
             raise _cut_short(piece.path, piece.start)
-        whole += block
-        if len(whole) - limit > _LONGEST_PAGE:
+        page += block
+        if len(page) > limit - last + _LONGEST_PAGE:
             raise _endless(piece.path, piece.end)
-    return bytes(whole[: over.end()])
+    return own[first:last] + page[: over.end()]
 
 
 def _one_stream(path: Path, size: int) -> Iterator[Piece]:

@@ -1,4 +1,4 @@
-"""How wikis name things: namespaces, redirects, options of images, disambiguation pages, lists, letters that trail a link.
+"""How wikis name things: namespaces, redirects, disambiguation pages, lists, letters that trail a link.
 
 `wikis.jsonl` has what the wikis' configurations tell; `scripts/wiki_words.py` makes it. Templates and categories of
 disambiguation pages, titles of lists and link trails are not in configurations and are tabled here. A language that is
@@ -30,7 +30,6 @@ class Language:
     namespaces: Mapping[str, int] = field(default_factory=dict)
     redirect: tuple[str, ...] = ()
     disambiguation: tuple[str, ...] = ()  # magic words
-    image: tuple[str, ...] = ()  # options of images, such as `thumb` and `alt=$1`
 
 
 _AZ = "abcdefghijklmnopqrstuvwxyz"
@@ -134,9 +133,9 @@ def language(*codes: str) -> Language:
     known = next((each for each in tried if each in table), "")
     rows = [table[""], table[known]]
     names = {name: number for row in rows for name, number in row["namespaces"].items()}
-    redirect, unclear, image = (
+    redirect, unclear = (
         tuple(dict.fromkeys(word for row in rows for word in row.get(kind, ())))
-        for kind in ("redirect", "disambiguation", "image")
+        for kind in ("redirect", "disambiguation")
     )
     written = next((LANGUAGES[each] for each in (known, known.split("-")[0]) if each in LANGUAGES), Language())
-    return replace(written, namespaces=names, redirect=redirect, disambiguation=unclear, image=image)
+    return replace(written, namespaces=names, redirect=redirect, disambiguation=unclear)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda._core.jit import inner, int64, njit
+from wikilda._core.jit import bare, int64, njit
 from wikilda.text.characters import MARK, PUNCTUATION, SPACE, TABLE_SIZE, WORD_PART, Characters, characters
 
 AFTER_SPACE = np.uint64(1)
@@ -28,13 +28,15 @@ _ONE = np.uint64(1)
 _NEWLINE = 10
 
 NAME_SPACE = 32
+_PLAIN = np.zeros(256, np.uint8)  # ASCII letters and digits, in lower case
+_PLAIN[48:58], _PLAIN[65:91], _PLAIN[97:123] = range(48, 58), range(97, 123), range(97, 123)
 
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
 Offsets = NDArray[np.int64]
 
 
-@inner
+@bare
 def mix(value: np.uint64) -> np.uint64:
     """Scramble 64 bits so that each depends on all (the finaliser of MurmurHash3)."""
     value ^= value >> _SHIFT
@@ -45,7 +47,7 @@ def mix(value: np.uint64) -> np.uint64:
     return value
 
 
-@inner
+@bare
 def decode(text: Bytes, at: int) -> tuple[int, int]:
     """The code point at a position of valid UTF-8, and its length in bytes."""
     first = int64(text[at])
@@ -59,7 +61,7 @@ def decode(text: Bytes, at: int) -> tuple[int, int]:
     return point | ((int64(text[at + 2]) & 0x3F) << 6) | (int64(text[at + 3]) & 0x3F), 4
 
 
-@inner
+@bare
 def encode(point: int, out: Bytes, at: int) -> int:
     """Write a code point as UTF-8; returns the position after it."""
     if point < 0x80:
@@ -81,19 +83,19 @@ def encode(point: int, out: Bytes, at: int) -> int:
     return at + 4
 
 
-@inner
+@bare
 def add_point(value: np.uint64, point: int) -> np.uint64:
     """Take one more character into a hash."""
     return (value ^ np.uint64(point)) * _PRIME
 
 
-@inner
+@bare
 def kind_of(point: int, table: Characters) -> int:
     """The kind of a character; those past the table are variation selectors and private use."""
     return int64(table.kind[point]) if point < TABLE_SIZE else MARK
 
 
-@inner
+@bare
 def lower_of(point: int, table: Characters) -> int:
     """The lower case of a character."""
     return int64(table.lower[point]) if point < TABLE_SIZE else point
@@ -124,11 +126,15 @@ def tokenize(
         starts[count] = at
         value = add_point(_SEED, lower_of(point, table))
         at += size
-        # Written out here: in a function of its own, every token would count references to all arrays.
+        joins = kind in (WORD_PART, MARK)
         while at < end:
+            if joins and _PLAIN[text[at]]:  # most letters, without the tables
+                value = add_point(value, int64(_PLAIN[text[at]]))
+                at += 1
+                continue
             point, size = decode(text, at)
             following = kind_of(point, table)
-            if following != MARK and (following != WORD_PART or (kind != WORD_PART and kind != MARK)):
+            if following != MARK and (following != WORD_PART or not joins):
                 break
             value = add_point(value, lower_of(point, table))
             at += size
@@ -139,7 +145,7 @@ def tokenize(
     return count
 
 
-@inner
+@bare
 def _flagged(value: np.uint64, kind: int, after_space: bool) -> np.uint64:
     value = mix(value) & ~FLAGS
     if value == BREAK:
@@ -149,7 +155,7 @@ def _flagged(value: np.uint64, kind: int, after_space: bool) -> np.uint64:
     return value if kind == PUNCTUATION else value | WORD
 
 
-@inner
+@bare
 def chain(sequence: np.uint64, token: np.uint64) -> np.uint64:
     """The hash of a token sequence with one more token; a sequence begins with BREAK."""
     if sequence == BREAK:

@@ -33,8 +33,7 @@ from wikilda.documents.reading.tables import Row, parquet_rows, separated_rows
 from wikilda.mediawiki.dump import Piece, cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN, Site
-from wikilda.mediawiki.wikitext import Scanned, dialect_of, scan
-from wikilda.mediawiki.wikitext.render import ANCHOR_END, ANCHOR_START, IN_ASIDE
+from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, Scanned, dialect_of, scan
 from wikilda.text.tokens import joined
 
 _PIECE = 1 << 24  # bytes of a dump that are read together

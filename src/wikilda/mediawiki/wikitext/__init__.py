@@ -3,7 +3,20 @@
 `docs/build.md` has the rules and what was measured before choosing this over a parsing library.
 """
 
+from wikilda.mediawiki.wikitext._output import (
+    ANCHOR_END,
+    ANCHOR_START,
+    CATEGORY_MARK,
+    IN_ASIDE,
+    MAGIC_MARK,
+    TARGET_END,
+    TARGET_START,
+    TEMPLATE_MARK,
+)  # fmt: skip
 from wikilda.mediawiki.wikitext._scan import Page, Scanned, read_page, scan
 from wikilda.mediawiki.wikitext.dialect import Dialect, dialect_of, mark_key
 
-__all__ = ["Dialect", "Page", "Scanned", "dialect_of", "mark_key", "read_page", "scan"]
+__all__ = [
+    "ANCHOR_END", "ANCHOR_START", "CATEGORY_MARK", "IN_ASIDE", "MAGIC_MARK", "TARGET_END", "TARGET_START",
+    "TEMPLATE_MARK", "Dialect", "Page", "Scanned", "dialect_of", "mark_key", "read_page", "scan",
+]  # fmt: skip

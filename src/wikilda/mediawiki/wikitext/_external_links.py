@@ -1,11 +1,11 @@
 """Links to the web: `[https://… label]` shows its label, a bare address shows nothing."""
 
-from wikilda._core.jit import inner
+from wikilda._core.jit import bare
 from wikilda.mediawiki.wikitext._output import AT_ASIDE, AT_TEXT, BRACKET, HIDDEN, SPACE, TRAIL, Rendered, put
 from wikilda.text.tokens import Bytes
 
 
-@inner
+@bare
 def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """A single `[`: the beginning of a link to the web, or a character."""
     colon = at + 1
@@ -22,7 +22,7 @@ def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return after
 
 
-@inner
+@bare
 def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """A `:` that belongs to a web address: takes its scheme back and skips the rest."""
     state = out.state
@@ -37,29 +37,29 @@ def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return _without_punctuation(source, at + 3, _address_end(source, at + 1, size))
 
 
-@inner
+@bare
 def _is_letter(byte: int) -> bool:
     return 97 <= (byte | 32) <= 122
 
 
-@inner
+@bare
 def _slashes(source: Bytes, at: int, size: int) -> bool:
     return at + 1 < size and source[at] == 47 and source[at + 1] == 47
 
 
-@inner
+@bare
 def _address_end(source: Bytes, at: int, size: int) -> int:
     while at < size and source[at] > 32 and not _ends_address(source[at]):
         at += 1
     return at
 
 
-@inner
+@bare
 def _ends_address(byte: int) -> bool:
     return byte == 91 or byte == 93 or byte == 60 or byte == 62 or byte == 34 or byte == 123 or byte == 125
 
 
-@inner
+@bare
 def _without_punctuation(source: Bytes, start: int, end: int) -> int:
     """The full stop after an address ends the sentence, and a parenthesis that it has not opened is not its own."""
     opened = False
@@ -70,7 +70,7 @@ def _without_punctuation(source: Bytes, start: int, end: int) -> int:
     return end
 
 
-@inner
+@bare
 def _is_punctuation(byte: int, opened: bool) -> bool:
     return (
         byte == 44 or byte == 46 or byte == 58 or byte == 59 or byte == 33 or byte == 63 or (byte == 41 and not opened)

@@ -5,13 +5,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import inner
+from wikilda._core.jit import bare
 from wikilda.text.tokens import Bytes, Hashes, encode
 
 # Where things are while a page is rendered: the rows of `state`.
 AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
-LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED = range(12, 19)
-STATE_SIZE = 19
+LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED, TYPE_END = range(12, 20)
+STATE_SIZE = 20
+
+TEMPLATE_MARK, CATEGORY_MARK, MAGIC_MARK = 0, 1, 2
+TARGET_START, TARGET_END, ANCHOR_START, ANCHOR_END, IN_ASIDE = range(5)  # the rows of `links`
+STOP, RESUME, LINK = range(3)  # the rows of frames
+# Frames that are not links: what is set aside, what is shown as it is, and what is shown with something after it.
+SET_ASIDE, SHOWN, THEN_SPACE, THEN_OPEN, THEN_CLOSE = -1, -2, -3, -4, -5
+Frames = NDArray[np.int64]
 
 NEWLINE, SPACE = 10, 32
 
@@ -27,7 +34,7 @@ class Rendered(NamedTuple):
     state: NDArray[np.int64]
 
 
-@inner
+@bare
 def put(out: Rendered, byte: int) -> None:
     """Write one byte to the text or, while that is hidden, to the aside."""
     state = out.state
@@ -39,7 +46,7 @@ def put(out: Rendered, byte: int) -> None:
         state[AT_TEXT] += 1
 
 
-@inner
+@bare
 def put_point(out: Rendered, point: int) -> None:
     """Write one character."""
     state = out.state
@@ -49,7 +56,7 @@ def put_point(out: Rendered, point: int) -> None:
         state[AT_TEXT] = encode(point, out.text, state[AT_TEXT])
 
 
-@inner
+@bare
 def mark(out: Rendered, kind: int, name: np.uint64, start: int, end: int) -> None:
     """Note a template, a category or a magic word, and where its name is in the source."""
     count = out.state[MARKS]
@@ -58,3 +65,13 @@ def mark(out: Rendered, kind: int, name: np.uint64, start: int, end: int) -> Non
     out.marks[2, count] = start
     out.marks[3, count] = end
     out.state[MARKS] = count + 1
+
+
+@bare
+def push(frames: Frames, out: Rendered, stop: int, resume: int, link: int) -> None:
+    """Open a pair: what is shown of it ends at `stop`, and the text continues at `resume`."""
+    depth = out.state[FRAMES]
+    frames[STOP, depth] = stop
+    frames[RESUME, depth] = resume
+    frames[LINK, depth] = link
+    out.state[FRAMES] = depth + 1

@@ -6,7 +6,7 @@ Only what closes the innermost open pair counts; what is never closed is ordinar
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import inner, njit
+from wikilda._core.jit import bare, njit
 from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
 from wikilda.text.tokens import Bytes
 
@@ -14,6 +14,8 @@ TABLE_END = -2  # marks the `|}` of a table that has been begun
 
 Partners = NDArray[np.int32]
 _BRACE, _BRACKET = 123, 91
+_PLAIN = np.ones(256, np.bool_)
+_PLAIN[[_BRACE, _BRACE + 2, _BRACKET, _BRACKET + 2, ASIDE_BEGIN, ASIDE_END]] = False
 
 
 @njit
@@ -25,7 +27,11 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
     partner[:size] = -1
     depth = 0
     at = 0
-    while at < size:
+    while True:
+        while at < size and _PLAIN[text[at]]:
+            at += 1
+        if at >= size:
+            break
         byte = text[at]
         if byte == _BRACE or byte == _BRACKET:  # noqa: SIM109
             run = _run(text, at, size)
@@ -42,15 +48,13 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
             stack[0, depth], stack[1, depth], stack[2, depth] = byte, at, 1
             depth += 1
             at += 1
-        elif byte == ASIDE_END:
-            depth = _leave_aside(stack, depth)
-            at += 1
         else:
+            depth = _leave_aside(stack, depth)
             at += 1
     _match_tables(text, size, partner, stack)
 
 
-@inner
+@bare
 def _run(text: Bytes, at: int, size: int) -> int:
     after = at + 1
     while after < size and text[after] == text[at]:
@@ -58,7 +62,7 @@ def _run(text: Bytes, at: int, size: int) -> int:
     return after - at
 
 
-@inner
+@bare
 def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.int32], depth: int) -> int:
     while run >= 2 and depth > 0 and stack[0, depth - 1] == opener:
         most = 3 if opener == _BRACE else 2
@@ -72,7 +76,7 @@ def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.
     return depth
 
 
-@inner
+@bare
 def _leave_aside(stack: NDArray[np.int32], depth: int) -> int:
     """Forget what was opened inside a reference and not closed there."""
     below = depth - 1
@@ -81,7 +85,7 @@ def _leave_aside(stack: NDArray[np.int32], depth: int) -> int:
     return below if below >= 0 else depth
 
 
-@inner
+@bare
 def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int32]) -> None:
     depth = 0
     at = 0
@@ -107,6 +111,6 @@ def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.i
             at += 1
 
 
-@inner
+@bare
 def _is_brace(text: Bytes, at: int, size: int) -> bool:
     return at < size and text[at] == 125

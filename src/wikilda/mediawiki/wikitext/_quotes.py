@@ -1,6 +1,6 @@
 """Apostrophes: two are italics, three are bold, five are both."""
 
-from wikilda._core.jit import inner
+from wikilda._core.jit import bare
 from wikilda.mediawiki.wikitext._output import (
     APOSTROPHE,
     AT_TEXT,
@@ -11,6 +11,7 @@ from wikilda.mediawiki.wikitext._output import (
     LOOKED,
     NEWLINE,
     SPACE,
+    TYPE_END,
     Rendered,
     put,
 )
@@ -23,15 +24,17 @@ _QUOTE = 39
 _NEAR = 80  # bytes from the beginning of its line, within which bold type names what the page is about
 
 
-@inner
+@bare
 def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
     """A run of apostrophes: writes those that are no type; returns where to go on."""
     state = out.state
     after = _run_end(source, at, size)
     run = after - at
     shown = run if run == 1 else (1 if run == 4 else max(0, run - 5))
-    if run >= 3 and not state[HIDDEN] and state[AT_TEXT] - state[LINE] < _NEAR:
-        state[BOLD] = 1
+    if run >= 3 and not state[HIDDEN]:
+        state[TYPE_END] = state[AT_TEXT]
+        if state[AT_TEXT] - state[LINE] < _NEAR:
+            state[BOLD] = 1
     if run >= 2 and not state[HIDDEN] and not state[FRAMES]:
         if state[APOSTROPHE] == UNKNOWN:
             state[APOSTROPHE], state[LOOKED] = _find_apostrophe(source, at, size, partner)
@@ -42,14 +45,14 @@ def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) 
     return after
 
 
-@inner
+@bare
 def _run_end(source: Bytes, at: int, size: int) -> int:
     while at < size and source[at] == _QUOTE:
         at += 1
     return at
 
 
-@inner
+@bare
 def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> tuple[int, int]:
     """Where the run ends that is an apostrophe and italics (`l'''Iliade''`): one is if neither kind is balanced.
 

@@ -6,11 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
-from wikilda.mediawiki.wikitext._output import AT_ASIDE, AT_TEXT, CATEGORIES, LEAD, LINKS, MARKS, STATE_SIZE, Rendered
+from wikilda.mediawiki.wikitext._output import (
+    AT_ASIDE,
+    AT_TEXT,
+    CATEGORIES,
+    LEAD,
+    LINKS,
+    MARKS,
+    STATE_SIZE,
+    TARGET_END,
+    TARGET_START,
+    Rendered,
+)
 from wikilda.mediawiki.wikitext._pairs import match_pairs
+from wikilda.mediawiki.wikitext._render import render
 from wikilda.mediawiki.wikitext._strip import strip
 from wikilda.mediawiki.wikitext.dialect import Dialect
-from wikilda.mediawiki.wikitext.render import TARGET_END, TARGET_START, render
 from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 
 

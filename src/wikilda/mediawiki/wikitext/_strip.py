@@ -7,7 +7,7 @@ around it (`[[bus]]<nowiki/>es`), and the markup characters of literal text.
 
 import numpy as np
 
-from wikilda._core.jit import inner, int64, njit
+from wikilda._core.jit import bare, int64, njit
 from wikilda.mediawiki.wikitext.dialect import (
     ASIDE,
     BREAKING,
@@ -25,6 +25,9 @@ ASIDE_BEGIN, ASIDE_END, NOTHING = 1, 2, 3
 LITERAL_BASE = 14  # bytes 14 to 29 stand for the characters of LITERALS
 LITERALS = np.frombuffer(b"[]{}|'=*#:;<_-~!", np.uint8)
 _LONGEST_TAG = 4000
+_PLAIN = np.ones(256, np.bool_)
+_PLAIN[60] = _PLAIN[:32] = False
+_PLAIN[[9, 10]] = True
 
 
 @njit
@@ -34,6 +37,12 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> in
     asides = np.full(2, -1, np.int64)  # where a reference and an HTML table end that are open
     at, size = start, int64(0)
     while at < end:
+        while at < end and _PLAIN[text[at]]:
+            out[size] = text[at]
+            size += 1
+            at += 1
+        if at >= end:
+            break
         byte = text[at]
         if byte == 60:  # <
             taken, size = _angle(text, at, end, dialect, closing, asides, out, size)
@@ -47,12 +56,12 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> in
     return size
 
 
-@inner
+@bare
 def _printable(byte: np.uint8) -> np.uint8:
     return np.uint8(32) if byte < 32 and byte != 10 and byte != 9 else byte
 
 
-@inner
+@bare
 def _end_asides(asides: Offsets, at: int, taken: int, out: Bytes, size: int) -> int:
     """What is set aside also ends if its end was hidden, as in a comment: the rest of the page must not be lost."""
     for which in range(len(asides)):
@@ -62,7 +71,7 @@ def _end_asides(asides: Offsets, at: int, taken: int, out: Bytes, size: int) -> 
     return size
 
 
-@inner
+@bare
 def _angle(
     text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, asides: Offsets, out: Bytes, size: int
 ) -> tuple[int, int]:
@@ -97,7 +106,7 @@ def _angle(
     return _enclose(text, name, after, close, end, closing[tag : tag + 1], asides, kind, out, size)
 
 
-@inner
+@bare
 def _enclose(
     text: Bytes,
     name: int,
@@ -128,7 +137,7 @@ def _enclose(
     return (last + 1 if last >= 0 else end), size
 
 
-@inner
+@bare
 def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> int:
     for at in range(start, end):
         out[size] = _literal(_printable(text[at]), at == start or text[at - 1] != 10)
@@ -136,7 +145,7 @@ def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> i
     return size
 
 
-@inner
+@bare
 def _literal(byte: np.uint8, within_line: bool) -> np.uint8:
     if within_line and (byte == 35 or byte == 59):
         return byte  # they belong to entities, which are decoded even here
@@ -146,7 +155,7 @@ def _literal(byte: np.uint8, within_line: bool) -> np.uint8:
     return byte
 
 
-@inner
+@bare
 def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     after = at + 4
     while after + 2 < end and not (text[after] == 45 and text[after + 1] == 45 and text[after + 2] == 62):
@@ -158,7 +167,7 @@ def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     return after
 
 
-@inner
+@bare
 def _find_close(text: Bytes, at: int, end: int) -> int:
     last = min(end, at + _LONGEST_TAG)
     while at < last:
@@ -170,7 +179,7 @@ def _find_close(text: Bytes, at: int, end: int) -> int:
     return -1
 
 
-@inner
+@bare
 def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int:
     """Where `</name` stands next, or `end`."""
     while at + length + 2 < end:
@@ -184,6 +193,6 @@ def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int
     return end
 
 
-@inner
+@bare
 def _alphanumeric(byte: int) -> bool:
     return 97 <= (byte | 32) <= 122 or 48 <= byte <= 57

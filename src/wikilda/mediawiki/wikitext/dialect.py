@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find
-from wikilda._core.jit import inner, int64, njit
+from wikilda._core.jit import bare, int64, njit
 from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
 from wikilda.mediawiki.wikitext._output import SPACE, Rendered, put, put_point
@@ -84,7 +84,7 @@ def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
     return mix(value)
 
 
-@inner
+@bare
 def find_name(lookup: Lookup, key: np.uint64) -> int:
     """Where a name stands in the table, or -1."""
     return int64(find(lookup.keys, 0, len(lookup.keys), key))
@@ -130,7 +130,7 @@ def _entities() -> dict[int, int]:
     return found
 
 
-@inner
+@bare
 def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
     """Write what the `&` at `at` begins; returns where to go on."""
     point, after = entity_at(source, at, size, dialect)
@@ -143,7 +143,7 @@ def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
     return after
 
 
-@inner
+@bare
 def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int, int]:
     """The character of an entity, and where it ends; (0, at) when it is none."""
     after = at + 1
@@ -158,7 +158,7 @@ def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int,
     return (dialect.names.values[found], after + 1) if found >= 0 else (0, at)
 
 
-@inner
+@bare
 def _number(source: Bytes, start: int, end: int) -> int:
     base = 10
     if start < end and (source[start] | 32) == 120:
@@ -173,7 +173,7 @@ def _number(source: Bytes, start: int, end: int) -> int:
     return value
 
 
-@inner
+@bare
 def hex_digit(byte: int) -> int:
     """The value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:

@@ -11,7 +11,7 @@ is a note (`by Bramantyo,{{sfn|Irwansyah 2011}}`) and shows nothing.
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import inner, int64
+from wikilda._core.jit import bare, int64
 from wikilda.text.tokens import Bytes
 
 Partners = NDArray[np.int32]
@@ -51,7 +51,7 @@ RULES = {
 }  # fmt: skip
 
 
-@inner
+@bare
 def positional(source: Bytes, at: int, end: int, partner: Partners, wanted: int) -> tuple[int, int]:
     """Where the positional parameter of a number begins and ends, without white space; (−1, −1) if there is none.
 
@@ -73,7 +73,7 @@ def positional(source: Bytes, at: int, end: int, partner: Partners, wanted: int)
     return -1, -1
 
 
-@inner
+@bare
 def count_positional(source: Bytes, at: int, end: int, partner: Partners) -> int:
     """How many positional parameters a template has, up to the most that are shown."""
     count = 0
@@ -82,13 +82,13 @@ def count_positional(source: Bytes, at: int, end: int, partner: Partners) -> int
     return count
 
 
-@inner
+@bare
 def _number_before(source: Bytes, start: int, equals: int) -> int:
     start, equals = _trimmed(source, start, equals)
     return int64(source[start]) - 48 if equals == start + 1 and 49 <= source[start] <= 57 else 0
 
 
-@inner
+@bare
 def _trimmed(source: Bytes, start: int, end: int) -> tuple[int, int]:
     while start < end and source[start] <= 32 and source[start] != 3:
         start += 1

@@ -1,0 +1,172 @@
+"""Lines: headings, lists, rows of tables that nothing begins, and which line describes what the page is about."""
+
+from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._output import (
+    APOSTROPHE,
+    AT_TEXT,
+    BOLD,
+    BRACKET,
+    FALLBACK,
+    FRAMES,
+    HEADING,
+    HIDDEN,
+    LEAD,
+    LINE,
+    LOOKED,
+    NEWLINE,
+    PROSE,
+    ROW,
+    ROWS_SEEN,
+    SET_ASIDE,
+    SPACE,
+    TYPE_END,
+    Frames,
+    Rendered,
+    push,
+    put,
+)
+from wikilda.mediawiki.wikitext._pairs import TABLE_END, Partners
+from wikilda.mediawiki.wikitext._quotes import UNKNOWN
+from wikilda.text.tokens import Bytes
+
+_SHORT = 3  # bytes, of a line that describes nothing
+_FAR = 20_000  # bytes, within which a table ends whose beginning is in a template
+
+
+@bare
+def end_line(at: int, out: Rendered) -> None:
+    state = out.state
+    state[HEADING] = state[BRACKET] = 0
+    if state[ROW] and not state[FRAMES]:
+        state[ROW] = 0
+        state[HIDDEN] = max(0, state[HIDDEN] - 1)
+    if not state[HIDDEN] and not state[FRAMES] and at >= state[LOOKED]:
+        state[APOSTROPHE] = UNKNOWN
+    if state[HIDDEN]:
+        put(out, NEWLINE)
+        return
+    note_lead(out)
+    put(out, NEWLINE)
+    state[LINE], state[BOLD], state[PROSE] = state[AT_TEXT], 0, 0
+
+
+@bare
+def note_lead(out: Rendered) -> None:
+    """The paragraph that describes: before the first heading, the first with bold type near its beginning, or else the
+    first.
+    """
+    state = out.state
+    if state[LEAD] < 0 and state[PROSE] and state[AT_TEXT] - state[LINE] > _SHORT and not _is_label(out):
+        if state[BOLD]:
+            state[LEAD] = state[LINE]
+        elif state[FALLBACK] < 0:
+            state[FALLBACK] = state[LINE]
+
+
+@bare
+def _is_label(out: Rendered) -> bool:
+    """A line in bold type that ends with a colon names what comes after it: `Disputes - international:`."""
+    state, end = out.state, out.state[AT_TEXT]
+    while end > state[LINE] and out.text[end - 1] == SPACE:
+        end -= 1
+    return bool(out.text[end - 1] == 58 and state[TYPE_END] >= end - 1 and state[TYPE_END] > state[LINE])
+
+
+@bare
+def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Frames, out: Rendered) -> int:
+    """What only counts at the start of a line: headings, lists, rules, tables; returns where to go on."""
+    state = out.state
+    begin = at
+    while at + 1 < size and (source[at] == 32 or source[at] == 58 or source[at] == 9):
+        at += 1
+    if source[at] == 123 and at + 1 < size and source[at + 1] == 124 and partner[at] > 0:
+        state[HIDDEN] += 1
+        return at + 2
+    if partner[at] == TABLE_END:
+        state[HIDDEN] = max(0, state[HIDDEN] - 1)
+        return at + 2
+    if not state[HIDDEN] and not state[FRAMES] and _is_row(source, at, size, partner):
+        return _open_rows(source, at, size, partner, frames, out)
+    at = begin
+    if source[at] == 61:  # =
+        if state[LEAD] < 0 and not state[HIDDEN]:
+            state[LEAD] = state[FALLBACK]
+        state[HEADING] = 1
+        while at < size and source[at] == 61:
+            at += 1
+        return at
+    if source[at] == 45 and at + 3 < size and source[at + 1] == 45 and source[at + 2] == 45 and source[at + 3] == 45:
+        while at < size and source[at] == 45:
+            at += 1
+        return at
+    while at < size and (source[at] == 42 or source[at] == 35 or source[at] == 58 or source[at] == 59):
+        at += 1
+    if not state[HIDDEN] and not state[FRAMES]:
+        state[PROSE] = at == begin and source[at] != SPACE and not _is_italic_line(source, at, size)
+    return at
+
+
+@bare
+def _is_row(source: Bytes, at: int, size: int, partner: Partners) -> bool:
+    """Whether a line belongs to a table whose beginning or end is missing here: a template's, or nobody's."""
+    return (
+        source[at] == 124
+        or source[at] == 33
+        or (source[at] == 123 and at + 1 < size and source[at + 1] == 124 and partner[at] <= 0)
+    )
+
+
+@bare
+def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: Frames, out: Rendered) -> int:
+    """Set rows aside: up to the end of the table, if it ends in this section and is mostly rows, else this line."""
+    state = out.state
+    rows, others = 1, 0
+    after = at
+    while after + 1 < min(size, at + _FAR) and state[ROWS_SEEN] <= at:
+        after += 1
+        if source[after - 1] != NEWLINE:
+            continue
+        if source[after] == 61:
+            break
+        if source[after] == 124 and after + 1 < size and source[after + 1] == 125 and partner[after] != TABLE_END:
+            if others > rows:
+                break
+            state[HIDDEN] += 1
+            push(frames, out, after, after + 2, SET_ASIDE)
+            return at + 1
+        is_row = source[after] == 124 or source[after] == 33
+        rows += is_row
+        others += not is_row
+    state[ROWS_SEEN] = max(state[ROWS_SEEN], after)  # nothing ends before
+    state[HIDDEN] += 1
+    state[ROW] = 1
+    return at + 1
+
+
+@bare
+def _is_italic_line(source: Bytes, at: int, size: int) -> bool:
+    """A line in italics from beginning to end is a note to the reader: `''For other uses, see …''`."""
+    if at + 2 >= size or source[at] != 39 or source[at + 1] != 39 or source[at + 2] == 39:
+        return False
+    at += 2
+    while at + 1 < size and source[at] != NEWLINE and not (source[at] == 39 and source[at + 1] == 39):
+        at += 1
+    at += 2
+    while at < size and (source[at] == SPACE or source[at] == 46):
+        at += 1
+    return at >= size or source[at] == NEWLINE
+
+
+@bare
+def heading_end(source: Bytes, at: int, size: int, out: Rendered) -> int:
+    after = at
+    while after < size and source[after] == 61:
+        after += 1
+    rest = after
+    while rest < size and (source[rest] == 32 or source[rest] == 9):
+        rest += 1
+    if rest >= size or source[rest] == NEWLINE:
+        return rest
+    for _ in range(after - at):
+        put(out, 61)
+    return after

@@ -1,0 +1,133 @@
+"""`[[links]]` while a page is rendered: to articles, files, categories, other wikis."""
+
+from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._output import (
+    ANCHOR_START,
+    AT_ASIDE,
+    AT_TEXT,
+    CATEGORIES,
+    CATEGORY_MARK,
+    HIDDEN,
+    IN_ASIDE,
+    LINKS,
+    NEWLINE,
+    SET_ASIDE,
+    SHOWN,
+    SPACE,
+    TARGET_END,
+    TARGET_START,
+    Frames,
+    Rendered,
+    mark,
+    push,
+    put,
+)
+from wikilda.mediawiki.wikitext.dialect import (
+    MARK,
+    PREFIX,
+    TO_CATEGORY,
+    TO_FILE,
+    TO_LANGUAGE,
+    TO_MAIN,
+    Dialect,
+    find_name,
+    hash_name,
+)
+from wikilda.text.tokens import Bytes
+
+
+@bare
+def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames, out: Rendered) -> int:
+    """A `[[`: decide from its target what it is, and render what it shows."""
+    state = out.state
+    start = at + 2
+    while start < end - 2 and source[start] == SPACE:
+        start += 1
+    pipe = _target_end(source, start, end - 2)
+    if pipe < 0 and _has_template(source, start, end - 2):
+        state[HIDDEN] += 1  # a title that only the wiki could work out
+        push(frames, out, end - 2, end, SET_ASIDE)
+        return start
+    if pipe < 0:
+        put(out, 91)
+        put(out, 91)
+        return at + 2  # not a title: ordinary text
+    shown = pipe + 1 if pipe < end - 2 else start
+    colon = source[start] == 58
+    kind = _target_kind(source, start + colon, pipe, dialect)
+    if kind == TO_FILE and not colon:
+        state[HIDDEN] += 1
+        push(frames, out, end - 2, end, SET_ASIDE)
+        return min(pipe + 1, end - 2)
+    if not colon and kind in (TO_CATEGORY, TO_LANGUAGE):
+        if kind == TO_CATEGORY:
+            _categorize(source, _after_prefix(source, start, pipe), pipe, dialect, out)
+        return end
+    if shown == start:
+        shown += colon
+    if kind != TO_MAIN or source[start] == 35 or _has_link(source, shown, end - 2):
+        push(frames, out, end - 2, end, SHOWN)
+        return shown
+    link = state[LINKS]
+    state[LINKS] += 1
+    out.links[TARGET_START, link] = start + colon
+    out.links[TARGET_END, link] = pipe
+    out.links[IN_ASIDE, link] = state[HIDDEN] > 0
+    out.links[ANCHOR_START, link] = state[AT_ASIDE] if state[HIDDEN] else state[AT_TEXT]
+    push(frames, out, end - 2, end, link)
+    return shown
+
+
+@bare
+def _categorize(source: Bytes, start: int, end: int, dialect: Dialect, out: Rendered) -> None:
+    mark(out, CATEGORY_MARK, hash_name(MARK, source, start, end, dialect.lower), start, end)
+    count = out.state[CATEGORIES]
+    out.categories[0, count], out.categories[1, count] = start, end
+    out.state[CATEGORIES] = count + 1
+
+
+@bare
+def _target_end(source: Bytes, start: int, end: int) -> int:
+    """Where a link's target ends (its pipe, or the whole), or -1 when it cannot be a title."""
+    for at in range(start, end):
+        byte = source[at]
+        if byte == 124:
+            return at if at > start and at + 1 < end else -1
+        if byte == 91 or byte == 93 or byte == 123 or byte == 125 or byte == 60 or byte == 62 or byte < 32:
+            return -1
+    return end if end > start else -1
+
+
+@bare
+def _has_template(source: Bytes, at: int, end: int) -> bool:
+    """Whether a link's target has a template in it."""
+    while at + 1 < end and source[at] != 124 and source[at] != NEWLINE:
+        if source[at] == 123 and source[at + 1] == 123:
+            return True
+        at += 1
+    return False
+
+
+@bare
+def _after_prefix(source: Bytes, start: int, end: int) -> int:
+    while start < end and source[start] != 58:
+        start += 1
+    return start + 1
+
+
+@bare
+def _target_kind(source: Bytes, start: int, end: int, dialect: Dialect) -> int:
+    colon = _after_prefix(source, start, end) - 1
+    if colon >= end:
+        return TO_MAIN
+    found = find_name(dialect.names, hash_name(PREFIX, source, start, colon, dialect.lower))
+    return dialect.names.values[found] if found >= 0 else TO_MAIN
+
+
+@bare
+def _has_link(source: Bytes, start: int, end: int) -> bool:
+    """Whether another link stands inside; then the inner one is the link, as in MediaWiki."""
+    for at in range(start, end - 1):  # noqa: SIM110
+        if source[at] == 91 and source[at + 1] == 91:
+            return True
+    return False

@@ -1,0 +1,209 @@
+"""Third pass: the text that a reader sees, the links in it, and the marks that tell what kind of page it is.
+
+What stands in templates, tables, references and captions is written to a second buffer, the aside: its
+words do not count as the article's, its links do.
+"""
+
+import numpy as np
+
+from wikilda._core.jit import bare, int64
+from wikilda.mediawiki.wikitext._external_links import address, open_external
+from wikilda.mediawiki.wikitext._inline_templates import open_template
+from wikilda.mediawiki.wikitext._lines import begin_line, end_line, heading_end, note_lead
+from wikilda.mediawiki.wikitext._links import open_link
+from wikilda.mediawiki.wikitext._output import (
+    ANCHOR_END,
+    APOSTROPHE,
+    AT_ASIDE,
+    AT_TEXT,
+    BOLD,
+    BRACKET,
+    FALLBACK,
+    FRAMES,
+    HEADING,
+    HIDDEN,
+    IN_ASIDE,
+    LEAD,
+    LINE,
+    LINK,
+    LOOKED,
+    MAGIC_MARK,
+    NEWLINE,
+    PROSE,
+    RESUME,
+    ROW,
+    ROWS_SEEN,
+    SET_ASIDE,
+    SPACE,
+    STOP,
+    THEN_CLOSE,
+    THEN_OPEN,
+    THEN_SPACE,
+    TRAIL,
+    TYPE_END,
+    Frames,
+    Rendered,
+    mark,
+    put,
+    put_point,
+)
+from wikilda.mediawiki.wikitext._pairs import Partners
+from wikilda.mediawiki.wikitext._quotes import UNKNOWN, quotes
+from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END, LITERAL_BASE, LITERALS, NOTHING
+from wikilda.mediawiki.wikitext.dialect import MARK, Dialect, entity, hash_name
+from wikilda.text.tokens import Bytes, decode
+
+_PLAIN = np.ones(256, np.bool_)
+_PLAIN[np.frombuffer(b"[]{'&=_:", np.uint8)] = False
+_PLAIN[:32] = False
+
+
+@bare
+def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered) -> None:
+    """Render one page from stripped wikitext; positions and counts live in `out.state`.
+
+    `frames` has three rows: where what is shown of each open pair ends, where the text goes on after it, and which link
+    it is or what it is instead.
+    """
+    state = out.state
+    state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[PROSE] = 0
+    state[ROW] = state[ROWS_SEEN] = state[LOOKED] = state[TYPE_END] = 0
+    state[APOSTROPHE] = UNKNOWN
+    state[LEAD] = state[FALLBACK] = -1
+    state[LINE], state[BOLD] = state[AT_TEXT], 0
+    at = int64(0)
+    line_start = True
+    while at < size:
+        stop = size
+        if state[FRAMES] > 0:
+            stop = frames[STOP, state[FRAMES] - 1]
+            if at >= stop:
+                at = _leave_frame(source, at, size, dialect, frames, out)
+                continue
+        if line_start:
+            line_start = False
+            after = begin_line(source, at, size, partner, frames, out)
+            if after > at:
+                at = after
+                continue
+        if state[HIDDEN]:
+            at, state[AT_ASIDE] = _copy_plain(source, at, stop, out.aside, state[AT_ASIDE])
+        else:
+            at, state[AT_TEXT] = _copy_plain(source, at, stop, out.text, state[AT_TEXT])
+        if at < stop and source[at] == NEWLINE:
+            line_start = True
+            end_line(at, out)
+            at += 1
+        elif at < stop:
+            at = _markup(source, at, size, partner, dialect, frames, out)
+    note_lead(out)
+    if state[LEAD] < 0:
+        state[LEAD] = state[FALLBACK]
+
+
+@bare
+def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> tuple[int, int]:
+    """Copy up to the next byte that may be markup."""
+    while at < stop and _PLAIN[source[at]]:
+        out[written] = source[at]
+        written += 1
+        at += 1
+    return at, written
+
+
+@bare
+def _markup(
+    source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered
+) -> int:
+    """One piece of markup, or one character; returns where to go on."""
+    byte = source[at]
+    state = out.state
+    if byte == 91:  # [
+        if partner[at] > 0:
+            return open_link(source, at, partner[at], dialect, frames, out)
+        return open_external(source, at, size, out)
+    if byte == 93 and state[BRACKET]:  # ]
+        state[BRACKET] = 0
+        return at + 1
+    if byte == 123 and partner[at] > 0:  # {
+        return open_template(source, at, size, partner, dialect, frames, out)
+    if byte == 39:  # '
+        return quotes(source, at, size, partner, out)
+    if byte == 38:  # &
+        return entity(source, at, size, dialect, out)
+    if byte == 61 and state[HEADING]:  # =
+        return heading_end(source, at, size, out)
+    if byte == 95:  # _
+        return _magic(source, at, size, dialect, out)
+    if byte == 58:  # :
+        return address(source, at, size, out)
+    if byte < SPACE:
+        return _control(byte, at, out)
+    put(out, byte)
+    return at + 1
+
+
+@bare
+def _control(byte: int, at: int, out: Rendered) -> int:
+    state = out.state
+    if byte == ASIDE_BEGIN:
+        state[HIDDEN] += 1
+    elif byte == ASIDE_END:
+        state[HIDDEN] = max(0, state[HIDDEN] - 1)
+    elif byte >= LITERAL_BASE:
+        put(out, LITERALS[byte - LITERAL_BASE])
+    elif byte != NOTHING:
+        put(out, SPACE)
+    return at + 1
+
+
+@bare
+def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: Frames, out: Rendered) -> int:
+    """Close the innermost pair; a link takes the letters that follow it (`[[bus]]es`) into its anchor."""
+    state = out.state
+    state[FRAMES] -= 1
+    end: int = frames[RESUME, state[FRAMES]]
+    link = frames[LINK, state[FRAMES]]
+    if link == SET_ASIDE:
+        state[HIDDEN] = max(0, state[HIDDEN] - 1)
+    elif link in (THEN_SPACE, THEN_OPEN):
+        put(out, SPACE)
+        if link == THEN_OPEN:
+            put(out, 40)
+    elif link == THEN_CLOSE:
+        put(out, 41)
+    if link < 0:
+        return max(at, end)
+    while end < size:
+        point, length = decode(source, end)
+        if point >= len(dialect.trail) or not dialect.trail[point]:
+            break
+        if point == 39 and end + 1 < size and source[end + 1] == 39:
+            break  # two apostrophes are type, in languages where one is a letter
+        put_point(out, point)
+        end += length
+    state[TRAIL] = end
+    out.links[ANCHOR_END, link] = state[AT_ASIDE] if out.links[IN_ASIDE, link] else state[AT_TEXT]
+    return max(at, end)
+
+
+@bare
+def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
+    """`__NOTOC__` and its like are not shown."""
+    if at + 1 < size and source[at + 1] == 95:
+        after = at + 2
+        while after < size and after - at < 60 and _in_magic(source, after, size):
+            after += 1
+        if after > at + 2 and after + 1 < size and source[after] == 95 and source[after + 1] == 95:
+            mark(out, MAGIC_MARK, hash_name(MARK, source, at + 2, after, dialect.lower), at + 2, after)
+            return after + 2
+    put(out, 95)
+    return at + 1
+
+
+@bare
+def _in_magic(source: Bytes, at: int, size: int) -> bool:
+    """Letters, and single underscores between them (`__KEIN_INHALTSVERZEICHNIS__`)."""
+    if source[at] == 95:
+        return at + 1 < size and source[at + 1] != 95 and source[at - 1] != 95
+    return bool(source[at] >= 128 or 65 <= (source[at] & 0xDF) <= 90)

@@ -28,11 +28,23 @@ def call(arguments: Sequence[object]) -> int:
     return guarded(lambda: cli.main([str(each) for each in arguments], prog_name="wikilda", standalone_mode=False))
 
 
+class Running(NamedTuple):
+    """A command that has begun: its process, and the pipe that it writes to."""
+
+    process: int
+    reading: int
+
+
 def run(arguments: Sequence[object], seconds: float, *, errors: bool = False) -> End:
     """Run a command in a fork, and kill it with all its children after some time.
 
     What it writes to standard output is kept, or what it writes to standard error.
     """
+    return end(start(arguments, errors=errors), seconds)
+
+
+def start(arguments: Sequence[object], *, errors: bool = False) -> Running:
+    """Begin to run a command in a fork."""
     reading, writing = os.pipe()
     process = os.fork()
     if process == 0:
@@ -40,6 +52,12 @@ def run(arguments: Sequence[object], seconds: float, *, errors: bool = False) ->
         _child(arguments, writing, errors=errors)
     os.close(writing)
     os.set_blocking(reading, False)
+    return Running(process, reading)
+
+
+def end(running: Running, seconds: float) -> End:
+    """Wait for the end of a command, or kill it."""
+    process, reading = running
     until, parts = time.monotonic() + seconds, []
     while (ended := os.waitpid(process, os.WNOHANG)) == (0, 0) and (left := until - time.monotonic()) > 0:
         parts.append(_read(reading))

@@ -164,6 +164,8 @@ def attack(model: Path, count: int) -> bool:
 
 def busy(model: Path, slow: int, seconds: float) -> None:
     """Time clients alone and beside slow ones, and record it."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(3 * slow + 1000, most), most))  # both ends are here
     with serving(model, connections=slow + 100) as served:
         alone = timed(served, seconds)
         beside = beside_slow(served, slow, seconds)

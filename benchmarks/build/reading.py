@@ -1,20 +1,26 @@
-"""How fast a dump is read, a core, beside peers: `python -m benchmarks.build.reading [--dump FILE]`.
+"""How fast a dump is read, a core, beside peers: `python -m benchmarks.build.reading [--megabytes N] [--rounds N]`.
 
-All read the same streams of the same dump, one after the other on one core; CPU seconds are compared, the best
-of some rounds. Peers that are not installed are left out: `pip install gensim wikipedia2vec`.
+All read the same pages of enwik8, one after the other on one core; CPU seconds are compared, the best of some rounds.
+Peers read multistream bz2, ours also plain XML. Old exports have no `<ns>`, which peers need: it is put in. Peers that
+are not installed are named: `pip install gensim wikipedia2vec mwxml mwparserfromhell wikiextractor`.
 """
 
 import bz2
+import io
+import lzma
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
+from benchmarks import record
 from wikilda.knowledge import BuildSettings
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.mediawiki.dump import cut, read_piece, site_of
@@ -25,16 +31,8 @@ from wikilda.text.tokens import joined
 DATA = Path(os.environ.get("WIKILDA_DATA", "../shared/data"))
 MINI_ENWIKI = DATA / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"
 _PIECE = 1 << 24
-_END = bz2.compress(b"</mediawiki>\n")
-
-
-@dataclass(frozen=True)
-class Subset:
-    """Some streams of a dump, as a dump."""
-
-    path: Path
-    megabytes: float
-    pages: int
+_STREAM = 1 << 20  # bytes of XML in a stream; the dumps of large wikis have 100 pages
+_TITLE = re.compile(rb"<title>(?:(\w[\w ]*):)?[^<]*</title>\n")
 
 
 def streams(path: Path) -> Iterator[tuple[bytes, bytes]]:
@@ -48,47 +46,68 @@ def streams(path: Path) -> Iterator[tuple[bytes, bytes]]:
         data = rest
 
 
-def subset(path: Path, target: Path, every: int) -> Subset:
-    """Every n-th stream of a dump, so that articles and redirects are there in proportion."""
-    size = pages = 0
-    with target.open("wb") as out:
-        for number, (compressed, xml) in enumerate(streams(path)):
-            last = b"</mediawiki>" in xml
-            if number == 0 or (not last and (number - 1) % every == 0):
-                out.write(compressed)
-                size, pages = size + len(xml), pages + xml.count(b"<page>")
-        out.write(_END)
-    return Subset(target, size / 1e6, pages)
+def part_of_enwik8(size: int) -> bytes:
+    """The first pages of enwik8, with their namespaces, as a dump of today has them."""
+    with lzma.open(next((DATA / "enwik8").glob("*.xml.xz"))) as stream:
+        xml = stream.read(size)
+    names = {name.encode(): key for name, key in site_of_bytes(xml).items()}
+
+    def with_namespace(found: "re.Match[bytes]") -> bytes:
+        key = names.get((found.group(1) or b"").lower(), 0)
+        return found.group() + b"    <ns>%d</ns>\n" % key
+
+    whole = xml[: xml.rfind(b"</page>") + len(b"</page>")]
+    return _TITLE.sub(with_namespace, whole) + b"\n</mediawiki>\n"
+
+
+def site_of_bytes(xml: bytes) -> dict[str, int]:
+    """The namespaces that a dump declares."""
+    from wikilda.mediawiki.site import read_site
+
+    return read_site(xml[:100_000], "enwik8").namespaces
+
+
+def multistream(xml: bytes) -> bytes:
+    """A dump as bz2 streams, cut between pages."""
+    first = xml.find(b"  <page>")
+    parts, at = [xml[:first]], first
+    while at < len(xml):
+        end = xml.find(b"</page>\n", at + _STREAM)
+        end = end + len(b"</page>\n") if end >= 0 else len(xml)
+        parts.append(xml[at:end])
+        at = end
+    return b"".join(map(bz2.compress, parts))
 
 
 # -- readers: each returns a word on what it found ------------------------------------------------------------
 
 
 def decompress(dump: Path) -> str:
-    """The floor: bz2 alone."""
+    """bz2 alone."""
     with bz2.open(dump) as stream:
         return f"{sum(len(block) for block in iter(lambda: stream.read(1 << 20), b'')):,} bytes"
 
 
 def wikilda_pages(dump: Path) -> str:
-    """Decompress and find pages."""
-    return f"{sum(1 for piece in cut(dump, _PIECE) for _ in pages_in(read_piece(piece), {})):,} pages"
+    """Pages."""
+    namespaces = site_of(dump).namespaces
+    return f"{sum(1 for piece in cut(dump, _PIECE) for _ in pages_in(read_piece(piece), namespaces)):,} pages"
 
 
 def wikilda_scan(dump: Path) -> str:
-    """Decompress, find pages, scan their wikitext."""
+    """Text and links."""
     site = site_of(dump)
     dialect = dialect_of(site)
     links = 0
     for piece in cut(dump, _PIECE):
-        pages = (page for page in pages_in(read_piece(piece), {}) if isinstance(page, RawPage))
+        pages = (page for page in pages_in(read_piece(piece), site.namespaces) if isinstance(page, RawPage))
         texts = [page.text for page in pages if page.namespace == 0 and not page.redirect]
         links += scan(*joined(texts), dialect).links.shape[1]
     return f"{links:,} links"
 
 
 def wikilda_extract(dump: Path) -> str:
-    """All of a build's first half: pages, links, mentions, words counted, tables written."""
+    """All of a build's first half: text, links, mentions, tokens, first sentences, written to disk."""
     with tempfile.TemporaryDirectory() as chunks:
         extractor = Extractor(Path(chunks), site_of(dump), BuildSettings())
         for number, piece in enumerate(cut(dump, _PIECE)):
@@ -97,18 +116,16 @@ def wikilda_extract(dump: Path) -> str:
 
 
 def gensim_reader(dump: Path) -> str:
-    """What gensim's WikiCorpus does with a page: strip its markup by regular expressions, split it into words."""
+    """Words without markup, no links."""
     from gensim.corpora.wikicorpus import extract_pages, filter_wiki, tokenize
 
-    tokens = 0
     with bz2.BZ2File(dump) as stream:
-        for _, text, _ in extract_pages(stream, ("0",)):
-            tokens += len(tokenize(filter_wiki(text)))
-    return f"{tokens:,} words"
+        pages = (text for _, text, _ in extract_pages(stream, ("0",)))
+        return f"{sum(len(tokenize(filter_wiki(text))) for text in pages):,} words"
 
 
 def wikipedia2vec_reader(dump: Path) -> str:
-    """What wikipedia2vec's build-dump-db does with a page: parse it, keep paragraphs with their links."""
+    """Paragraphs with their links."""
     from wikipedia2vec.dump_db import _parse_page
     from wikipedia2vec.utils.wiki_dump_reader import WikiDumpReader
 
@@ -116,13 +133,50 @@ def wikipedia2vec_reader(dump: Path) -> str:
     return f"{sum(1 for each in kept if each and each[0] == 'page'):,} articles"
 
 
-READERS: dict[str, tuple[Callable[[Path], str], str]] = {
-    "bz2 alone": (decompress, ""),
-    "wikilda: pages": (wikilda_pages, ""),
-    "wikilda: pages + scan": (wikilda_scan, ""),
-    "wikilda: whole extraction": (wikilda_extract, ""),
-    "gensim": (gensim_reader, "gensim"),
-    "wikipedia2vec": (wikipedia2vec_reader, "wikipedia2vec"),
+def mwxml_pages(dump: Path) -> Iterator[Any]:
+    """The articles that mwxml reads, with their text."""
+    import mwxml
+
+    with bz2.open(dump) as stream:
+        for page in mwxml.Dump.from_file(stream):
+            if page.namespace == 0:
+                for revision in page:
+                    yield page, revision.text or ""
+
+
+def mwparserfromhell_reader(dump: Path) -> str:
+    """Text and links."""
+    import mwparserfromhell
+
+    links = 0
+    for _, text in mwxml_pages(dump):
+        parsed = mwparserfromhell.parse(text)
+        parsed.strip_code()
+        links += len(parsed.filter_wikilinks())
+    return f"{links:,} links"
+
+
+def wikiextractor_reader(dump: Path) -> str:
+    """Text, templates dropped, no links; pages by mwxml."""
+    from wikiextractor.extract import Extractor as Peer
+
+    size = 0
+    for page, text in mwxml_pages(dump):
+        out = io.StringIO()
+        Peer(str(page.id), "0", "", page.title, text.split("\n")).extract(out)
+        size += out.tell()
+    return f"{size:,} characters"
+
+
+OURS: dict[str, Callable[[Path], str]] = {
+    "wikilda: pages": wikilda_pages, "wikilda: text and links": wikilda_scan,
+    "wikilda: whole extraction": wikilda_extract,
+}  # fmt: skip
+PEERS: dict[str, tuple[Callable[[Path], str], tuple[str, ...]]] = {
+    "gensim": (gensim_reader, ("gensim",)),
+    "wikipedia2vec": (wikipedia2vec_reader, ("wikipedia2vec",)),
+    "mwxml + mwparserfromhell": (mwparserfromhell_reader, ("mwxml", "mwparserfromhell")),
+    "mwxml + wikiextractor": (wikiextractor_reader, ("mwxml", "wikiextractor")),
 }
 
 
@@ -136,39 +190,51 @@ def measured(reader: Callable[[Path], str], dump: Path, rounds: int) -> tuple[fl
     return best, found
 
 
-def results(part: Subset, rounds: int) -> str:
-    """The table as Markdown; the last column says how many times as fast the whole extraction is."""
-    seconds: dict[str, tuple[float, str]] = {}
-    for name, (reader, needed) in READERS.items():
-        if not needed or find_spec(needed):
-            seconds[name] = measured(reader, part.path, rounds)
-    ours = seconds["wikilda: whole extraction"][0]
-    lines = ["| reader | CPU s | MB XML/s | pages/s | found | time / our extraction |", "|---|---:|---:|---:|---|---:|"]
-    for name, (spent, found) in seconds.items():
-        rates = f"{part.megabytes / spent:,.1f} | {part.pages / spent:,.0f}"
-        lines.append(f"| {name} | {spent:,.2f} | {rates} | {found} | {spent / ours:,.2f} |")
-    missing = [name for name, (_, needed) in READERS.items() if needed and not find_spec(needed)]
-    return "\n".join(lines + [f"\n{name}: not installed, left out" for name in missing])
+def row(name: str, form: str, does: str, megabytes: float, spent: float, found: str) -> dict[str, record.Cell]:
+    """One line of the table."""
+    return {
+        "reader": name, "from": form, "gives": does.split("\n")[0].rstrip("."), "found": found, "CPU s": spent,
+        "MB of XML a CPU s": megabytes / spent,
+    }  # fmt: skip
 
 
-@click.command()
-@click.option(
-    "--dump", type=click.Path(path_type=Path), default=MINI_ENWIKI, show_default=True, help="a multistream .xml.bz2"
-)
-@click.option("--every", default=4, show_default=True, help="take every n-th stream of it")
-@click.option("--rounds", default=2, show_default=True)
-def main(dump: Path, every: int, rounds: int) -> None:
-    """Compare readers of dumps on one core."""
-    if not dump.is_file():
-        raise SystemExit(f"{dump}: not there, skipped. Give another with --dump, or set WIKILDA_DATA.")
+def rows(directory: Path, megabytes: int, rounds: int) -> Iterator[dict[str, record.Cell]]:
+    """Ours from plain XML and bz2, then the peers."""
+    xml = part_of_enwik8(megabytes * 1_000_000)
+    plain, packed = directory / "part.xml", directory / "part.xml.bz2"
+    plain.write_bytes(xml)
+    packed.write_bytes(multistream(xml))
+    size = len(xml) / 1e6
+    wikilda_extract(plain)  # compiles the kernels
+    for form, path in (("XML", plain), ("bz2", packed)):
+        for name, reader in OURS.items():
+            yield row(name, form, reader.__doc__ or "", size, *measured(reader, path, rounds))
+    yield row("bz2 alone", "bz2", "nothing", size, *measured(decompress, packed, rounds))
+    for name, (reader, needed) in PEERS.items():
+        if all(map(find_spec, needed)):
+            known = f"{name} ({', '.join(map(version, needed))})"
+            yield row(known, "bz2", reader.__doc__ or "", size, *measured(reader, packed, 1))
+        else:
+            yield {"reader": name, "from": "bz2", "gives": "not installed"}
+
+
+@click.command(help=__doc__)
+@click.option("--megabytes", default=34, show_default=True, help="Of enwik8, from its beginning.")
+@click.option("--rounds", default=3, show_default=True, help="For ours; peers run once.")
+def main(megabytes: int, rounds: int) -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    made = []
     with tempfile.TemporaryDirectory() as scratch:
-        warm = subset(dump, Path(scratch) / "warm.xml.bz2", 200)
-        for reader in (wikilda_scan, wikilda_extract):
-            reader(warm.path)  # compiles the kernels
-        part = subset(dump, Path(scratch) / "subset.xml.bz2", every)
-        click.echo(f"{dump.name}: {part.pages:,} pages, {part.megabytes:,.1f} MB of XML, one core, best of {rounds}\n")
-        click.echo(results(part, rounds))
+        for each in rows(Path(scratch), megabytes, rounds):
+            print(each, flush=True)
+            made.append(each)
+    ours = float(
+        next(each for each in made if each["reader"] == "wikilda: text and links" and each["from"] == "bz2")["CPU s"]
+        or 1
+    )
+    for each in made:
+        each["time / our text and links"] = float(each["CPU s"] or 0) / ours if each.get("CPU s") else None
+    record.write("reading", {"readers": made})
 
 
 if __name__ == "__main__":

@@ -15,18 +15,22 @@ from pathlib import Path
 
 import click
 
+from benchmarks import record
 from benchmarks.build.watch import Memory, Watched, disk_size, watch
 from benchmarks.generate.articles import Style
 from benchmarks.generate.dump import Order, write_dump
 from wikilda._core.platform import available_cores
 
+READING = "reading pages"
 _WARMING = 1000
 _CHILD = """
 import sys, time
 from pathlib import Path
+from wikilda._core.progress import Bar
 from wikilda.knowledge import BuildSettings, Resources, build_from_dump
 if __name__ == "__main__":
-    dump, target, workers, memory = sys.argv[1:]
+    dump, target, workers, memory, step = sys.argv[1:]
+    Bar.label = lambda self, text: Path(step).write_text(text)
     resources = Resources(workers=int(workers), memory=memory)
     build_from_dump([Path(dump)], Path(target), BuildSettings(), resources=resources)
 """
@@ -61,10 +65,11 @@ def built(dump: Made, directory: Path, workers: int, memory: str) -> tuple[Watch
     script = directory / "build_one.py"  # a file, because the workers are spawned from it
     script.write_text(_CHILD)
     target = place / "kb"
-    assembling = place / "kb.building" / "assemble.duckdb"
+    step = directory / "step"
+    step.write_text(READING)
     seen = watch(
-        [sys.executable, str(script), str(dump.path), str(target), str(workers), memory],
-        place, lambda: "assembling" if assembling.exists() or target.exists() else "reading",
+        [sys.executable, str(script), str(dump.path), str(target), str(workers), memory, str(step)],
+        place, lambda: step.read_text() or READING,
     )  # fmt: skip
     size = disk_size(target)
     shutil.rmtree(place)
@@ -73,22 +78,19 @@ def built(dump: Made, directory: Path, workers: int, memory: str) -> tuple[Watch
 
 def row(dump: Made, seen: Watched, size: float) -> dict[str, float]:
     """One line of the results."""
-    reading, assembling = (seen.seconds.get(name, 0.0) for name in ("reading", "assembling"))
-    total = reading + assembling
+    total = sum(seen.seconds.values())
+    reading, assembling = seen.seconds.get(READING, 0.0), total - seen.seconds.get(READING, 0.0)
+    after = next((cpu for step, cpu in seen.cpu.items() if step not in ("", READING)), 0.0)
     found = {
         "pages": dump.pages, "articles": dump.articles, "MB XML": dump.xml, "MB bz2": dump.compressed, "seconds": total,
         "reading s": reading, "assembling s": assembling, "MB XML/s": dump.xml / total,
         "reading MB/s": dump.xml / max(reading, 0.1), "CPU s": seen.cpu[""],
-        "reading CPU s": seen.cpu.get("assembling", 0.0), "MB XML/CPU s": dump.xml / seen.cpu[""],
-        "pages/s": dump.pages / total, "disk MB": seen.disk, "KB MB": size,
+        "reading CPU s": after, "MB XML/CPU s": dump.xml / seen.cpu[""],
+        "pages/s": dump.pages / total, "disk MB": max(seen.disk.values()), "KB MB": size,
     }  # fmt: skip
     both = {name: max(getattr(each, name) for each in seen.memory.values()) for name in asdict(Memory())}
-    phases = {
-        f"{phase} {name}": getattr(each, name)
-        for phase, each in seen.memory.items()
-        for name in ("sum_anonymous", "sum_resident")
-    }
-    return found | both | phases
+    reading_most = seen.memory[READING] if READING in seen.memory else Memory()
+    return found | both | {"reading sum_anonymous": reading_most.sum_anonymous}
 
 
 def exponent(rows: list[dict[str, float]], name: str) -> str:
@@ -102,17 +104,13 @@ def exponent(rows: list[dict[str, float]], name: str) -> str:
     return ", ".join(f"{power:.2f}" for power in powers)
 
 
-def table(rows: list[dict[str, float]]) -> str:
-    """The results as Markdown: a column a size; the last column says how it grows."""
-    lines = [
-        "| | " + " | ".join(f"{each['pages']:,.0f} pages" for each in rows) + " | exponent (step by step, whole) |"
-    ]
-    lines.append("|---|" + "---:|" * (len(rows) + 1))
-    for name in rows[-1]:
-        values = [each.get(name, 0.0) for each in rows]
-        cells = [f"{value:,.1f}" if value < 100 and name != "pages" else f"{value:,.0f}" for value in values]
-        lines.append(f"| {name.replace('_', ' ')} | {' | '.join(cells)} | {exponent(rows, name)} |")
-    return "\n".join(lines)
+def table(rows: list[dict[str, float]]) -> list[dict[str, record.Cell]]:
+    """A row a figure, a column a size; the last column says how it grows."""
+    return [
+        {"": name.replace("_", " "), **{f"{each['pages']:,.0f} pages": each.get(name, 0.0) for each in rows},
+         "exponent (step by step, whole)": exponent(rows, name)}
+        for name in rows[-1]
+    ]  # fmt: skip
 
 
 def _cores() -> int:
@@ -126,7 +124,6 @@ def _cores() -> int:
 @click.option("--workers", default=_cores(), show_default=True)
 @click.option("--memory", default="1GB", show_default=True, help="what the build may use for sorting")
 @click.option("--directory", type=click.Path(path_type=Path), help="keep dumps here; else they go when done")
-@click.option("--json", "results", type=click.Path(path_type=Path), help="write the figures here, too")
 def main(
     sizes: tuple[int, ...],
     seed: int,
@@ -134,7 +131,6 @@ def main(
     workers: int,
     memory: str,
     directory: Path | None,
-    results: Path | None,
 ) -> None:
     """Build generated dumps of several SIZES (pages) and show what grows."""
     rows = []
@@ -147,9 +143,8 @@ def main(
             seen, size = built(dump, place, workers, memory)
             rows.append(row(dump, seen, size))
             click.echo(f"{pages:,} pages: {rows[-1]['seconds']:,.1f} s, {rows[-1]['sum_resident']:,.0f} MB", err=True)
-    click.echo(table(rows))
-    if results:
-        results.write_text(json.dumps(rows, indent=1))
+    record.write("growth", {"growth": table(rows)})
+    print(record.table(table(rows)))
 
 
 if __name__ == "__main__":

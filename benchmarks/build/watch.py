@@ -42,13 +42,13 @@ class Memory:
 
 @dataclass
 class Watched:
-    """What was seen: seconds and memory in each phase, CPU seconds before each, the most disk in megabytes."""
+    """What was seen: seconds, memory and the most disk in megabytes in each phase, CPU seconds before each."""
 
     output: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     cpu: dict[str, float] = field(default_factory=dict)  # before a phase began; "" is the whole
     memory: dict[str, Memory] = field(default_factory=dict)
-    disk: float = 0.0
+    disk: dict[str, float] = field(default_factory=dict)  # in each phase
 
 
 def watch(command: Sequence[str], directory: Path, phase: Callable[[], str]) -> Watched:
@@ -63,7 +63,7 @@ def watch(command: Sequence[str], directory: Path, phase: Callable[[], str]) -> 
                 seen.cpu.setdefault(name, _cpu(process.pid))
                 memory.see(_memory(process.pid), [each for pid in _children(process.pid) if (each := _try_memory(pid))])
             if before - last_disk > _DISK_PERIOD:
-                seen.disk, last_disk = max(seen.disk, disk_size(directory)), before
+                seen.disk[name], last_disk = max(seen.disk.get(name, 0.0), disk_size(directory)), before
             time.sleep(_PERIOD)
             now = time.perf_counter()
             seen.seconds[name] = seen.seconds.get(name, 0.0) + now - before

@@ -5,21 +5,20 @@ compares the links' targets page by page with those that our scanner finds.
 """
 
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 
 import click
 import numpy as np
 
-from benchmarks.build.reading import MINI_ENWIKI, subset
+from benchmarks import record
+from benchmarks.build.reading import part_of_enwik8
 from benchmarks.generate.articles import Author
 from benchmarks.generate.world import World
-from wikilda.mediawiki.dump import cut, read_piece
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import TARGET_END, TARGET_START, dialect_of, scan
@@ -83,11 +82,9 @@ LIBRARIES: dict[str, Callable[[list[str]], Targets]] = {
 }  # fmt: skip
 
 
-def real_pages(dump: Path, every: int) -> list[str]:
-    """Articles of a dump."""
-    with tempfile.TemporaryDirectory() as scratch:
-        part = subset(dump, Path(scratch) / "part.xml.bz2", every)
-        pages = [page for piece in cut(part.path, 1 << 24) for page in pages_in(read_piece(piece), {})]
+def real_pages(megabytes: int) -> list[str]:
+    """Articles of enwik8."""
+    pages = pages_in(part_of_enwik8(megabytes * 1_000_000), {})
     return [
         page.text.decode() for page in pages if isinstance(page, RawPage) and page.namespace == 0 and not page.redirect
     ]
@@ -135,44 +132,38 @@ def agreement(own: Targets, other: Targets) -> tuple[int, float, float]:
     return theirs, both / max(mine, 1), both / max(theirs, 1)
 
 
-def results(pages: list[str], rounds: int) -> str:
-    """The table for some pages, as Markdown."""
+def results(pages: list[str], rounds: int) -> list[dict[str, record.Cell]]:
+    """The libraries on some pages."""
     megabytes = sum(len(page.encode()) for page in pages) / 1e6
-    lines = [
-        f"{len(pages):,} pages, {megabytes:,.1f} MB of wikitext\n",
-        "| library | CPU s | MB/s | times our time | links | of ours, it has | of its, we have |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
+    rows: list[dict[str, record.Cell]] = []
     own: Targets = []
     base = 0.0
     for name, library in LIBRARIES.items():
         if name != "wikilda" and not find_spec(name):
-            lines.append(f"| {name} | not installed | | | | | |")
+            rows.append({"library": f"{name}: not installed"})
             continue
         spent, found = measured(library, pages, rounds)
         own, base = own or found, base or spent
         count, recall, precision = agreement(own, found)
-        speed = f"{spent:,.2f} | {megabytes / spent:,.2f} | {spent / base:,.1f}"
-        lines.append(f"| {name} | {speed} | {count:,} | {recall:.2%} | {precision:.2%} |")
-    return "\n".join(lines)
+        known = name if name == "wikilda" else f"{name} {version(name)}"
+        rows.append({
+            "library": known, "MB a CPU s": megabytes / spent, "times our time": spent / base, "links": count,
+            "of ours, it has, %": 100 * recall, "of its, we have, %": 100 * precision,
+        })  # fmt: skip
+    return rows
 
 
-@click.command()
-@click.option(
-    "--dump", type=click.Path(path_type=Path), default=MINI_ENWIKI, show_default=True, help="a multistream .xml.bz2"
-)
-@click.option("--every", default=20, show_default=True, help="take every n-th stream of it")
+@click.command(help=__doc__)
+@click.option("--megabytes", default=8, show_default=True, help="Of enwik8, from its beginning.")
 @click.option("--rounds", default=2, show_default=True)
-def main(dump: Path, every: int, rounds: int) -> None:
-    """Compare wikitext libraries on one core."""
+def main(megabytes: int, rounds: int) -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     ours(hard_pages(1))  # compiles the kernels
-    if dump.is_file():
-        click.echo(f"### {dump.name}\n\n{results(real_pages(dump, every), rounds)}\n")
-    else:
-        click.echo(f"{dump}: not there, skipped. Give another with --dump, or set WIKILDA_DATA.\n")
-    click.echo(f"### generated articles\n\n{results(generated_pages(2000), rounds)}\n")
-    click.echo(f"### hard pages\n\n{results(hard_pages(200), rounds)}")
+    tables = {"generated": results(generated_pages(2000), rounds), "hard": results(hard_pages(200), rounds)}
+    tables["real"] = results(real_pages(megabytes), rounds)
+    record.write("wikitext", tables)
+    for name, rows in tables.items():
+        print(f"{name}\n{record.table(rows)}")
 
 
 if __name__ == "__main__":

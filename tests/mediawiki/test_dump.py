@@ -62,6 +62,17 @@ def test_multistream(tmp_path: Path, pages_a_stream: int, size: int) -> None:
     assert read_all(path, size) == WHOLE
 
 
+@pytest.mark.parametrize("library", [None, module.indexed_bzip2])
+def test_multistream_by_either_library(tmp_path: Path, library: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "indexed_bzip2", library)
+    assert read_all(multistream(tmp_path), 1500) == WHOLE
+    damaged = bytearray((path := multistream(tmp_path)).read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    path.write_bytes(damaged)
+    with pytest.raises(InputError, match="cannot be decompressed at byte"):
+        read_all(path, 1 << 26)
+
+
 def test_multistream_is_cut_between_streams(tmp_path: Path) -> None:
     path = multistream(tmp_path)
     pieces = list(cut(path, 1))

@@ -6,8 +6,9 @@ import tarfile
 import threading
 from collections.abc import Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
@@ -144,3 +145,45 @@ def test_get_from_a_server(packed: Path, server: str, tmp_path: Path) -> None:
     assert Model.open(tmp_path / "got").identity == Model.open(packed.with_suffix(".model")).identity
     again = CliRunner().invoke(cli, ["get", str(packed), "-o", str(tmp_path / "got")])
     assert again.exit_code != 0
+
+
+class Cutting(BaseHTTPRequestHandler):
+    """Serves one file, by ranges, and cuts the first answers short."""
+
+    data = b""
+    cuts = 3  # the first only asks how large it is
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range", "")
+        self.asked.append(wanted)
+        first = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        rest = self.data[first:]
+        self.send_response(206 if wanted else 200)
+        self.send_header("ETag", '"pack"')
+        self.send_header("Content-Length", str(len(rest)))
+        if wanted:
+            self.send_header("Content-Range", f"bytes {first}-{len(self.data) - 1}/{len(self.data)}")
+        self.end_headers()
+        cut = len(self.asked) <= self.cuts
+        self.wfile.write(rest[: len(self.data) // 3] if cut else rest)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_get_resumes_where_the_connection_was_cut(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    Cutting.data, size = packed.read_bytes(), packed.stat().st_size
+    Cutting.asked.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Cutting) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{running.server_port}/{packed.name}"
+        done = CliRunner().invoke(cli, ["get", address, "-o", str(tmp_path / "got")])
+        running.shutdown()
+    assert done.exit_code == 0, done.output
+    assert [each for each in Cutting.asked if each] == [f"bytes={size // 3}-", f"bytes={2 * (size // 3)}-"]
+    assert Model.open(tmp_path / "got").identity == Model.open(packed.with_suffix(".model")).identity

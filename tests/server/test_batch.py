@@ -68,6 +68,7 @@ def test_answers_are_restricted(client: httpx.Client) -> None:
         answer = client.post("/v1/link", json={"text": text, **wrong})
         assert answer.status_code == 422
         assert "there is no" in answer.json()["error"]["message"]
+    assert len(client.post("/v1/link", json={"text": text, "only": ["x" * 1000]}).content) < 400
 
 
 ACME = {"title": "Acme Corporation", "names": ["Acme"], "description": "A maker of anvils.", "type": "organisation"}

@@ -118,6 +118,9 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     page.all("mark")[number].click()
     shown = page.all(".candidates b")
     assert [each.text for each in shown] == [each["title"] for each in why[number]["candidates"]]
+    kinds = [each.text for each in page.all(".candidates .kind")]
+    assert kinds == [each["type"] for each in why[number]["candidates"]]
+    assert "person" in kinds
     widths = page.run("return [...document.querySelectorAll('.candidates .fill')].map((each) => each.style.width)")
     assert [float(each.rstrip("%")) / 100 for each in widths] == pytest.approx(
         [each["probability"] for each in why[number]["candidates"]], abs=1e-3

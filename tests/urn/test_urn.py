@@ -80,7 +80,7 @@ def nil_odds(kind: int, types: list[int], several: bool, s: UrnSettings) -> floa
     exact = bool(kind & reference.SAME) and not kind & reference.NOTED
     odds = (-4.0 if several else -0.9) * exact + 0.8 * bool(kind & reference.PART) + 0.5 * bool(kind & reference.UNLIKE)
     odds += sum(weight * types[TYPES.index(name)] / 255 for name, weight in NIL_TYPES.items()) if types else 0.0
-    return s.nil_title * odds + s.acronym_bonus * bool(kind & reference.INITIALS)
+    return s.nil_title * odds
 
 
 def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int, float]], list[float]]:

@@ -61,6 +61,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
       help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased, unknown.")  # fmt: skip
+@more("--nested", is_flag=True, help="Find the known names inside of names, too.")
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
@@ -83,6 +84,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 def command(
     model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
     overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
+    nested: bool,
     types: str | None, category: str, only: Path | None, exclude: Path | None, unknown: Path | None,
     escalate: float, decided: Path | None, rows: str,
     no_mentions: bool, with_text: bool, reading: ReadSettings,
@@ -105,7 +107,7 @@ def command(
     wanted = wanted.with_lists(only, exclude)
     job = Job(
         model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted,
-        decided, escalate,
+        decided, escalate, nested,
     )  # fmt: skip
     if escalate and (output is None or as_table):
         raise click.UsageError("--escalate writes beside the output: give -o FILE.")

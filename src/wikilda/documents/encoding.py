@@ -1,7 +1,7 @@
 """Documents as symbols: words, mentions, token positions and context symbols, all from one tokenisation."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,8 @@ from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, Tokens, chain, mention_key, mix, tokens_of
+
+Parts = Literal["", "unknown", "all"]
 
 _WINDOW = 4  # tokens of context on either side of a mention
 MOST_CONTEXTS = 2 * _WINDOW  # context symbols of a mention
@@ -52,11 +54,15 @@ class EncodedDocument:
 
 
 def encode(
-    document: Document, knowledge: Knowledge, detector: Detector | None = None, *, contexts: bool = False
-) -> EncodedDocument:
-    """Encode a document; its mentions are detected if they are not given (without a detector it then has none)."""
+    document: Document, knowledge: Knowledge, detector: Detector | None = None, *, contexts: bool = False,
+    parts: Parts = "",
+) -> EncodedDocument:  # fmt: skip
+    """Encode a document; its mentions are detected if they are not given (without a detector it then has none).
+
+    With `parts`, what is detected may overlap: names in `unknown` names, or in `all`, are mentions, too.
+    """
     text, tokens = document.text, tokens_of(document.text)
-    spans = _spans(document, tokens, detector)
+    spans = _spans(document, tokens, detector, parts)
     places = _byte_offsets(text, tokens.text, spans)
     return EncodedDocument(
         _words(tokens.hashes, tokens.starts, places[np.argsort(places[:, 0], kind="stable")], knowledge.word_table),
@@ -69,11 +75,11 @@ def encode(
     )
 
 
-def _spans(document: Document, tokens: Tokens, detector: Detector | None) -> Spans:
+def _spans(document: Document, tokens: Tokens, detector: Detector | None, parts: Parts) -> Spans:
     if document.mentions is not None:
         return document.mentions
     if isinstance(detector, TokenDetector):
-        return detector.detect_tokens(tokens)
+        return detector.propose_tokens(tokens, nested=parts == "all") if parts else detector.detect_tokens(tokens)
     return detector.detect(document.text) if detector else []
 
 

@@ -30,7 +30,7 @@ from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
 PIECE_SIZE = 1 << 24
-DISK_A_BYTE = 0.75  # of XML: work files and knowledge together, as measured (docs/build.md)
+DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/build.md)
 _EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
 
 

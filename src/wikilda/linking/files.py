@@ -175,6 +175,7 @@ class Job:
     restriction: Restriction = _ALL
     decided: Path | None = None
     escalate: float = 0.0
+    nested: bool = False
 
     def open(self) -> Linker:
         """Open the linker."""
@@ -190,7 +191,7 @@ class Job:
         try:
             known = _decisions(self.decided).get(document.id) if self.decided else None
             return self.restriction.link(
-                linker, document, candidates=self.candidates, topics=self.topics, decided=known
+                linker, document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested
             )
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
@@ -253,6 +254,7 @@ def link_files(
     output_format: str | None = None,
     candidates: int = 5,
     topics: int = 10,
+    nested: bool = False,
     with_text: bool = False,
     with_mentions: bool = True,
     workers: int | None = None,
@@ -274,7 +276,7 @@ def link_files(
         The file to write: `jsonl`, `tsv`, `parquet` or `html`, by default by the end of its name.
     reading
         The format and columns of the files, and the unit of offsets.
-    candidates, topics
+    candidates, topics, nested
         As in `Linker.link`.
     with_text, with_mentions
         As in `Linked.to_dict`.
@@ -299,7 +301,7 @@ def link_files(
     """
     job = Job(
         Path(model), Path(knowledge) if knowledge else None, method_settings(method, settings), detector, detection,
-        reading, candidates, topics, with_text, with_mentions,
+        reading, candidates, topics, with_text, with_mentions, nested=nested,
     )  # fmt: skip
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     if not paths:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
-from wikilda.documents.encoding import EncodedDocument, encode
+from wikilda.documents.encoding import EncodedDocument, Parts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
@@ -22,7 +22,7 @@ from wikilda.linking.batch import map_ordered
 from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
 from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
 from wikilda.model import Model
-from wikilda.urn import Drawn, Urn, UrnSettings
+from wikilda.urn import Drawn, Urn, UrnSettings, segment
 from wikilda.urn.document_topics import document_topics
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
@@ -106,7 +106,7 @@ class Linker:
     def link(
         self, document: Document | str, *, candidates: int = 5, topics: int = 10,
         decided: Mapping[tuple[int, int], str | None] | None = None,
-        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (),
+        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (), nested: bool = False,
     ) -> Linked:  # fmt: skip
         """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
@@ -123,6 +123,8 @@ class Linker:
         entities
             Entities of your own that mentions of this document may mean, besides those of the wiki: `OwnEntity` or
             mappings with its fields. Their names are detected, too.
+        nested
+            Whether the known names inside of detected mentions are mentions, too. By default mentions do not overlap.
 
         Examples
         --------
@@ -133,14 +135,19 @@ class Linker:
         [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
         own = self._own(entities)
-        encoded = self.encode(self._with_names(_document(document), own) if own else document)
+        parts: Parts = "all" if nested else "unknown" if self.urn else ""
+        encoded = self.encode(self._with_names(_document(document), own) if own else document, parts=parts)
+        kept = np.ones(len(encoded.spans), np.bool_)
         if decided:
             encoded = escalation.given(self, encoded, decided)
         symbols = np.asarray(encoded.mentions)
         if self.urn:
             drawn = self.urn.draw(encoded, own)
             ranked, nil = self._drawn(drawn, symbols, candidates, own), drawn.nil
-            shares = self._mixture(encoded, drawn) if topics else None
+            if _document(document).mentions is None:
+                kept = segment(encoded.text, encoded.spans, nil, nested=nested)
+                kept |= [span in decided for span in encoded.spans] if decided else False
+            shares = self._mixture(encoded, drawn, kept) if topics else None
         else:
             sampled = self.sampler.sample(encoded)
             ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
@@ -150,14 +157,16 @@ class Linker:
             LinkedMention(start, end, encoded.text[start:end], known, none, whole)
             for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
         ]
+        linked = [each for each, is_mention in zip(linked, kept.tolist(), strict=True) if is_mention]
         for at, each in enumerate(linked if decided else ()):
             if decided and (each.start, each.end) in decided:
                 linked[at] = escalation.decided(self, each, decided[each.start, each.end])
         return Linked(whole.id, encoded.text, linked, self.shares(shares, topics), self.source)
 
     def link_many(
-        self, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10
-    ) -> Iterator[Linked]:
+        self, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10,
+        nested: bool = False,
+    ) -> Iterator[Linked]:  # fmt: skip
         """Link documents in their order; they are read as results are taken, so there may be any number of them.
 
         Parameters
@@ -167,7 +176,7 @@ class Linker:
         workers
             Threads: they share the model, and its kernels run without the interpreter's lock. Results do not depend
             on them.
-        candidates, topics
+        candidates, topics, nested
             As in `link`.
 
         Examples
@@ -179,7 +188,7 @@ class Linker:
             raise TypeError("link_many takes several texts: a list of str or Document. Use link for one.")
 
         def link(document: Document | str) -> Linked:
-            return self.link(document, candidates=candidates, topics=topics)
+            return self.link(document, candidates=candidates, topics=topics, nested=nested)
 
         return map_ordered(link, documents, workers)
 
@@ -296,14 +305,14 @@ class Linker:
             return self._mixture(encoded, self.urn.draw(encoded))
         return self.sampler.sample(encoded).mixture
 
-    def encode(self, document: Document | str, *, contexts: bool | None = None) -> EncodedDocument:
-        """A document as symbols; the detector finds its mentions if they are not given.
+    def encode(self, document: Document | str, *, contexts: bool | None = None, parts: Parts = "") -> EncodedDocument:
+        """A document as symbols; the detector finds its mentions if they are not given, and `parts` of them.
 
         With `contexts`, it has the context symbols of its mentions, which the urn needs if the model knows contexts.
         """
         if contexts is None:
             contexts = self.urn is not None and self.urn.contexts is not None
-        return encode(_document(document), self.knowledge, self.detector, contexts=contexts)
+        return encode(_document(document), self.knowledge, self.detector, contexts=contexts, parts=parts)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -317,10 +326,11 @@ class Linker:
             raise SettingsError("this linker has no urn: it was opened with the settings of the paper's sampler")
         return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
-    def _mixture(self, document: EncodedDocument, drawn: Drawn) -> Ranking:
-        """The document's topics, given the entities of its mentions."""
+    def _mixture(self, document: EncodedDocument, drawn: Drawn, kept: NDArray[np.bool_] | None = None) -> Ranking:
+        """The document's topics, given the entities of its mentions; those that are not `kept` are none."""
         assert self.urn is not None
         nil = np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
+        nil = nil if kept is None else nil | ~kept
         return document_topics(self.urn, document, drawn, nil)
 
     def entity(self, topic: int | np.integer[Any] | str) -> Entity:

@@ -56,6 +56,7 @@ router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401,
 log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
+_LONGEST_MESSAGE = 300
 _LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
 WORK = schemas.errors(400, 408, 413, 422)
 
@@ -83,7 +84,7 @@ def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> 
     try:
         return service.link(document, asked.candidates, asked.topics, wanted, own).to_dict(asked.offsets)
     except (InputError, SettingsError) as error:
-        raise invalid(str(error)) from None
+        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # it may repeat what was sent
 
 
 @router.post("/link", response_model=schemas.LinkAnswer, responses=WORK, summary="Link a document")

@@ -23,7 +23,8 @@ The folder reads in this order: settings, candidates, neighbours, relatedness, w
 
 from wikilda.urn._coreference import Name
 from wikilda.urn.graph_evidence import Company
+from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Company", "Drawn", "Name", "Part", "Urn", "UrnSettings"]
+__all__ = ["Company", "Drawn", "Name", "Part", "Urn", "UrnSettings", "segment"]

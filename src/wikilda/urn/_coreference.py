@@ -20,6 +20,7 @@ from wikilda.text.tokens import as_bytes
 Words = tuple[int, ...]
 
 _MOST = 3  # parents of a mention
+_FAR = 1 << 20  # tokens between mentions whose places are not given
 _INITIALS = (2, 8)  # letters of initials
 
 
@@ -46,6 +47,7 @@ class Name(NamedTuple):
     initials: str
     letters: str
     joined: bool  # whether a word of it begins with a small letter: `Bank of America`
+    size: int  # about how many tokens it has
 
     @classmethod
     def of(cls, string: str) -> "Name":
@@ -53,8 +55,10 @@ class Name(NamedTuple):
         capitals = "".join(word[0] for word in string.split() if word[:1].isupper())
         letters = string.replace(".", "")
         is_initials = letters.isupper() and letters.isalpha() and _INITIALS[0] <= len(letters) <= _INITIALS[1]
-        return cls(folded(string), capitals if len(capitals) > 1 else "", letters if is_initials else "",
-                   any(word[:1].islower() for word in string.split()))  # fmt: skip
+        words = folded(string)
+        marks = sum(not each.isalnum() and not each.isspace() for each in string)
+        return cls(words, capitals if len(capitals) > 1 else "", letters if is_initials else "",
+                   any(word[:1].islower() for word in string.split()), len(words) + marks)  # fmt: skip
 
     def is_short_for(self, other: "Name") -> bool:
         """Whether the other name is longer and begins or ends with this, or this is its initials."""
@@ -65,12 +69,16 @@ class Name(NamedTuple):
         return 0 < size < len(other.words) and self.words in ends
 
 
-def parents_of(names: Sequence[Name], rows: Sequence[int]) -> Parents:
-    """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens."""
-    found = _latest(names, enumerate(rows))
+def parents_of(names: Sequence[Name], rows: Sequence[int], places: Sequence[int] | None = None) -> Parents:
+    """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens.
+
+    A name that a mention is itself a part of, by their places, is not its parent.
+    """
+    places = places if places is not None else [_FAR * at for at in range(len(rows))]
+    found = _latest(names, enumerate(rows), places)
     missing = {token for token, parents in found.items() if not parents}
     if missing:
-        after = _latest(names, reversed(list(enumerate(rows))))
+        after = _latest(names, reversed(list(enumerate(rows))), places)
         found |= {token: after[token][:1] for token in missing}
     lists = [found[token] for token in range(len(rows))]
     weights = [[0.5**rank for rank in range(len(each))] for each in lists]
@@ -91,7 +99,7 @@ def _is_surname(name: Name, parent: Name) -> bool:
     return name.words != parent.words[: len(name.words)] and not parent.joined
 
 
-def _latest(names: Sequence[Name], tokens: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+def _latest(names: Sequence[Name], tokens: Iterable[tuple[int, int]], places: Sequence[int]) -> dict[int, list[int]]:
     """By token the parents that were met before it, the last first; each name once."""
     met: dict[int | str, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=_MOST))
     found: dict[int, list[int]] = {}
@@ -99,7 +107,11 @@ def _latest(names: Sequence[Name], tokens: Iterable[tuple[int, int]]) -> dict[in
         name = names[row]
         keys: set[int | str] = {*name.words[:1], *name.words[-1:]}
         near = sorted({each for key in {*keys, name.letters} for each in met.get(key, ())}, key=_second, reverse=True)
-        latest = {other: at for other, at in reversed(near) if name.is_short_for(names[other])}
+        latest = {
+            other: at
+            for other, at in reversed(near)
+            if name.is_short_for(names[other]) and not 0 <= places[token] - places[at] < names[other].size
+        }
         found[token] = sorted(latest.values(), key=lambda at: abs(at - token))[:_MOST]
         if len(name.words) > 1:
             for key in {*keys, name.initials} - {""}:

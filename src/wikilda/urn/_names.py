@@ -75,9 +75,9 @@ class NameCandidates:
         return found
 
 
-def related_names(strings: list[str], rows: Numbers) -> Related:
+def related_names(strings: list[str], rows: Numbers, places: Numbers) -> Related:
     """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
-    parents = parents_of([Name.of(string) for string in strings], rows.tolist())
+    parents = parents_of([Name.of(string) for string in strings], rows.tolist(), places.tolist())
     of_strings: dict[int, set[int]] = {}
     children = np.repeat(rows, np.diff(parents.offsets))
     for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):

@@ -219,7 +219,7 @@ class Urn:
         found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
-        related_strings = related_names(names, rows.ravel())
+        related_strings = related_names(names, rows.ravel(), places[chosen])
         found = self._with_more(found, symbols, names, related_strings)
         if s.new_sense > 0:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
@@ -237,9 +237,7 @@ class Urn:
             span = slice(found.offsets[row], found.offsets[row + 1])
             kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
             logs.names[span] = self._title_match(kinds)
-            nil[span] *= np.exp(
-                s.nil_title * nil_titles(kinds, several=" " in name) + s.acronym_bonus * ((kinds & INITIALS) != 0)
-            )
+            nil[span] *= np.exp(s.nil_title * nil_titles(kinds, several=" " in name))
         known = found.topics < self.model.topics  # a caller's own entities follow
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])

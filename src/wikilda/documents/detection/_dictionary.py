@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._spans import Dictionary, Limits, find_spans
+from wikilda.documents.detection._spans import ALL_PARTS, NO_PARTS, PARTS_OF_UNKNOWN, Dictionary, Limits, find_spans
 from wikilda.documents.detection.base import NEVER, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
@@ -35,7 +35,14 @@ class DictionaryDetector:
 
     def detect_tokens(self, tokens: Tokens) -> Spans:
         """The same, for a text that is tokenised."""
-        spans = find_spans(tokens, characters(), self._known, self._limits)
+        return self._find(tokens, NO_PARTS)
+
+    def propose_tokens(self, tokens: Tokens, *, nested: bool) -> Spans:
+        """The same with the known names inside of names that the dictionary lacks; with `nested` of all names."""
+        return self._find(tokens, ALL_PARTS if nested else PARTS_OF_UNKNOWN)
+
+    def _find(self, tokens: Tokens, parts: int) -> Spans:
+        spans = find_spans(tokens, characters(), self._known, self._limits, parts)
         return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
 
 

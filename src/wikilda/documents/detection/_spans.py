@@ -23,6 +23,8 @@ from wikilda.documents.detection._capitals import (
 from wikilda.text.characters import Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
+_SMALL = 2  # letters of a small word inside of a name
+
 
 class Dictionary(NamedTuple):
     """Mention strings, and how often each is a link and occurs."""
@@ -44,23 +46,74 @@ class Limits(NamedTuple):
     unknown: float  # the link probability that names count with which the dictionary lacks
 
 
+NO_PARTS, PARTS_OF_UNKNOWN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
+
+
 @njit
-def find_spans(tokens: Tokens, table: Characters, known: Dictionary, limits: Limits) -> Offsets:
-    """The spans of the mentions in a text, in bytes and then in code points: four columns."""
+def find_spans(tokens: Tokens, table: Characters, known: Dictionary, limits: Limits, parts: int) -> Offsets:
+    """The spans of the mentions in a text, in bytes and then in code points: four columns.
+
+    They do not overlap, but for the parts of a mention, which follow it.
+    """
     text, hashes, starts, ends = tokens
     count = len(hashes)
     shapes = shape_all(text, hashes, starts, ends, count, table)
-    before = _best_set(hashes, shapes, count, known, limits)
-    spans = _follow(before, starts, ends, count)
+    found = _follow(_best_set(hashes, shapes, starts, ends, count, known, limits, count), count)
+    if parts != NO_PARTS:
+        found = _with_parts(hashes, shapes, starts, ends, found, known, limits, parts)
+    spans = np.empty((len(found), 4), np.int64)
+    for span in range(len(found)):
+        spans[span, 0], spans[span, 1] = starts[found[span, 0]], ends[found[span, 1] - 1]
     _to_code_points(text, spans)
     return spans
 
 
 @inner
-def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, limits: Limits) -> NDArray[np.int32]:
+def _with_parts(
+    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, found: Offsets, known: Dictionary, limits: Limits,
+    parts: int,
+) -> Offsets:  # fmt: skip
+    """Mentions of several tokens, each followed by the known names in it; in tokens."""
+    inside = Limits(limits.capitalised, limits.unclear, limits.capitalised, limits.lower, limits.uncased, 2.0)
+    most = len(found)
+    for span in range(len(found)):
+        most += found[span, 1] - found[span, 0]
+    spans = np.empty((most, 2), np.int64)
+    size = 0
+    for span in range(len(found)):
+        first, last = found[span, 0], found[span, 1]
+        spans[size, 0], spans[size, 1] = first, last
+        size += 1
+        if last - first < 2 or (parts == PARTS_OF_UNKNOWN and _is_known(hashes, first, last, known)):
+            continue
+        count = last - first
+        some = slice(first, last)
+        best = _best_set(hashes[some], shapes[some], starts[some], ends[some], count, known, inside, count - 1)
+        inner_spans = _follow(best, count)
+        for part in range(len(inner_spans)):
+            spans[size, 0], spans[size, 1] = first + inner_spans[part, 0], first + inner_spans[part, 1]
+            size += 1
+    return spans[:size]
+
+
+@inner
+def _is_known(hashes: Hashes, first: int, last: int, known: Dictionary) -> bool:
+    sequence = BREAK
+    for at in range(first, last):
+        sequence = chain(sequence, hashes[at])
+    slot = find_slot(known.keys, sequence)
+    return bool(known.keys[slot] == sequence and known.values[slot] >= 0)
+
+
+@inner
+def _best_set(
+    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, count: int, known: Dictionary, limits: Limits,
+    longest: int,
+) -> NDArray[np.int32]:  # fmt: skip
     """Choose matches that do not overlap and have the largest sum of tokens · link probability.
 
-    `before[j]` is where the match begins that ends with token j in the best set of matches up to there, or −1.
+    `before[j]` is where the match begins that ends with token j in the best set of matches up to there, or −1. No match
+    is longer than `longest` tokens.
     """
     best = np.zeros(count + 1)
     before = np.full(count + 1, -1, np.int32)
@@ -71,7 +124,7 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
             before[start + 1] = -1
         if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
             continue
-        end = _name_end(hashes, shapes, start, count, known, limits) if limits.unknown < 1 else start
+        end = _name_end(hashes, shapes, starts, ends, start, count, known, limits) if limits.unknown < 1 else start
         if end > start:
             value = best[start] + limits.unknown * (2 * (end - start) - 1)
             if value > best[end]:
@@ -79,7 +132,7 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
                 before[end] = start
         sequence = BREAK
         at = start
-        while at < count and hashes[at] != BREAK:
+        while at < count and at - start < longest and hashes[at] != BREAK:
             sequence = chain(sequence, hashes[at])
             slot = find_slot(known.keys, sequence)
             if known.keys[slot] != sequence:
@@ -99,7 +152,10 @@ def _best_set(hashes: Hashes, shapes: Shapes, count: int, known: Dictionary, lim
 
 
 @inner
-def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int, known: Dictionary, limits: Limits) -> int:
+def _name_end(
+    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, start: int, count: int, known: Dictionary,
+    limits: Limits,
+) -> int:  # fmt: skip
     """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
 
     No capitalised word stands before it or after it. A sentence's first word belongs to it only if there is evidence
@@ -114,7 +170,7 @@ def _name_end(hashes: Hashes, shapes: Shapes, start: int, count: int, known: Dic
         if _is_name_word(shapes[end]) and not shapes[end] & FIRST:
             words += 1
             end += 1
-        elif _joins(hashes, shapes, end, count):
+        elif _joins(hashes, shapes, end, count) or _links(hashes, shapes, starts, ends, end, count, known, limits):
             end += 1
         else:
             break
@@ -135,6 +191,25 @@ def _begins_name(hashes: Hashes, shapes: Shapes, at: int, known: Dictionary, lim
     slot = find_slot(known.keys, word)
     mention = known.values[slot] if known.keys[slot] == word else -1
     return bool(mention >= 0 and _link_probability(known, mention) >= limits.unclear)
+
+
+@inner
+def _links(
+    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, at: int, count: int, known: Dictionary,
+    limits: Limits,
+) -> bool:  # fmt: skip
+    """Whether a small word joins two of a name: `Bank of America`. It does after a word that is hardly a name itself.
+
+    After one that is, it does not: `Johnson of Canada`.
+    """
+    if at + 1 >= count or shapes[at] & SHAPE != LOWER or ends[at] - starts[at] > _SMALL or hashes[at - 1] & WORD == 0:
+        return False
+    if not _is_name_word(shapes[at + 1]) or shapes[at + 1] & FIRST:
+        return False
+    word = chain(BREAK, hashes[at - 1])
+    slot = find_slot(known.keys, word)
+    mention = known.values[slot] if known.keys[slot] == word else -1
+    return bool(mention >= 0 and _link_probability(known, mention) < limits.capitalised)
 
 
 @inner
@@ -196,19 +271,19 @@ def _capital_after(shapes: Shapes, end: int, count: int) -> bool:
 
 
 @inner
-def _follow(before: NDArray[np.int32], starts: Offsets, ends: Offsets, count: int) -> Offsets:
-    """The matches of the best set, from the last to the first and then turned around."""
+def _follow(before: NDArray[np.int32], count: int) -> Offsets:
+    """The matches of the best set, from the last to the first and then turned around; in tokens."""
     found = 0
     at = count
     while at > 0:
         found += before[at] >= 0
         at = before[at] if before[at] >= 0 else at - 1
-    spans = np.empty((found, 4), np.int64)
+    spans = np.empty((found, 2), np.int64)
     at = count
     while at > 0:
         if before[at] >= 0:
             found -= 1
-            spans[found, 0], spans[found, 1] = starts[before[at]], ends[at - 1]
+            spans[found, 0], spans[found, 1] = before[at], at
             at = before[at]
         else:
             at -= 1
@@ -224,4 +299,7 @@ def _to_code_points(text: Bytes, spans: Offsets) -> None:
             while at < spans[span, side]:
                 points += (text[at] & 0xC0) != 0x80
                 at += 1
+            while at > spans[span, side]:  # a part begins before the end of its mention
+                at -= 1
+                points -= (text[at] & 0xC0) != 0x80
             spans[span, 2 + side] = points

@@ -24,6 +24,10 @@ class TokenDetector(Detector, Protocol):
         """The same, for a text that is tokenised."""
         ...
 
+    def propose_tokens(self, tokens: Tokens, *, nested: bool) -> Spans:
+        """The same with parts of mentions, each after the mention that it is in; with `nested` those of all."""
+        ...
+
 
 NEVER = float("inf")
 
@@ -40,7 +44,7 @@ class DetectorSettings(Settings):
     it occurs. So they hold for wikis that link every name and for those that link it once; `inf` is never.
     """
 
-    capitalised: float = _odds(0.3, "least odds of being a link, to those of an average string, if capitalised")
+    capitalised: float = _odds(0.1, "least odds of being a link, to those of an average string, if capitalised")
     unclear: float = _odds(0.5, "the same where capitals say nothing: at a sentence's start, in lines of capitals")
     part: float = _odds(20.0, "the same where a capitalised word stands next to it, so that it may be part of a name")
     lower: float = _odds(NEVER, "the same in lower case, in scripts that have two cases")

@@ -10,6 +10,7 @@ from tests.wikis import FILLER, page
 from wikilda.documents.document import marked
 from wikilda.linking import Linker
 from wikilda.model import Model, create_model
+from wikilda.text.tokens import Strings
 from wikilda.urn import UrnSettings
 from wikilda.urn._coreference import Name, parents_of
 from wikilda.urn._names import NameCandidates
@@ -84,7 +85,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 )
 def test_candidates_by_the_words_of_titles(model: Model, string: str, title: str | None) -> None:
     knowledge = model.knowledge()
-    topics, priors = NameCandidates(knowledge, model.mentions, 8).by_words(string, known=False)
+    found = NameCandidates(knowledge, model.mentions, 8).by_words(Strings.of(["x", string]), np.zeros(2, np.bool_))
+    topics, priors = found.topics[found.offsets[1] :], found.priors[found.offsets[1] :]
     assert ([knowledge.titles[int(topics[np.argmax(priors)])]] if len(topics) else []) == ([title] if title else [])
     assert priors.sum() <= 1 + 1e-9
     assert topics.tolist() == sorted(set(topics.tolist()))

@@ -18,7 +18,7 @@ from wikilda.urn._relatedness import Gains, Relations
 Chain = tuple[list[list[float]], list[list[float]]]
 
 
-def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
+def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int, tolerance: float = 0.0) -> Chain:
     """Shares, that of NIL at their ends, and base shares by the kernel: the one place where the tests call it."""
     sizes = [len(mention.topics) for mention in sampler.mentions]
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
@@ -35,7 +35,7 @@ def chain(sampler: Sampler, sweeps: int, burn_in: int, seed: int) -> Chain:
         _parents(sampler),
     )
     s = sampler
-    rules = Rules(sweeps, burn_in, s.base, s.repeats, s.near, s.reach, s.coreference, s.level)
+    rules = Rules(sweeps, burn_in, s.base, s.repeats, s.near, s.reach, s.coreference, s.level, tolerance)
     found = gibbs(mentions, _relations(sampler.related), rules, np.array([seed], np.uint64))
     shares, from_base = (
         [each[start:end].tolist() for start, end in pairwise(offsets.tolist())]
@@ -163,6 +163,22 @@ def test_a_long_chain_stays_with_the_reference() -> None:
     agree(posterior_of(sampler, 200, 50, 1), sampler.run(200, 50, 1))
     unknown = with_unknown(sampler, 3)
     agree(chain(unknown, 200, 50, 1)[0], unknown.chain(200, 50, 1)[0])
+
+
+def test_sweeps_end_when_the_means_stand_still() -> None:
+    """At the first look at which no mean has changed by as much as the tolerance: looks are ten sweeps apart."""
+    sampler = with_unknown(random_sampler(11), 11)
+
+    def means(sweeps: int) -> list[float]:
+        return [each for row in sampler.chain(5 + sweeps, 5, 2)[0] for each in row]
+
+    looks = [means(sweeps) for sweeps in range(10, 101, 10)]
+    changes = [max(abs(a - b) for a, b in zip(*pair, strict=True)) for pair in pairwise(looks)]
+    for tolerance in (0.05, 0.02):
+        still = next((at + 1 for at, change in enumerate(changes) if change < tolerance), len(looks) - 1)
+        found = [each for row in chain(sampler, 105, 5, 2, tolerance)[0] for each in row]
+        assert found == pytest.approx(looks[still], abs=1e-9)
+        assert still < len(looks) - 1
 
 
 def test_nil_stops_pulling_and_is_passed_on() -> None:

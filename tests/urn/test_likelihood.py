@@ -52,7 +52,7 @@ def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
         np.arange(2),
         Parents(np.zeros(3, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)),
     )
-    rules = Rules(1, 0, sampler.base, sampler.repeats, sampler.near, sampler.reach, 0.0, 0.0)
+    rules = Rules(1, 0, sampler.base, sampler.repeats, sampler.near, sampler.reach, 0.0, 0.0, 0.0)
     stream, flat = np.array([seed], np.uint64), np.concatenate(logs)
     found = left_to_right(mentions, sampler.related.astype(np.float32), rules, flat, 20_000, stream)
     assert found == pytest.approx(math.log(exact(sampler, logs)), abs=0.02)

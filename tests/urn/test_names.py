@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.urn import reference
 from wikilda._core.arrays import StringTable
+from wikilda.text.tokens import Strings
 from wikilda.urn._title_match import INITIALS, NOTED, PART, SAME, UNLIKE, name_kinds
 
 ALIKE = 0
@@ -19,8 +21,15 @@ ANY = TEXTS | PIECES
 MATCH = SAME | INITIALS | UNLIKE
 
 
+def kinds_of(string: str, titles: list[str]) -> NDArray[np.uint8]:
+    """Those of the second of two strings: they do not see each other."""
+    offsets, topics = np.array([0, 1 if titles else 0, len(titles) + bool(titles)]), np.arange(len(titles))
+    whole = np.concatenate((topics[:1], topics)).astype(np.uint32)
+    return name_kinds(Strings.of(["Other", string]), offsets, whole, StringTable.of(titles))[offsets[1] :]
+
+
 def kind(string: str, title: str) -> int:
-    return int(name_kinds(string, np.array([0], np.uint32), StringTable.of([title]))[0])
+    return int(kinds_of(string, [title])[0])
 
 
 @pytest.mark.parametrize(
@@ -108,7 +117,7 @@ def test_the_reference_says_the_same(string: str, title: str) -> None:
 
 @given(ANY, st.lists(ANY, max_size=4))
 def test_each_title_is_judged_by_itself(string: str, titles: list[str]) -> None:
-    found = name_kinds(string, np.arange(len(titles), dtype=np.uint32), StringTable.of(titles))
+    found = kinds_of(string, titles)
     assert found.tolist() == [kind(string, title) for title in titles]
 
 

@@ -210,6 +210,19 @@ def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
     return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
+class Strings(NamedTuple):
+    """Strings as kernels take many: their UTF-8 bytes, those of string i from offsets[i] on."""
+
+    data: Bytes
+    offsets: Offsets
+
+    @classmethod
+    def of(cls, strings: list[str]) -> "Strings":
+        """Strings as bytes; lone surrogates become question marks."""
+        data, offsets = joined([string.encode("utf-8", "replace") for string in strings])
+        return cls(byte_array(data), offsets)
+
+
 def mention_key(text: str) -> tuple[str, int]:
     """A mention as the dictionary spells it, and its hash."""
     source, table = as_bytes(text), characters()

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, lookup
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.knowledge.name_index import NameIndex, cut, initials_key, name_end, stem_key
-from wikilda.lda.packet import number_of
 from wikilda.model.model import Parameters
 from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters
 from wikilda.text.folding import Folds, fold_words, sequence_of
-from wikilda.text.tokens import Bytes, Hashes, decode, kind_of, lower_of
+from wikilda.text.tokens import Bytes, Hashes, Strings, decode, kind_of, lower_of
+from wikilda.urn._candidates import Extra
 
 _MOST = 512  # topics that are looked at
-_KNOWN_EXPONENT = 0.5  # of how often a topic is linked
 _MOST_WORDS = 0.1  # of a title that has not all words but most
 _ALIKE = 0.2  # of a title that begins like the string
 _INSIDE = 0.3  # of what a part of the string means, if the string has all words of its title
@@ -55,20 +54,45 @@ def variant_of(string: Bytes, variants: HashTable, table: Characters, fold: Fold
 
 @njit
 def back_off(
-    string: Bytes, most: Whole, known: bool, index: NameIndex, titles: Titles, rows: Parameters, table: Characters,
-    fold: Folds,
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:  # fmt: skip
-    """Topics that a string may mean by the words of their titles, sorted, and P(k|v); `most` of them.
+    strings: Strings, known: NDArray[np.bool_], most: Whole, index: NameIndex, titles: Titles, rows: Parameters,
+    table: Characters, fold: Folds,
+) -> Extra:  # fmt: skip
+    """Topics that strings may mean by the words of their titles, sorted, and P(k|v); `most` of each.
 
     P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a `known`
     string only titles that have all of its words count.
     """
-    string = string[: cut(string, np.int64(0), np.int64(len(string)))]
-    words = np.empty(len(string) + 1, np.uint64)
-    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
+    count = len(known)
+    offsets = np.zeros(count + 1, np.int64)
+    topics, priors = np.empty(count * most, np.uint32), np.empty(count * most, np.float64)
     found = Scratch(
         np.empty(_MOST, np.uint32), np.empty(_MOST, np.float64), np.zeros(1, np.int64), np.zeros(1, np.float64)
     )
+    for row in range(count):
+        string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
+        found.size[0], found.strength[0] = 0, 0.0
+        _look(
+            found,
+            string[: cut(string, np.int64(0), np.int64(len(string)))],
+            known[row],
+            index,
+            titles,
+            rows,
+            table,
+            fold,
+        )
+        offsets[row + 1] = _best(found, most, topics, priors, offsets[row])
+    return Extra(offsets, topics[: offsets[count]], priors[: offsets[count]])
+
+
+@inner
+def _look(
+    found: Scratch, string: Bytes, known: bool, index: NameIndex, titles: Titles, rows: Parameters, table: Characters,
+    fold: Folds,
+) -> None:  # fmt: skip
+    """Find the topics of a string."""
+    words = np.empty(len(string) + 1, np.uint64)
+    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
     if count == 1:
         _add_row(found, index, lookup(index.table, words[0]))
         _add_initials(found, string, index, table, fold)
@@ -78,7 +102,6 @@ def back_off(
         _add_containing(found, words[:count], known, index, titles, table, fold)
         if not known:
             _add_inside(found, words[:count], index, titles, rows, table, fold)
-    return _best(found, most)
 
 
 @inner
@@ -98,14 +121,23 @@ def _add(found: Scratch, topic: np.uint32, strength: Real, weight: Real) -> None
 
 @inner
 def _fame(index: NameIndex, topic: np.uint32) -> Real:
-    return (1.0 + np.float64(index.popularity[topic])) ** _KNOWN_EXPONENT
+    return np.sqrt(1.0 + np.float64(index.popularity[topic]))
 
 
 @inner
 def _add_row(found: Scratch, index: NameIndex, row: Whole) -> None:
     if row < 0:
         return
-    for at in range(index.offsets[row], index.offsets[row + 1]):
+    start, end = index.offsets[row], index.offsets[row + 1]
+    if found.size[0] == 0:  # a row has a topic once
+        end = min(end, start + len(found.topics))
+        found.size[0], found.strength[0] = end - start, 1.0 if end > start else 0.0
+        for at in range(start, end):
+            topic = index.topics[at]
+            found.topics[at - start] = topic
+            found.weights[at - start] = _fame(index, topic) / max(np.float64(index.sizes[at]), 1.0)
+        return
+    for at in range(start, end):
         topic = index.topics[at]
         _add(found, topic, 1.0, _fame(index, topic) / max(np.float64(index.sizes[at]), 1.0))
 
@@ -236,16 +268,27 @@ def _add_inside(
             return
 
 
-@inner
-def _best(found: Scratch, most: Whole) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """The topics with the largest weights, sorted by number; weights as shares of the strength."""
-    size = found.size[0]
-    order = np.argsort(-found.weights[:size], kind="mergesort")[:most]
-    topics = np.sort(found.topics[order])
-    shares = np.empty(len(topics), np.float64)
+@bare
+def _best(found: Scratch, most: Whole, topics: NDArray[np.uint32], priors: NDArray[np.float64], begin: Whole) -> Whole:
+    """Write the topics with the largest weights, sorted by number, and weights as shares of the strength.
+
+    Of equals the first are taken. Returns where they end.
+    """
+    end = begin + min(most, found.size[0])
     total = 0.0
-    for at in order:
-        total += found.weights[at]
-    for at in order:
-        shares[number_of(topics, found.topics[at])] = found.strength[0] * found.weights[at] / total
-    return topics, shares
+    for place in range(begin, end):
+        best: Whole = np.int64(0)
+        for at in range(1, found.size[0]):
+            if found.weights[at] > found.weights[best]:
+                best = at
+        topic, weight = found.topics[best], np.float64(found.weights[best])
+        found.weights[best] = -1.0
+        total += weight
+        to = place
+        while to > begin and topics[to - 1] > topic:
+            topics[to], priors[to] = topics[to - 1], priors[to - 1]
+            to -= 1
+        topics[to], priors[to] = topic, weight
+    for place in range(begin, end):
+        priors[place] *= found.strength[0] / total
+    return end

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, njit
+from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.lda.packet import number_of
 from wikilda.model.model import Parameters
 
@@ -159,17 +159,32 @@ def _gather(
     return offsets, found, priors, totals
 
 
-@njit
+@inner
 def _cut(values: NDArray[np.float32], most: Whole) -> tuple[float, Whole]:
     """The smallest value that is among the `most` largest, and how many entries that equal it are."""
     if len(values) <= most:
         return -1.0, np.int64(0)
-    ordered = np.sort(values)
-    least = np.float64(ordered[len(values) - most])
-    above = np.int64(0)
+    largest = np.empty(most, np.float64)  # in order; by hand, for a sort is long to compile
+    size = np.int64(0)
     for value in values:
-        above += value > least
-    return least, most - above
+        if size == most and value <= largest[0]:
+            continue
+        at = np.int64(0)
+        if size < most:
+            at = size
+            size += 1
+            while at > 0 and largest[at - 1] > value:
+                largest[at] = largest[at - 1]
+                at -= 1
+        else:
+            while at + 1 < size and largest[at + 1] < value:
+                largest[at] = largest[at + 1]
+                at += 1
+        largest[at] = value
+    least, spare = largest[0], np.int64(0)
+    for value in largest:
+        spare += value == least
+    return least, spare
 
 
 @njit

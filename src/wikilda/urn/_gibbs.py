@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
 from wikilda._core.random import Stream, uniform
 from wikilda.urn._coreference import Parents
 from wikilda.urn._relatedness import Relations, fill_row
@@ -17,6 +17,7 @@ from wikilda.urn._relatedness import Relations, fill_row
 _TINY = 1e-300
 FAR = 3.0  # mentions further off than so many times the reach count no more than any other
 NIL = -1  # instead of a candidate
+_BETWEEN = 10  # sweeps from one look at the means to the next
 ALONE = -6.0  # the log weight of what a mention is compared with if there is no other
 
 
@@ -44,6 +45,7 @@ class Rules(NamedTuple):
     reach: float
     coreference: float
     level: float  # how far NIL fits as well as what the other mentions mean
+    tolerance: float  # sweeps end when no mean changes by so much any more; 0: never
 
 
 class Posterior(NamedTuple):
@@ -95,10 +97,16 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
         np.zeros(places), np.zeros(places), np.zeros(size), np.zeros(size), np.zeros(places), np.zeros(size),
         np.zeros(size), np.zeros(size, np.int64), np.full(size, np.int64(-1)),
     )  # fmt: skip
+    means, nil_means = np.zeros(places), np.zeros(size)
+    kept: Whole = np.int64(0)
     for sweep in range(rules.sweeps):
         for token in range(size):
             _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
-    return _means(mentions, tally, rules.sweeps - rules.burn_in)
+        kept = sweep + 1 - rules.burn_in
+        look = rules.tolerance > 0.0 and kept > 0 and kept % _BETWEEN == 0
+        if look and _change(mentions, tally, kept, means, nil_means) < rules.tolerance and kept > _BETWEEN:
+            break
+    return _means(mentions, tally, kept)
 
 
 @inner
@@ -114,7 +122,8 @@ def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
         np.empty((topics + 1, topics), np.float32), np.full(topics, np.int32(-1)), np.empty(topics),
         np.zeros(2, np.int64),
     )  # fmt: skip
-    state.rows[topics] = np.float32(0)
+    for k in range(topics):
+        state.rows[topics, k] = np.float32(0)
     for token in range(size):
         state.unknown[mentions.names[token]] += 1.0
         best = mentions.offsets[token]
@@ -139,7 +148,7 @@ def _decay(places: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
     return decay
 
 
-@bare
+@inlined
 def _visit(
     mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole, counts: bool,
     stream: Stream,
@@ -172,7 +181,7 @@ def _visit(
     tally.seen[token] = state.sizes[1]
 
 
-@bare
+@inlined
 def _row(relations: Relations, state: State, topic: Whole) -> Whole:
     """The row of a topic among those of R, or that of NIL."""
     if topic == NIL:
@@ -184,7 +193,7 @@ def _row(relations: Relations, state: State, topic: Whole) -> Whole:
     return np.int64(state.slots[topic])
 
 
-@bare
+@inlined
 def _move(mentions: Mentions, relations: Relations, state: State, token: Whole, place: Whole, log: Real) -> None:
     """Let a mention mean another candidate, or NIL."""
     old_place = state.drawn[token]
@@ -210,7 +219,7 @@ def _move(mentions: Mentions, relations: Relations, state: State, token: Whole, 
     _exchange(mentions, state, token, state.rows[before], state.rows[after])
 
 
-@bare
+@inlined
 def _exchange(
     mentions: Mentions, state: State, token: Whole, before: NDArray[np.float32], after: NDArray[np.float32]
 ) -> None:
@@ -229,7 +238,7 @@ def _exchange(
             other += step
 
 
-@bare
+@inlined
 def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole) -> None:
     """The conditional of a mention's candidates given all others, not normalised; the last one is added to its sum."""
     start, end = mentions.offsets[token], mentions.offsets[token + 1]
@@ -259,7 +268,7 @@ def _weigh(mentions: Mentions, relations: Relations, rules: Rules, state: State,
     tally.best[token] = best
 
 
-@bare
+@inlined
 def _level(state: State, token: Whole) -> Real:
     """The mean log weight of what the other mentions mean; one more that fits badly counts with them.
 
@@ -270,7 +279,7 @@ def _level(state: State, token: Whole) -> Real:
     return total / (state.level[1] + (0.0 if known else 1.0))
 
 
-@bare
+@inlined
 def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, token: Whole, level: Real) -> Real:
     """The weight of NIL: for itself, by other mentions of the string that are NIL, and by parents that are.
 
@@ -290,11 +299,29 @@ def _nil_weight(mentions: Mentions, rules: Rules, state: State, tally: Tally, to
     return mentions.nil[best] * urn * np.exp(rules.level * level) * total / max(tally.weights[best], _TINY)
 
 
+@bare
+def _change(
+    mentions: Mentions, tally: Tally, kept: Whole, means: NDArray[np.float64], nil_means: NDArray[np.float64]
+) -> Real:
+    """How much the means over the sweeps so far differ from those at the last look, which they replace."""
+    largest = 0.0
+    for token in range(len(mentions.places)):
+        for at in range(mentions.offsets[token], mentions.offsets[token + 1]):
+            mean = (tally.shares[at] + tally.times[token] * tally.weights[at]) / kept
+            largest = max(largest, abs(mean - means[at]))
+            means[at] = mean
+        largest = max(largest, abs(tally.nil[token] / kept - nil_means[token]))
+        nil_means[token] = tally.nil[token] / kept
+    return largest
+
+
 @inner
 def _means(mentions: Mentions, tally: Tally, sweeps: Whole) -> Posterior:
     from_base = np.empty(len(mentions.numbers))
     for token in range(len(mentions.places)):
         for at in range(mentions.offsets[token], mentions.offsets[token + 1]):
-            tally.shares[at] += tally.times[token] * tally.weights[at]
+            tally.shares[at] = (tally.shares[at] + tally.times[token] * tally.weights[at]) / sweeps
             from_base[at] = mentions.base[at] * mentions.weights[at] * tally.all_times[token] / sweeps
-    return Posterior(tally.shares / sweeps, from_base, tally.nil / sweeps, tally.level / sweeps)
+        tally.nil[token] /= sweeps
+        tally.level[token] /= sweeps
+    return Posterior(tally.shares, from_base, tally.nil, tally.level)

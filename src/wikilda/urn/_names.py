@@ -13,7 +13,7 @@ from wikilda.knowledge.types import TYPES, Types
 from wikilda.model.model import Parameters
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
-from wikilda.text.tokens import as_bytes
+from wikilda.text.tokens import Strings, as_bytes
 from wikilda.urn._backoff import Titles, back_off, variant_of
 from wikilda.urn._candidates import Candidates, Extra
 from wikilda.urn._coreference import Name, Parents, parents_of
@@ -65,19 +65,16 @@ class NameCandidates:
         assert self.index is not None
         return int(variant_of(as_bytes(string), self.index.variants, characters(), folds()))
 
-    def by_words(self, string: str, *, known: bool) -> Row:
-        """Candidates by the words of titles."""
+    def by_words(self, strings: Strings, known: NDArray[np.bool_]) -> Extra:
+        """Candidates of strings by the words of titles."""
         if self.index is None:
-            return _NO_ROW
-        found: Row = back_off(
-            as_bytes(string), self._most, known, self.index, self._titles, self._mentions, characters(), folds()
-        )
-        return found
+            return Extra(np.zeros(len(known) + 1, np.int64), *_NO_ROW)
+        return back_off(strings, known, self._most, self.index, self._titles, self._mentions, characters(), folds())
 
 
-def related_names(strings: list[str], rows: Numbers, places: Numbers) -> Related:
+def related_names(strings: list[str], data: Strings, rows: Numbers, places: Numbers) -> Related:
     """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
-    parents = parents_of([Name.of(string) for string in strings], rows.tolist(), places.tolist())
+    parents = parents_of(Name.all_of(strings, data), rows.tolist(), places.tolist())
     of_strings: dict[int, set[int]] = {}
     children = np.repeat(rows, np.diff(parents.offsets))
     for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):
@@ -85,22 +82,28 @@ def related_names(strings: list[str], rows: Numbers, places: Numbers) -> Related
     return Related(parents, of_strings)
 
 
-def more_candidates(found: Candidates, by_words: list[Row], parents: dict[int, set[int]]) -> Extra:
+def more_candidates(found: Candidates, by_words: Extra, parents: dict[int, set[int]]) -> Extra:
     """The candidates of strings by the words of titles, and those of their parents."""
-    rows = [_sum_up([row, *(_row(found, by_words, each) for each in sorted(parents.get(at, ())))])
-            for at, row in enumerate(by_words)]  # fmt: skip
-    if not rows:
-        return Extra(np.zeros(1, np.int64), *_NO_ROW)
+    if not parents:
+        return by_words
+    rows = [_own(by_words, at) for at in range(len(by_words.offsets) - 1)]
+    for at, others in parents.items():
+        rows[at] = _sum_up([_own(by_words, at), *(_row(found, by_words, each) for each in sorted(others))])
     topics, priors = (np.concatenate(column) for column in zip(*rows, strict=True))
     return Extra(offsets_of([len(row[0]) for row in rows]), topics, priors)
 
 
-def _row(found: Candidates, by_words: list[Row], at: int) -> Row:
+def _own(by_words: Extra, at: int) -> Row:
+    span = slice(by_words.offsets[at], by_words.offsets[at + 1])
+    return by_words.topics[span], by_words.priors[span]
+
+
+def _row(found: Candidates, by_words: Extra, at: int) -> Row:
     """The best candidates of a string."""
     span = slice(found.offsets[at], found.offsets[at + 1])
     topics, priors = found.topics[found.numbers[span]], found.priors[span]
     if not len(topics):
-        topics, priors = by_words[at]
+        topics, priors = _own(by_words, at)
     best = np.argsort(-priors, kind="stable")[:_INHERITED]
     return topics[best], priors[best]
 
@@ -116,11 +119,11 @@ def _sum_up(rows: list[Row]) -> Row:
     return distinct, largest
 
 
-def nil_titles(kinds: NDArray[np.uint8], *, several: bool) -> NDArray[np.float64]:
+def nil_titles(kinds: NDArray[np.uint8], several: NDArray[np.bool_]) -> NDArray[np.float64]:
     """What the title of each candidate adds to the log odds of NIL against it, a string of one word or `several`."""
     exact = (kinds & SAME != 0) & (kinds & NOTED == 0)
     found: NDArray[np.float64] = (
-        (_NIL_FULL if several else _NIL_EXACT) * exact
+        np.where(several, _NIL_FULL, _NIL_EXACT) * exact
         + _NIL_PART * (kinds & PART != 0)
         + _NIL_UNLIKE * (kinds & UNLIKE != 0)
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
 from wikilda.knowledge.graph import Graph
 
 
@@ -155,7 +155,7 @@ def number_pages(
     return pages, keys, count
 
 
-@bare
+@inlined
 def _slot(table: NDArray[np.int32], keys: NDArray[np.uint32], key: np.uint32, shift: np.uint64) -> Whole:
     """Where the number of a page is in the hash table, or the free place where it would be."""
     slot = np.int64((np.uint64(key) * _MULTIPLIER & _MASK) >> shift)

@@ -11,8 +11,10 @@ from wikilda.text.tokens import (
     FLAGS,
     WORD,
     Bytes,
+    Hashes,
+    Offsets,
+    Strings,
     add_point,
-    as_bytes,
     decode,
     kind_of,
     lower_of,
@@ -30,37 +32,54 @@ _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
 Kinds = NDArray[np.uint8]
 
 
-def name_kinds(string: str, topics: NDArray[np.uint32], titles: StringTable) -> Kinds:
-    """For each topic what its title says of a string."""
-    return _kinds(as_bytes(string), topics, titles.data, titles.offsets, characters())
+def name_kinds(strings: Strings, offsets: Offsets, topics: NDArray[np.uint32], titles: StringTable) -> Kinds:
+    """For topics of strings, those of string i from offsets[i] on, what their titles say of it; 0 if they have none."""
+    return _kinds(strings, offsets, topics, titles.data, titles.offsets, characters())
 
 
 @njit
 def _kinds(
-    string: Bytes, topics: NDArray[np.uint32], data: Bytes, offsets: NDArray[np.int64], table: Characters
+    strings: Strings, rows: Offsets, topics: NDArray[np.uint32], data: Bytes, offsets: Offsets, table: Characters
 ) -> Kinds:
-    tokens, places = np.empty(len(string) + 1, np.uint64), np.empty((2, len(string) + 1), np.int64)
-    count = tokenize(string, 0, len(string), table, tokens, places[0], places[1])
-    letters, one_word = _letters(string, tokens[:count], table)
     kinds = np.zeros(len(topics), np.uint8)
-    for at in range(len(topics)):
-        title = data[offsets[topics[at]] : offsets[topics[at] + 1]]
-        own, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
-        size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
-        plain = size - _tokens_from(spots[0, :size], _without_note(title))
-        if _same(tokens[:count], own[:plain]) or _same(tokens[:count], own[:size]):
-            kinds[at] |= np.uint8(SAME)
-        if one_word and _initials(letters, title, own[:plain], spots[0], table):
-            kinds[at] |= np.uint8(INITIALS)
-        if not kinds[at] and not _alike(string, tokens[:count], places, title, own[:size], spots, table):
-            kinds[at] = np.uint8(UNLIKE)
-        if _same(tokens[:count], own[: min(count, plain - 1)]) or _same(
-            tokens[:count], own[max(plain - count, 1) : plain]
-        ):
-            kinds[at] |= np.uint8(PART)
-        if plain < size:
-            kinds[at] |= np.uint8(NOTED)
+    longest = np.int64(0)
+    for topic in topics:
+        if topic + 1 < len(offsets):
+            longest = max(longest, offsets[topic + 1] - offsets[topic])
+    own, spots = np.empty(longest + 1, np.uint64), np.empty((2, longest + 1), np.int64)
+    for row in range(len(rows) - 1):
+        string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
+        tokens, places = np.empty(len(string) + 1, np.uint64), np.empty((2, len(string) + 1), np.int64)
+        count = tokenize(string, 0, len(string), table, tokens, places[0], places[1])
+        letters, one_word = _letters(string, tokens[:count], table)
+        for at in range(rows[row], rows[row + 1]):
+            if topics[at] + 1 >= len(offsets):  # a caller's own entity
+                continue
+            title = data[offsets[topics[at]] : offsets[topics[at] + 1]]
+            size = tokenize(title, 0, len(title), table, own, spots[0], spots[1])
+            kinds[at] = _kind(string, tokens[:count], places, letters, one_word, title, own[:size], spots, table)
     return kinds
+
+
+@inner
+def _kind(
+    string: Bytes, tokens: Hashes, places: Offsets, letters: Offsets, one_word: bool, title: Bytes, own: Hashes,
+    spots: Offsets, table: Characters,
+) -> np.uint8:  # fmt: skip
+    """What a title says of a string."""
+    kind, count = np.uint8(0), len(tokens)
+    plain = len(own) - _tokens_from(spots[0, : len(own)], _without_note(title))
+    if _same(tokens, own[:plain]) or _same(tokens, own):
+        kind |= np.uint8(SAME)
+    if one_word and _initials(letters, title, own[:plain], spots[0], table):
+        kind |= np.uint8(INITIALS)
+    if not kind and not _alike(string, tokens, places, title, own, spots, table):
+        kind = np.uint8(UNLIKE)
+    if _same(tokens, own[: min(count, plain - 1)]) or _same(tokens, own[max(plain - count, 1) : plain]):
+        kind |= np.uint8(PART)
+    if plain < len(own):
+        kind |= np.uint8(NOTED)
+    return kind
 
 
 @inner

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Neighbours
 
@@ -62,7 +62,7 @@ def clear_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
         scratch.values[topic] = np.float32(0)
 
 
-@bare
+@inlined
 def is_marked(scratch: Scratch, topic: np.uint64) -> bool:
     """Whether a topic is asked for."""
     return bool((scratch.marks[topic >> _6] >> (topic & _63)) & _1)

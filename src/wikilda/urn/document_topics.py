@@ -127,8 +127,9 @@ def likelihood_ratios(
     rows = table.rows
     symbols: Whole = len(rows.offsets) - 1
     ratios = np.empty((len(words), len(topics)), np.float64)
-    for column in range(len(topics)):
-        ratios[:, column] = mu / (lengths[column] + mu)
+    for number in range(len(words)):
+        for column in range(len(topics)):
+            ratios[number, column] = mu / (lengths[column] + mu)
     mark_all(scratch, topics)
     for number in range(len(words)):
         total = total_of(table, words[number])
@@ -150,17 +151,23 @@ def _shares(mass: NDArray[np.float64], often: NDArray[np.float64], ratios: NDArr
 @njit
 def maximise(whole: NDArray[np.float64], often: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
     """θ, from the mass that each topic has by itself and what it takes of each word."""
-    theta, taken = whole + 1.0, np.empty(len(whole), np.float64)
+    theta, taken = np.empty(len(whole), np.float64), np.empty(len(whole), np.float64)
+    for k in range(len(whole)):  # loops: an expression of arrays takes long to compile
+        theta[k] = whole[k] + 1.0
+    total = 0.0
     for _ in range(_STEPS):
-        taken[:] = whole
+        for k in range(len(whole)):
+            taken[k] = whole[k]
         for number in range(len(often)):
             total = 0.0
             for k in range(len(theta)):
                 total += table[number, k] * theta[k]
             for k in range(len(theta)):
                 taken[k] += often[number] / total * table[number, k] * theta[k]
-        theta[:] = taken
-    total = 0.0
-    for share in theta:
-        total += share
-    return theta / total
+        total = 0.0
+        for k in range(len(whole)):
+            theta[k] = taken[k]
+            total += taken[k]
+    for k in range(len(whole)):
+        theta[k] /= total
+    return theta

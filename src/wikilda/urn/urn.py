@@ -16,6 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
+from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates, candidates_of, leave_out, with_extra, with_new_senses
 from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
@@ -135,7 +136,7 @@ class Urn:
         self.pairs = model.pairs if s.pair_weight > 0 else None
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
-            s.coreference_weight, s.nil_level,
+            s.coreference_weight, s.nil_level, s.tolerance,
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
@@ -216,11 +217,12 @@ class Urn:
         s = self.settings
         symbols, first, rows = np.unique(mentions[chosen], return_index=True, return_inverse=True)
         names = [strings[at] for at in first]
+        data = Strings.of(names)
         found = candidates_of(symbols, self.model.base, s.max_candidates)
         if own is not None:
             found = found._replace(priors=_left_out(found, symbols, mentions, own))
-        related_strings = related_names(names, rows.ravel(), places[chosen])
-        found = self._with_more(found, symbols, names, related_strings)
+        related_strings = related_names(names, data, rows.ravel(), places[chosen])
+        found = self._with_more(found, symbols, data, related_strings)
         if s.new_sense > 0:
             found = with_new_senses(found, rows.ravel(), s.new_sense)
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
@@ -231,17 +233,14 @@ class Urn:
             new = entities.new_meaning(names, new)
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
-        logs = Logs(prior, s.word_weight * evidence[found.numbers], np.empty_like(prior))
-        nil = np.repeat(self.nil_weights(new), np.diff(found.offsets))
-        for row, name in enumerate(names):
-            span = slice(found.offsets[row], found.offsets[row + 1])
-            kinds = self._kinds(name, found.topics[found.numbers[span]], entities)
-            logs.names[span] = self._title_match(kinds)
-            nil[span] *= np.exp(s.nil_title * nil_titles(kinds, several=" " in name))
+        kinds = self._kinds(names, data, found, entities)
+        logs = Logs(prior, s.word_weight * evidence[found.numbers], self._title_match(kinds, found.offsets))
+        several = np.repeat(np.array([" " in name for name in names], np.bool_), np.diff(found.offsets))
         known = found.topics < self.model.topics  # a caller's own entities follow
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])
-        nil *= np.exp(s.nil_title * by_type[found.numbers])
+        nil = np.exp(s.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
+        nil *= np.repeat(self.nil_weights(new), np.diff(found.offsets))
         tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
@@ -275,16 +274,12 @@ class Urn:
         table = self.knowledge.mentions
         return float(typical_new_meaning(table.offsets, table.counts))
 
-    def _with_more(
-        self, found: Candidates, symbols: NDArray[np.int64], names: list[str], related: Related
-    ) -> Candidates:
+    def _with_more(self, found: Candidates, symbols: NDArray[np.int64], names: Strings, related: Related) -> Candidates:
         """Candidates with those by the words of titles, and those that longer names of the document have."""
         share = self.settings.backoff_share
         if share <= 0:
             return found
-        by_words = [
-            self._names.by_words(name, known=bool(symbol >= 0)) for name, symbol in zip(names, symbols, strict=True)
-        ]
+        by_words = self._names.by_words(names, symbols >= 0)
         return with_extra(found, more_candidates(found, by_words, related.strings), share)
 
     def _evidence(
@@ -325,20 +320,23 @@ class Urn:
         evidence = context_evidence(learned[0], chosen, tokens.offsets, topics, learned[1], self._counted)
         return self.settings.context_weight * evidence * known
 
-    def _kinds(self, name: str, topics: NDArray[np.uint32], entities: OwnEntities | None) -> NDArray[np.uint8]:
-        """What titles say of a string; an own entity has it as a name, or is not compared."""
-        if entities is None:
-            return name_kinds(name, topics, self.knowledge.titles)
-        kinds = np.full(len(topics), SAME if entities.match(name).exact else 0, np.uint8)
-        known = topics < entities.first
-        kinds[known] = name_kinds(name, topics[known], self.knowledge.titles)
+    def _kinds(
+        self, names: list[str], data: Strings, found: Candidates, entities: OwnEntities | None
+    ) -> NDArray[np.uint8]:
+        """What titles say of strings; an own entity has the string as a name, or is not compared."""
+        topics = found.topics[found.numbers]
+        kinds = name_kinds(data, found.offsets, topics, self.knowledge.titles)
+        if entities is not None:
+            exact = np.array([SAME if entities.match(name).exact else 0 for name in names], np.uint8)
+            kinds |= np.where(topics >= entities.first, np.repeat(exact, np.diff(found.offsets)), 0).astype(np.uint8)
         return kinds
 
-    def _title_match(self, kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """The evidence of titles for or against a string, as logarithms."""
-        stray = self.settings.title_mismatch_penalty if (kinds & SAME).any() else 0.0
-        found: NDArray[np.float64] = self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - stray * (
-            (kinds & UNLIKE) != 0
+    def _title_match(self, kinds: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The evidence of titles for or against strings, as logarithms; candidates of string i from offsets[i] on."""
+        same = offsets_of((kinds & SAME).astype(np.int64))[offsets]
+        unlike = ((kinds & UNLIKE) != 0) & np.repeat(np.diff(same) > 0, np.diff(offsets))
+        found: NDArray[np.float64] = (
+            self.settings.acronym_bonus * ((kinds & INITIALS) != 0) - self.settings.title_mismatch_penalty * unlike
         )
         return found
 
@@ -361,8 +359,9 @@ def _sharp(
     """
     lengths = np.diff(offsets)
     owners = np.repeat(np.arange(len(lengths)), lengths)
-    best = np.full(len(lengths), 1e-300)
-    np.maximum.at(best, owners, drawn.shares)
+    best, filled = np.full(len(lengths), 1e-300), lengths > 0
+    if len(owners):
+        best[filled] = np.maximum(np.maximum.reduceat(drawn.shares, offsets[:-1][filled]), 1e-300)
     raised = (drawn.shares / best[owners]) ** power  # the best is 1: no underflow
     sums = np.bincount(owners, raised, len(lengths))
     posterior: NDArray[np.float64] = raised / np.maximum(sums, 1e-300)[owners]

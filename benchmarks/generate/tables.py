@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from benchmarks.generate.chance import uniform
 from benchmarks.generate.spelling import COMMON
-from benchmarks.generate.world import FULL, SHORT, Topics, World
+from benchmarks.generate.world import FULL, SHORT, TYPES, Topics, World
 
 _BLOCK = 20_000
 _FORM_SHARES = (0.45, 0.40, 0.15)
@@ -24,6 +25,8 @@ class Sizes:
 
     links: float = 25.0
     words: float = 30.0
+    stubs: float = 0.0  # share of topics with a tenth of the links and words
+    types: bool = False  # whether descriptions name the type of a topic
 
 
 def write_tables(world: World, directory: Path, sizes: Sizes) -> dict[str, int]:
@@ -55,13 +58,17 @@ def _block(
     own = titles.take(pa.array(topics))
     cluster = world.titles(world.bounds[world.cluster(topics)])
     about = pc.binary_join_element_wise(world.base(topics), " is one of the topics around ", cluster, ".", "")
+    if sizes.types:
+        about = pc.binary_join_element_wise(
+            world.base(topics), " is a ", TYPES.take(pa.array(world.types(topics))), ".", ""
+        )
     yield "topics", pa.table({"title": own, "id": topics + 1, "description": about})
     owner, number = _repeated(topics, world.alias_counts(topics))
     aliases, targets = world.alias(owner, number), titles.take(pa.array(owner))
     yield "redirects", pa.table({"title": aliases, "target": targets})
     yield "mentions", _mentions(world, own, topics, inlinks, aliases, targets, rng)
-    yield "links", _links(world, titles, topics, sizes.links, rng)
-    yield "words", _words(world, titles, topics, sizes.words, rng)
+    yield "links", _links(world, titles, topics, sizes, rng)
+    yield "words", _words(world, titles, topics, sizes, rng)
 
 
 def _mentions(
@@ -83,24 +90,30 @@ def _mentions(
     return table.filter(pc.greater(table["count"], 0))
 
 
-def _links(world: World, titles: pa.Array, topics: Topics, mean: float, rng: np.random.Generator) -> pa.Table:
+def _links(world: World, titles: pa.Array, topics: Topics, sizes: Sizes, rng: np.random.Generator) -> pa.Table:
     source, target, _ = _pairs(
-        topics, _sizes(len(topics), mean, rng), lambda owner: world.linked(owner, rng), world.size
+        topics, _sizes(world, topics, sizes.links, sizes.stubs, rng), lambda owner: world.linked(owner, rng), world.size
     )
     return pa.table({"source": titles.take(pa.array(source)), "target": titles.take(pa.array(target))})
 
 
-def _words(world: World, titles: pa.Array, topics: Topics, mean: float, rng: np.random.Generator) -> pa.Table:
+def _words(world: World, titles: pa.Array, topics: Topics, sizes: Sizes, rng: np.random.Generator) -> pa.Table:
     # A third of the tokens are repetitions, or words too common to be kept.
-    lengths = _sizes(len(topics), 1.35 * mean, rng)
+    lengths = _sizes(world, topics, 1.35 * sizes.words, sizes.stubs, rng)
     owner, word, count = _pairs(topics, lengths, lambda owner: world.used_words(owner, rng), world.word_count)
     kept = word >= len(COMMON)
     columns = {"word": world.words.take(pa.array(word[kept])), "title": titles.take(pa.array(owner[kept]))}
     return pa.table(columns | {"count": count[kept]})
 
 
-def _sizes(count: int, mean: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    return np.maximum(1, rng.lognormal(np.log(mean) - _SPREAD**2 / 2, _SPREAD, count)).astype(np.int64)
+def _sizes(world: World, topics: Topics, mean: float, stubs: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    drawn = rng.lognormal(np.log(mean) - _SPREAD**2 / 2, _SPREAD, len(topics))
+    return np.maximum(1, np.where(is_stub(world, topics, stubs), drawn / 10, drawn)).astype(np.int64)
+
+
+def is_stub(world: World, topics: Topics, share: float) -> NDArray[np.bool_]:
+    """Which topics have hardly any article."""
+    return uniform(topics, world.seed * 16 + 7) < share
 
 
 def _pairs(

@@ -37,6 +37,8 @@ _FIELDS = (
     "sport",
     "medicine",
 )
+_TYPES = (_OCCUPATIONS, ("town", "village", "river", "island", "province", "mountain", "lake", "port"), _WORKS, _FIELDS)
+TYPES = pa.array([name for each in _TYPES for name in each])
 _REGIONS: list[str] = pc.utf8_capitalize(spelled(300, "word")).to_pylist()
 # What redirects put around a name ("…"), by kind of topic.
 _WRAPPINGS = (
@@ -119,6 +121,16 @@ class World:
         rank = zipf(draw[own], self.shape.topic_words)
         words[own] = 100 + mixed(topics[own] * 1024 + rank, 12) % np.uint64(self.word_count - 100)
         return words
+
+    def types(self, topics: Topics) -> NDArray[np.int64]:
+        """What sort of its kind each topic is: a row of TYPES."""
+        kind = self.kind(topics)
+        starts = np.cumsum([0, *(len(each) for each in _TYPES)])
+        many = np.diff(starts)[kind]
+        found: NDArray[np.int64] = starts[kind] + (mixed(topics, self.seed * 16 + 6) % many.astype(np.uint64)).astype(
+            np.int64
+        )
+        return found
 
     # -- names ----------------------------------------------------------------------------------------------
 

@@ -10,16 +10,20 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import record
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.evaluate import evaluate
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, symbols_of
 from wikilda.evaluation.metrics import accuracy, answer_calibration, compare
 from wikilda.knowledge import Knowledge
+from wikilda.linking import Document
 from wikilda.model import create_model
 from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.pipeline import Plan, train
 
-_OTHERS = ("tagme", "lda", "urn")
+_OTHERS = ("benchmarks.training.learning:MostProbable", "tagme", "lda", "urn")
 Row = dict[str, Any]
 
 
@@ -30,6 +34,7 @@ def main() -> None:
     parser.add_argument("--aida", type=Path, required=True, help="directory with aida-train.tsv and aida-testa.tsv")
     parser.add_argument("--news", type=Path, nargs="*", default=[], help="texts that are not of AIDA")
     parser.add_argument("--work", type=Path, required=True, help="directory for models; what is there is used")
+    parser.add_argument("--name", default="learning", help="of the file of figures")
     parser.add_argument("--iterations", type=int, default=2)
     parser.add_argument("--only", nargs="*", default=["train", "train + news", "news"], help="texts to train on")
     parser.add_argument("--splits", nargs="*", default=["train", "testa"], help="of AIDA, to measure on")
@@ -47,7 +52,28 @@ def main() -> None:
             rows += trained(name, texts, first, given)
     best = given.work / "model-train+news"
     others = [beside(method, first, best, given.aida) for method in _OTHERS] if best.exists() else []
-    record.write("learning", {"accuracy": rows, "methods": others})
+    record.write(given.name, {"accuracy": rows, "methods": others})
+
+
+class MostProbable(Method):
+    """The topic with the largest λ̂ of a mention's string."""
+
+    name = "argmax λ̂"
+    uses_model = True
+
+    def __init__(self, given: Given, settings: Any = None) -> None:
+        super().__init__(given, settings)
+        self.mentions = given.model.mentions
+
+    def link(self, document: Document) -> list[Answer]:
+        """An answer for each mention of a document."""
+        symbols = symbols_of(document, self.knowledge)
+        return [_ranked(*self.mentions.row(symbol)) if symbol >= 0 else UNKNOWN for symbol in symbols]
+
+
+def _ranked(topics: Any, values: Any) -> Answer:
+    order = np.lexsort((topics, -values))
+    return Answer(topics[order].tolist(), values[order].tolist(), 0.0)
 
 
 def write_texts(gold: Path, target: Path) -> None:
@@ -95,7 +121,7 @@ def measured(
 def beside(method: str, first: Path, model: Path, aida: Path) -> Row:
     """A method with the λ̂ at the start, and with what was learned."""
     found = evaluate(first, aida / "aida-testa.tsv", methods=[method], also=[model])
-    row: Row = {"method": method}
+    row: Row = {"method": found.runs[0][0].method}
     for when, each in zip(("start", "trained"), map(accuracy, found.runs[0]), strict=True):
         row |= {f"{when}, micro": round(each.micro, 2), f"{when}, macro": round(each.macro, 2)}
     return row

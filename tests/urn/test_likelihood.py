@@ -72,3 +72,25 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
     assert made.contexts is not None
     nothing = made.with_learned(made.learned._replace(contexts=empty_counts(made.contexts.types)), 1)
     assert HeldOut(nothing, sample, how.urn(), 5).log_likelihood(document) == (0.0, 0)
+
+
+def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
+    """Against the formula: a symbol that was never counted with a type has what new ones may expect."""
+    from wikilda._core.arrays import table_of
+    from wikilda.documents.encoding import Contexts
+    from wikilda.model.context_counts import ContextCounts, TopicTypes
+    from wikilda.urn.likelihood import _distinct, context_logs
+
+    types = TopicTypes(np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32), np.arange(2, dtype=np.uint32))
+    counts = np.array([[6.0, 0.0], [1.0, 3.0]])  # two symbols, two type words
+    known = ContextCounts(
+        types, table_of(np.array([10, 20], np.uint64)), np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32),
+        np.array([6.0, 1.0, 3.0], np.float32), counts.sum(1), counts.sum(0), np.empty(0, np.uint64),
+    )  # fmt: skip
+    contexts = Contexts(np.array([0, 3]), np.array([10, 20, 30], np.uint64))
+    topics = np.array([0, 1], np.uint32)
+    found, seen = context_logs(contexts, np.array([0]), np.array([0, 2]), topics, known, known.total, _distinct(known))
+    chance, distinct = counts.sum(1) / 10, np.array([2.0, 1.0])
+    psi = (counts / chance[:, None] + distinct) / (counts.sum(0) + distinct)
+    assert seen == 2
+    assert found == pytest.approx([np.log(psi[:, 0]).sum(), np.log(psi.mean(1)).sum()])

@@ -27,7 +27,7 @@ from wikilda.cli._options import (
 from wikilda.documents.detection import choose_detector
 from wikilda.documents.reading import ReadSettings
 from wikilda.model.model import LDA, URN
-from wikilda.training.checkpoints import Metrics, read_metrics
+from wikilda.training.checkpoints import Metrics, advice, read_metrics
 from wikilda.training.corpus import CorpusSettings
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
@@ -87,7 +87,7 @@ def command(
         own.close()
     rows = read_metrics(made.path)
     console().print(table(str(target), _COLUMNS, [_row(each) for each in rows]))
-    for warning in warnings_of(rows):
+    for warning in advice(rows):
         click.echo(f"wikilda: {warning}", err=True)
 
 
@@ -110,17 +110,6 @@ def _engine(cluster: Cluster | None, workers: int, tables: str | None, together:
     from wikilda.training.engines.spark import SparkEngine
 
     return SparkEngine(cluster.master, tables, cluster.conf, together)
-
-
-def warnings_of(rows: list[Metrics]) -> list[str]:
-    """What should make one think twice of a training."""
-    told = [row.held_out for row in rows if row.held_out is not None]
-    if len(told) > 1 and told[-1] < told[-2]:
-        return [
-            f"held-out likelihood has fallen from {told[-2]:.4f} to {told[-1]:.4f} in the last iteration: "
-            "these texts teach nothing more. Use fewer iterations, or more texts like those that you will link."
-        ]
-    return []
 
 
 _COLUMNS = ["iteration", "train", "held out", "parameters", "gained", "dropped", "changed", "documents/s"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wikilda._core.errors import InputError
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._options import Command, console, model_argument, settings_options, table, workers_option
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
@@ -27,7 +27,11 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 @click.option("--method", default="urn", show_default=True, help="The method whose settings to search.")
 @click.option("--search", "space_file", type=_FILE,
               help="TOML with the values to try of each setting.  [default: those that the method names]")  # fmt: skip
-@click.option("--record", "record_file", required=True, type=click.Path(dir_okay=False, path_type=Path),
+@click.option("--likelihood", is_flag=True,
+              help="FILEs are texts without labels: choose settings of `train` by held-out likelihood.")  # fmt: skip
+@click.option("--for", "like", multiple=True, type=_GOLD, metavar="FILE",
+              help="With --likelihood: hold out texts like these.  [default: a share of FILEs]")  # fmt: skip
+@click.option("--record", "record_file", type=click.Path(dir_okay=False, path_type=Path),
               help="JSON lines of all trials; a search that finds it resumes.")  # fmt: skip
 @click.option(
     "--rounds", type=click.IntRange(1), default=3, show_default=True, help="Times through all settings, at most."
@@ -44,7 +48,8 @@ _GOLD = click.Path(exists=True, path_type=Path)  # a directory is a set of many 
 )
 @settings_options(UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], method: str, space_file: Path | None, record_file: Path, rounds: int,
+    model: Path, files: tuple[Path, ...], method: str, space_file: Path | None, likelihood: bool,
+    like: tuple[Path, ...], record_file: Path | None, rounds: int,
     grid: bool, every: int, workers: int, knowledge: Path | None, splits: tuple[str, ...], form: str | None,
     even_test: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
@@ -52,7 +57,15 @@ def command(
 
     What is maximised is the sum of micro and macro accuracy over all data sets. The search starts from the model's
     settings and the urn's given here, or the defaults of another method, which are its paper's.
+
+    With --likelihood, FILEs are texts without labels. It trains on them, measures how well the model predicts held-out
+    documents, says whether the texts help at all, and which settings of `wikilda train` do best.
     """
+    if likelihood:
+        _choose(model, files, like, knowledge, workers)
+        return
+    if like or record_file is None:
+        raise SettingsError("--for is for --likelihood." if like else "give a file to keep the trials in: --record.")
     kind = find_method(method)[0]
     space = read_space(space_file, method) if space_file else own_space(method)
     opened = Model.open(model)
@@ -76,6 +89,22 @@ def command(
     for name, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init MODEL -o NEW")):
         if options := _options(start.get(name, {}), search.point.get(name, {})):
             out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _choose(model: Path, texts: tuple[Path, ...], like: tuple[Path, ...], knowledge: Path | None, workers: int) -> None:
+    """Settings of `wikilda train` by held-out likelihood."""
+    from wikilda.training.choose import Chooser
+
+    out = console()
+    chooser = Chooser(model, texts, like, knowledge=knowledge, workers=workers)
+    for trial in chooser.trials():
+        what = f"{trial.name} {trial.value}" if trial.name else "settings as they are"
+        out.print(
+            f"{what}: {trial.gain:+.4f} ± {trial.error:.4f} nats per context symbol", markup=False, highlight=False
+        )
+    out.print(chooser.best.verdict.capitalize(), markup=False, highlight=False, soft_wrap=True)
+    names = [f"--{name.replace('_', '-')} {getattr(chooser.settings, name)}" for name in chooser.space]
+    out.print(f"wikilda train MODEL TEXTS {' '.join(names)}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:

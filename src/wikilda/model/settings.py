@@ -19,5 +19,7 @@ class ModelSettings(Settings):
 
 PRESETS = {
     "default": ModelSettings(),
-    "paper": ModelSettings(1.0, 1.0, beta_words=1e-7, beta_mentions=1e-7, alpha=1e-5, asymmetric=False),
+    # β is 1e-7 to 1e-3 in the paper, whose V is about 10^6: Vβ is 0.1 to 1,000. V is smaller here, so that β is from
+    # the middle of that range.
+    "paper": ModelSettings(1.0, 1.0, beta_words=1e-4, beta_mentions=1e-4, alpha=1e-5, asymmetric=False),
 }

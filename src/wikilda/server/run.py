@@ -22,6 +22,7 @@ from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
 from wikilda.server.app import create_app
 from wikilda.server.metrics import Metrics, forget_process
+from wikilda.server.protocol import PatientProtocol
 from wikilda.server.service import warm
 from wikilda.server.settings import ServerSettings
 from wikilda.urn import UrnSettings
@@ -123,7 +124,7 @@ def _socket(address: tuple[Any, ...], *, shared: bool = False) -> socket.socket:
 def uvicorn_options(settings: ServerSettings) -> dict[str, Any]:
     """What the web server is told."""
     return {
-        "http": "wikilda.server.protocol:PatientProtocol",
+        "http": PatientProtocol,
         "ws": "none",
         "access_log": False,
         "log_config": None,

@@ -145,6 +145,31 @@ def per_token(log_likelihood: float, tokens: int) -> float | None:
     return log_likelihood / tokens if tokens and math.isfinite(log_likelihood) else None
 
 
+LITTLE = 0.02  # nats a context symbol that texts bring: less is hardly any help
+FEW = 5  # documents, or words and mentions of one that the wiki has
+
+
+def advice(rows: list[Metrics]) -> list[str]:
+    """What should make one think twice of a training."""
+    told = [row.held_out for row in rows if row.held_out is not None]
+    last = rows[-1] if rows else None
+    if last is not None and 0 < last.documents < FEW:
+        return [f"learned from {last.documents} documents: that is too few to tell whether they help. Use more texts."]
+    if last is not None and last.documents and last.tokens < FEW * last.documents:
+        return ["the wiki has hardly any word or name of these texts, so they hardly help. Are they in its language?"]
+    if len(told) > 1 and told[-1] < told[-2]:
+        return [
+            f"held-out likelihood has fallen from {told[-2]:.4f} to {told[-1]:.4f} in the last iteration: "
+            "these texts teach nothing more. Use fewer iterations, or more texts like those that you will link."
+        ]
+    if last is not None and last.train is None and len(told) > 1 and told[-1] - told[0] < LITTLE:
+        return [
+            f"held-out likelihood has risen by {told[-1] - told[0]:.4f} nats per context symbol: these texts hardly "
+            "help. Are they in the language of the wiki? Use more texts like those that you will link."
+        ]
+    return []
+
+
 def write_metrics(path: Path, rows: list[Metrics]) -> None:
     """Write all rows; the file is always whole."""
     write_text(path, "".join(json.dumps(asdict(row)) + "\n" for row in rows))

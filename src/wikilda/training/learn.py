@@ -10,6 +10,7 @@
 So corpora add up: what a model has learned from one is the prior for the next.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
+from wikilda._core.atomic import write_text
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
@@ -36,16 +38,55 @@ _ONE = np.uint64(1)  # counts have half of a context symbol, which is even: thei
 Counts = dict[str, Run]
 
 
-def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rho: float) -> Counts:
-    """S after an iteration, kept at `place`; `previous` has that of the iteration before."""
+_GRADIENT, _RATE = "gradient", "rate.json"
+_WINDOW = 2.0  # iterations that the adaptive rate looks back on at first
+
+
+def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rho: float | None) -> Counts:
+    """S after an iteration, kept at `place`; `previous` has that of the iteration before. Without ρ it is adaptive."""
     place.mkdir(parents=True, exist_ok=True)
+    now = {kind: add_up(runs) for kind, runs in counts.items()}
+    before = {
+        kind: open_run(previous, kind) if previous and (previous / f"{kind}.topics.npy").is_file() else None
+        for kind in counts
+    }
+    step = rho if rho is not None else adaptive_rate(place, previous, before[MENTIONS], now[MENTIONS])
     made = {}
-    for kind, runs in counts.items():
-        now = add_up(runs)
-        before = open_run(previous, kind) if previous and (previous / f"{kind}.topics.npy").is_file() else None
-        made[kind] = now if before is None else add_up([_scaled(before, 1.0 - rho), _scaled(now, rho)])
+    for kind, old in before.items():
+        made[kind] = now[kind] if old is None else add_up([_scaled(old, 1.0 - step), _scaled(now[kind], step)])
         save_run(place, kind, made[kind])
     return made
+
+
+def adaptive_rate(place: Path, previous: Path | None, before: Run | None, now: Run) -> float:
+    """ρ = |ḡ|² / mean of |g|², with g = N − S and means over a window that grows where ρ is small.
+
+    The rate of Ranganath et al. (2013): 1 while steps agree, small where they are noise. It is judged by the counts of
+    mentions; means begin with the first step, which is from nothing.
+    """
+    step = add_up([_scaled(before, -1.0), now]) if before is not None else now
+    if previous is None:
+        mean, square, window, rate = step, _square(step), _WINDOW, 1.0
+    else:
+        state = json.loads((previous / _RATE).read_text("utf-8"))
+        window = state["window"]
+        mean = add_up([_scaled(open_run(previous, _GRADIENT), 1.0 - 1.0 / window), _scaled(step, 1.0 / window)])
+        square = (1.0 - 1.0 / window) * state["square"] + _square(step) / window
+        rate = min(_square(mean) / max(square, 1e-300), 1.0)
+        window = window * (1.0 - rate) + 1.0
+    save_run(place, _GRADIENT, mean)
+    write_text(place / _RATE, json.dumps({"rate": rate, "square": square, "window": window}))
+    return rate
+
+
+def rate_of(place: Path) -> float | None:
+    """The adaptive rate of an iteration, if it had one."""
+    file = place / _RATE
+    return float(json.loads(file.read_text("utf-8"))["rate"]) if file.is_file() else None
+
+
+def _square(run: Run) -> float:
+    return float(np.square(run.sweeps / UNIT).sum())
 
 
 def _scaled(run: Run, by: float) -> Run:
@@ -54,19 +95,21 @@ def _scaled(run: Run, by: float) -> Run:
 
 def next_model(
     first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int,
-    new_mentions: float = 0.0,
+    new_mentions: float = 0.0, prior_weight: float = 1.0,
 ) -> Model:  # fmt: skip
     """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents.
 
     A pair of string and topic that `first` does not have needs `new_mentions`, and a tenth of the string's.
+    `prior_weight` is that of the P(k|v) of `first`.
     """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
     seen = _worth_keeping(counts[MENTIONS], first.mentions, new_mentions * UNIT)
-    mentions = join(first.mentions, [seen], Blend(1.0, 1.0 / UNIT, 0.0), scratch / MENTIONS)
+    blend = Blend(prior_weight, 1.0 / UNIT, 0.0)
+    mentions = join(first.mentions, [seen], blend, scratch / MENTIONS)
     made = Parameters(mentions.offsets, np.load(mentions.topics, mmap_mode="r"), np.empty(0, np.float32))
     own = _worth_keeping(counts[BASE], made, np.inf)
-    base = join(first.base, [own], Blend(1.0, 1.0 / UNIT, 0.0), scratch / BASE)
+    base = join(first.base, [own], blend, scratch / BASE)
     together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
     with first.derive(target, overwrite=True) as writer:

@@ -23,7 +23,7 @@ from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
-from wikilda.training.learn import learned, next_model
+from wikilda.training.learn import learned, next_model, rate_of
 from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, trained_on
 from wikilda.training.shard import Task
 
@@ -184,12 +184,14 @@ class _Training:
             return self.engine.interpolate(job, self._blend(number, settings), target)
         place, counts = job.checkpoint.path / "learned", self.engine.counts(job)
         before = job.previous.path / "learned" if job.previous else None
-        whole = learned(place, before, counts, settings.global_step(number - 1))
+        rho = None if settings.adaptive else settings.global_step(number - 1)
+        whole = learned(place, before, counts, rho)
         assert self.knowledge is not None
         known = Knowledge.open(self.knowledge)
         return next_model(
-            self.first, known, whole, self.texts, target, iteration=number, new_mentions=settings.new_mentions
-        )
+            self.first, known, whole, self.texts, target, iteration=number, new_mentions=settings.new_mentions,
+            prior_weight=settings.prior_weight,
+        )  # fmt: skip
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations
@@ -214,7 +216,7 @@ class _Training:
             held_out,
             **model.change,
             changed=report["changed"] / report["mentions"] if report["mentions"] else None,
-            rho=self.settings.global_step(job.task.iteration - 1),
+            rho=self._rho(job),
             documents=int(report["documents"]),
             tokens=int(report["tokens"]),
             seconds=round(seconds, 3),
@@ -222,6 +224,10 @@ class _Training:
             joining_seconds=round(report["joining seconds"], 3),
             merging_seconds=round(self.engine.merging_seconds, 3),
         )
+
+    def _rho(self, job: Job) -> float:
+        adaptive = rate_of(job.checkpoint.path / "learned")
+        return self.settings.global_step(job.task.iteration - 1) if adaptive is None else adaptive
 
     def _likelihoods(self, number: int, model: Model) -> tuple[float | None, float | None]:
         if not self.settings.evaluated:

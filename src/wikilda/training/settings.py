@@ -19,7 +19,7 @@ class UrnTraining(Settings):
     """Settings of `wikilda train`: the urn is the E-step.
 
     What is learned is S = (1 − ρ) S + ρ N after each iteration, with N the counts of the whole corpus and
-    ρ = rho · (tau0 + t)^−kappa, at most 1. The first N is taken as it is.
+    ρ = rho · (tau0 + t)^−kappa, at most 1, or an adaptive rate. The first N is taken as it is.
     """
 
     method: ClassVar[str] = URN
@@ -29,6 +29,8 @@ class UrnTraining(Settings):
     rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration", above=0, maximum=1)
     kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
     tau0: float = setting(1.0, "τ0 of the schedule", above=0)
+    adaptive: bool = setting(False, "let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting")
+    prior_weight: float = setting(1.0, "weight of the P(k|v) that training begins with", above=0)
     new_sense: float = setting(
         1e-8,
         "prior of a topic of the document that a string was never seen to mean (0: no growth)",

@@ -6,10 +6,11 @@ urn, and each of its context symbols comes from a type word of the topic:
 
     log P(C_i | v_i, z_<i) = log Σ_k P(z_i = k | v_i, z_<i) Π_{c ∈ C_i} 1/|D_k| Σ_{d ∈ D_k} ψ_d(c)
 
-    ψ_d(c) = (n_cd + strength · n_c/n) / (n_d + strength)
+    ψ_d(c) = (n_cd + t_d · n_c/n) / (n_d + t_d)
 
-averaged over particles, which then draw z_i given C_i. The result is relative to n_c/n, what a symbol has anywhere, in
-nats a context symbol: 0 where nothing was learned.
+with t_d the number of distinct symbols that were counted with d (Witten and Bell's smoothing: a type that new symbols
+keep turning up with leaves room for more). It is averaged over particles, which then draw z_i given C_i. The result is
+relative to n_c/n, what a symbol has anywhere, in nats a context symbol: 0 where nothing was learned.
 """
 
 from dataclasses import replace
@@ -29,7 +30,6 @@ from wikilda.urn._relatedness import Matrix
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Part, Urn
 
-_STRENGTH = 20.0
 _MOST = 500  # mentions of a document that are looked at: time is bounded
 
 
@@ -39,6 +39,8 @@ class HeldOut:
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings, particles: int) -> None:
         self.urn = Urn(model, knowledge, replace(settings, sweeps=1, burn_in=0))
         self.particles = particles
+        known = model.contexts
+        self._distinct = np.zeros(0) if known is None else _distinct(known)
 
     def log_likelihood(self, document: EncodedDocument) -> tuple[float, int]:
         """The gain over chance in nats, and how many context symbols there are."""
@@ -58,7 +60,9 @@ class HeldOut:
         offsets = offsets_of(lengths[known_ones])
         some = part.mentions._replace(offsets=offsets, places=part.mentions.places[known_ones])
         topics = part.topics[part.mentions.numbers[: offsets[-1]]]
-        logs, seen = context_logs(contexts, part.chosen[known_ones], offsets, topics, known, known.total)
+        logs, seen = context_logs(
+            contexts, part.chosen[known_ones], offsets, topics, known, known.total, self._distinct
+        )
         gain = left_to_right(some, part.related, self.urn.rules, logs, self.particles, stream)
         return float(gain), int(seen)
 
@@ -66,7 +70,7 @@ class HeldOut:
 @njit
 def context_logs(
     contexts: Contexts, chosen: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32],
-    known: ContextCounts, total: Real,
+    known: ContextCounts, total: Real, distinct: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], Whole]:  # fmt: skip
     """log P(C_i | k) relative to chance, of every candidate; and how many context symbols are known."""
     logs = np.zeros(len(topics), np.float64)
@@ -78,12 +82,17 @@ def context_logs(
                 continue
             seen += 1
             for candidate in range(offsets[token], offsets[token + 1]):
-                logs[candidate] += _log_ratio(row, topics[candidate], known, total)
+                logs[candidate] += _log_ratio(row, topics[candidate], known, total, distinct)
     return logs, seen
 
 
+def _distinct(known: ContextCounts) -> NDArray[np.float64]:
+    """How many context symbols were counted with each type word; at least 1."""
+    return np.maximum(np.bincount(known.words, minlength=len(known.totals)), 1).astype(np.float64)
+
+
 @inner
-def _log_ratio(row: Whole, topic: np.uint32, known: ContextCounts, total: Real) -> Real:
+def _log_ratio(row: Whole, topic: np.uint32, known: ContextCounts, total: Real, distinct: NDArray[np.float64]) -> Real:
     start, end = known.types.offsets[topic], known.types.offsets[topic + 1]
     if start == end:
         return 0.0
@@ -92,7 +101,7 @@ def _log_ratio(row: Whole, topic: np.uint32, known: ContextCounts, total: Real) 
     for word in known.types.words[start:end]:
         at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
         count = np.float64(known.counts[at]) if at >= 0 else 0.0
-        ratio += (count / chance + _STRENGTH) / (known.totals[word] + _STRENGTH)
+        ratio += (count / chance + distinct[word]) / (known.totals[word] + distinct[word])
     return np.log(ratio / np.float64(end - start))
 
 

@@ -286,8 +286,8 @@ def test_a_key_is_asked_for(driver: webdriver.Chrome, model: Path) -> None:
 def test_what_is_probably_nil_is_not_shown_as_a_link(driver: webdriver.Chrome, model: Path) -> None:
     with serving(model, UrnSettings(nil_weight=1e9)) as served:
         page = Page(driver, served.url + "/").open()
-        assert page.text("#status").startswith("0 of 13 names linked")
-        assert len(page.all("#linked mark.unknown")) == 13
+        assert page.text("#status").startswith("0 of 14 names linked")
+        assert len(page.all("#linked mark.unknown")) == 14
         page.all("#linked mark")[0].click()
         assert "Probably nothing that this wiki has" in page.text("#mention")
         assert "England cricket team" in page.text("#mention")  # what else it would be

@@ -70,7 +70,7 @@ def bare(function: Function) -> Function:
 def inlined(function: Function) -> Function:
     """A bare part that becomes part of its callers' code: a call would copy every array of the tuples it is given.
 
-    The sampler of the urn is four times as fast so. Each place that calls it has its own copy to compile: it is for
+    The sampler of the urn is about twice as fast so. Each place that calls it has its own copy to compile: it is for
     what is called very often, from few places.
     """
     if _numba.config.DISABLE_JIT:

@@ -66,11 +66,11 @@ def build(
     """
     files = _files(source)
     more = [Path(each) for each in (page_props, instances) if each is not None]
+    if page_props is not None and files[0].is_dir():
+        raise InputError("page_props go with a dump; tables have a column `wikidata`.")
     for file in more:
         if not file.is_file():
             raise InputError(f"{file}: no such file.")
-    if page_props is not None and files[0].is_dir():
-        raise InputError("page_props go with a dump; tables have a column `wikidata`.")
     target = Path(target)
     check_target(target, overwrite=overwrite)
     try:

@@ -63,13 +63,16 @@ def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path, index: bytes) 
     """Such as one of a version whose modules had other names: it holds types of theirs."""
     if jit._numba.config.DISABLE_JIT:
         pytest.skip("nothing is compiled")
-    program = "from wikilda._core.random import alias_table; import numpy; print(alias_table(numpy.ones(2))[0])"
+    program = "from wikilda._core.random import alias_table; import numpy; "
+    program += "from wikilda._core.jit import is_cached; "
+    program += "print(is_cached(alias_table), alias_table(numpy.ones(2))[0], is_cached(alias_table))"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     run = [sys.executable, "-c", program]
-    assert subprocess.check_output(run, text=True, env=environment) == "[1. 1.]\n"
+    assert subprocess.check_output(run, text=True, env=environment) == "False [1. 1.] True\n"
+    assert subprocess.check_output(run, text=True, env=environment) == "True [1. 1.] True\n"
     for file in tmp_path.rglob("*.nbi"):
         file.write_bytes(index)
-    assert subprocess.check_output(run, text=True, env=environment) == "[1. 1.]\n"
+    assert subprocess.check_output(run, text=True, env=environment) == "False [1. 1.] True\n"
     assert all(len(file.read_bytes()) > len(index) for file in tmp_path.rglob("*.nbi"))
 
 

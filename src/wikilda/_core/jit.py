@@ -115,6 +115,15 @@ def _read(file: Path) -> tuple[str, list[Path]]:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), names
 
 
+def is_cached(kernel: Any) -> bool:
+    """Whether something of a kernel is in the cache, of this version; yes where that cannot be told."""
+    kept: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    try:
+        return kept is None or bool(kept._load_index())
+    except Exception:  # of another version, which its names or a cut show
+        return False
+
+
 @inner
 def int64(value: int) -> int:
     """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""

@@ -121,7 +121,7 @@ def measured(
 def beside(method: str, first: Path, model: Path, aida: Path) -> Row:
     """A method with the λ̂ at the start, and with what was learned."""
     found = evaluate(first, aida / "aida-testa.tsv", methods=[method], also=[model])
-    row: Row = {"method": found.runs[0][0].method}
+    row: Row = {"method": found.runs[0][0].method.replace(_OTHERS[0], MostProbable.name)}
     for when, each in zip(("start", "trained"), map(accuracy, found.runs[0]), strict=True):
         row |= {f"{when}, micro": round(each.micro, 2), f"{when}, macro": round(each.macro, 2)}
     return row

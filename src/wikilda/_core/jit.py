@@ -159,7 +159,7 @@ class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
 
     def on_start(self, event: object) -> None:
         if not self.said and sys.stderr.isatty():
-            print("compiling kernels: once after installation, about a minute", file=sys.stderr)
+            print("compiling kernels: once after installation, about 20 seconds", file=sys.stderr)
         self.said = True
 
     def on_end(self, event: object) -> None:

@@ -67,7 +67,7 @@ class Steps:
         wikilda = ["-m", "wikilda"]
         resources = ["--workers", str(self.plan.workers), "--memory", self.plan.memory]
         seen = self._watch("build", *wikilda, "build", "--tables", tables, "-o", kb, "--overwrite", *resources)
-        self.row["build: disk at the peak MB"] = seen.disk
+        self.row["build: disk at the peak MB"] = max(seen.disk.values())
         knowledge = Path(kb) / "knowledge"
         self.row["knowledge MB"] = disk_size(knowledge)
         summary = json.loads((knowledge / "manifest.json").read_text())["summary"]

@@ -6,26 +6,16 @@ python -m benchmarks.linking.frames MODEL GOLD [--rows N]
 import argparse
 import resource
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
 from benchmarks import record
+from benchmarks.linking.speed import seconds
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.linking import Linker
 
 _ROUNDS = 5
-
-
-def best(run: Callable[[], object]) -> float:
-    """The least CPU time of some runs."""
-    times = []
-    for _ in range(_ROUNDS):
-        start = time.process_time()
-        run()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def plain(linker: Linker, texts: list[str]) -> None:
@@ -57,10 +47,10 @@ def main() -> None:
     texts = [each.text for each in read_dataset(options.gold)[0].documents]
     frame = pd.DataFrame({"text": texts})
     plain(linker, texts[:5])
-    first = best(lambda: plain(linker, texts))
+    first = seconds(lambda: plain(linker, texts), _ROUNDS)
     rows: list[dict[str, record.Cell]] = [{"what": "plain linking", "CPU s": round(first, 2), "ratio": 1.0}]
     for kind in ("mentions", "documents"):
-        took = best(lambda kind=kind: linker.link_frame(frame, rows=kind))  # type: ignore[misc]
+        took = seconds(lambda kind=kind: linker.link_frame(frame, rows=kind), _ROUNDS)  # type: ignore[misc]
         rows.append({"what": f"link_frame, rows={kind!r}", "CPU s": round(took, 2), "ratio": round(took / first, 3)})
     tables = {"cost": rows, "large": [large(linker, options.rows)]}
     record.write("frames", tables)

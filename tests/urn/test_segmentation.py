@@ -9,6 +9,7 @@ from tests.urn.test_coreference import marked
 from wikilda.documents.detection import DictionaryDetector
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker
+from wikilda.linking.results import is_nil
 from wikilda.model import Model, create_model
 from wikilda.text.tokens import tokens_of
 from wikilda.urn import segment
@@ -20,7 +21,7 @@ UNKNOWN = "Deputy Chairman Zebulon Robert Croft"
 def chosen(text: str, names: list[tuple[str, float]], *, nested: bool = False) -> list[str]:
     """The names that are mentions, given how probably each is NIL."""
     spans = [(text.index(name), text.index(name) + len(name)) for name, _ in names]
-    kept = segment(text, spans, np.array([nil for _, nil in names]), nested=nested)
+    kept = segment(text, spans, np.array([is_nil(nil) for _, nil in names]), nested=nested)
     return [text[start:end] for (start, end), keep in zip(spans, kept.tolist(), strict=True) if keep]
 
 

@@ -83,6 +83,15 @@ def _symbols(table: Table, topic: int, strings: Any, most: int, *, by_count: boo
     return [{"string": strings[symbols[at]], "count": int(counts[at]), "probability": float(share[at])} for at in order]
 
 
+def topic_of(knowledge: Knowledge, title: str) -> int:
+    """The topic with a title, which may be that of a redirect; an error that names similar ones if there is none."""
+    topic = knowledge.find_topic(title)
+    if topic < 0:
+        near = ", ".join(suggest(knowledge, title, 8))
+        raise InputError(f"there is no title {title!r}{'; there are: ' if near else ''}{near}.")
+    return topic
+
+
 def suggest(knowledge: Knowledge, term: str, most: int) -> list[str]:
     """Titles and mentions that begin like a term that was not found."""
     titles = [knowledge.titles[at] for at in knowledge.titles.beginning_with(term[:1].upper() + term[1:], most)]

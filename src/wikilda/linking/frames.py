@@ -14,7 +14,7 @@ import pyarrow as pa
 from wikilda._core.errors import InputError
 from wikilda._core.settings import suggestion
 from wikilda.documents.document import Document
-from wikilda.linking.results import Linked, is_nil
+from wikilda.linking.results import Linked
 
 if TYPE_CHECKING:
     from wikilda.linking.linker import Linker
@@ -33,16 +33,10 @@ _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 def mention_rows(linked: Linked) -> Iterator[tuple[Any, ...]]:
     """The values of `COLUMNS` for each mention; those of an entity are None where the mention is NIL."""
     for each in linked.mentions:
-        best, nil = each.candidates[0] if each.candidates else None, each.nil
-        if best is None:
-            yield (each.start, each.end, each.text, None, None, None, 0.0, None, nil, None, None)
-            continue
-        entity, numbers = best.entity, (best.probability * (1 - nil), best.probability, nil, best.prior)
-        if is_nil(nil):
-            yield (each.start, each.end, each.text, None, None, None, *numbers, None)
-        else:
-            known = entity.title, entity.topic, entity.wikidata
-            yield (each.start, each.end, each.text, *known, *numbers, entity.type)
+        entity, best = each.entity, each.candidates[0] if each.candidates else None
+        known = (entity.title, entity.topic, entity.wikidata) if entity else (None, None, None)
+        numbers = (each.confidence, best.probability if best else None, each.nil, best.prior if best else None)
+        yield (each.start, each.end, each.text, *known, *numbers, entity.type if entity else None)
 
 
 def link_table(

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.errors import SettingsError
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, Parts, encode
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.describe import suggest
+from wikilda.knowledge.describe import topic_of
 from wikilda.lda.sampler import Ranking, Sampled, Sampler
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import escalation
@@ -143,11 +143,11 @@ class Linker:
         symbols = np.asarray(encoded.mentions)
         if self.urn:
             drawn = self.urn.draw(encoded, own)
-            ranked, nil = self._drawn(drawn, symbols, candidates, own), drawn.nil
+            ranked, nil, unknown = self._drawn(drawn, symbols, candidates, own), drawn.nil, _unknown(drawn)
             if _document(document).mentions is None:
-                kept = segment(encoded.text, encoded.spans, nil, nested=nested)
+                kept = segment(encoded.text, encoded.spans, unknown, nested=nested)
                 kept |= [span in decided for span in encoded.spans] if decided else False
-            shares = self._mixture(encoded, drawn, kept) if topics else None
+            shares = document_topics(self.urn, encoded, drawn, unknown | ~kept) if topics else None
         else:
             sampled = self.sampler.sample(encoded)
             ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
@@ -302,7 +302,8 @@ class Linker:
         """The document's topics as numbers of the knowledge, and their shares, largest first."""
         encoded = self.encode(document)
         if self.urn:
-            return self._mixture(encoded, self.urn.draw(encoded))
+            drawn = self.urn.draw(encoded)
+            return document_topics(self.urn, encoded, drawn, _unknown(drawn))
         return self.sampler.sample(encoded).mixture
 
     def encode(self, document: Document | str, *, contexts: bool | None = None, parts: Parts = "") -> EncodedDocument:
@@ -326,13 +327,6 @@ class Linker:
             raise SettingsError("this linker has no urn: it was opened with the settings of the paper's sampler")
         return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
-    def _mixture(self, document: EncodedDocument, drawn: Drawn, kept: NDArray[np.bool_] | None = None) -> Ranking:
-        """The document's topics, given the entities of its mentions; those that are not `kept` are none."""
-        assert self.urn is not None
-        nil = np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
-        nil = nil if kept is None else nil | ~kept
-        return document_topics(self.urn, document, drawn, nil)
-
     def entity(self, topic: int | np.integer[Any] | str) -> Entity:
         """The entity of a topic, by its number or by a title, which may be that of a redirect.
 
@@ -344,13 +338,7 @@ class Linker:
         Traceback (most recent call last):
         wikilda._core.errors.InputError: there is no title 'Robert Crof'; there are: Robert Croft, robert croft.
         """
-        if isinstance(topic, str):
-            number = self.knowledge.find_topic(topic)
-            if number < 0:
-                near = ", ".join(suggest(self.knowledge, topic, 8))
-                raise InputError(f"there is no title {topic!r}{'; there are: ' if near else ''}{near}.")
-            topic = number
-        return self._entity(int(topic))
+        return self._entity(topic_of(self.knowledge, topic) if isinstance(topic, str) else int(topic))
 
     def _make_entity(self, topic: int) -> Entity:
         known = self.knowledge
@@ -403,6 +391,11 @@ class Linker:
             [Candidate(entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
             for ranked in zip(*columns, strict=True)
         ]
+
+
+def _unknown(drawn: Drawn) -> NDArray[np.bool_]:
+    """Which mentions are answered NIL."""
+    return np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
 
 
 def _document(given: Document | str) -> Document:

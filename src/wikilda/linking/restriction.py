@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.describe import suggest
+from wikilda.knowledge.describe import topic_of
 from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention
 
 if TYPE_CHECKING:
@@ -142,9 +142,5 @@ def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:
 def _named(knowledge: Knowledge, titles: Iterable[str]) -> NDArray[np.bool_]:
     found = np.zeros(len(knowledge.titles), np.bool_)
     for title in titles:
-        topic = knowledge.find_topic(title)
-        if topic < 0:
-            near = ", ".join(suggest(knowledge, title, 8))
-            raise InputError(f"there is no title {title!r}{'; there are: ' if near else ''}{near}.")
-        found[topic] = True
+        found[topic_of(knowledge, title)] = True
     return found

@@ -14,19 +14,18 @@ from wikilda._core.jit import Whole, inner, njit
 from wikilda.text.offsets import Spans
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
-_NIL = 0.5  # `is_nil` of linking: more probable than not
 
 Offsets = NDArray[np.int64]
 
 
-def segment(text: str, spans: Spans, nil: NDArray[np.float64], *, nested: bool = False) -> NDArray[np.bool_]:
-    """Which spans are mentions, by the probability of NIL; parts follow the span that they are in.
+def segment(text: str, spans: Spans, unknown: NDArray[np.bool_], *, nested: bool = False) -> NDArray[np.bool_]:
+    """Which spans are mentions, given which are NIL; parts follow the span that they are in.
 
     With `nested`, all names are mentions, and those of their parts that have a meaning.
     """
     places = np.array(spans, np.int64).reshape(-1, 2)
     forms = np.array([_form(text[start:end]) for start, end in spans], np.int64)
-    return _segment(places[:, 0].copy(), places[:, 1].copy(), forms, nil, nested)
+    return _segment(places[:, 0].copy(), places[:, 1].copy(), forms, unknown, nested)
 
 
 def _form(name: str) -> int:
@@ -37,7 +36,7 @@ def _form(name: str) -> int:
 
 @njit
 def _segment(
-    starts: Offsets, ends: Offsets, forms: Offsets, nil: NDArray[np.float64], nested: bool
+    starts: Offsets, ends: Offsets, forms: Offsets, unknown: NDArray[np.bool_], nested: bool
 ) -> NDArray[np.bool_]:
     kept = np.zeros(len(starts), np.bool_)
     name: Whole = np.int64(0)
@@ -45,18 +44,18 @@ def _segment(
         after = name + 1
         while after < len(starts) and starts[after] < ends[name]:
             after += 1
-        apart = not nested and _falls_apart(name, after - 1, ends, forms, nil)
+        apart = not nested and _falls_apart(name, after - 1, ends, forms, unknown)
         kept[name] = not apart
         if apart or nested:
             for part in range(name + 1, after):
-                kept[part] = nil[part] <= _NIL
+                kept[part] = not unknown[part]
         name = after
     return kept
 
 
 @inner
-def _falls_apart(name: Whole, last: Whole, ends: Offsets, forms: Offsets, nil: NDArray[np.float64]) -> bool:
+def _falls_apart(name: Whole, last: Whole, ends: Offsets, forms: Offsets, unknown: NDArray[np.bool_]) -> bool:
     """Whether a name without a meaning is joined by a small word, or ends with a part of several words that has one."""
-    if last == name or nil[name] <= _NIL or nil[last] > _NIL:
+    if last == name or not unknown[name] or unknown[last]:
         return False
     return bool(forms[name] == _JOINED or (forms[last] != _ONE_WORD and ends[last] == ends[name]))

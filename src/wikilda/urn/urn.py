@@ -235,27 +235,51 @@ class Urn:
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         kinds = self._kinds(names, data, found, entities)
         logs = Logs(prior, s.word_weight * evidence[found.numbers], self._title_match(kinds, found.offsets))
-        several = np.repeat(np.array([" " in name for name in names], np.bool_), np.diff(found.offsets))
-        known = found.topics < self.model.topics  # a caller's own entities follow
-        by_type = np.zeros(len(found.topics), np.float64)
-        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
-        nil = np.exp(s.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
-        nil *= np.repeat(self.nil_weights(new), np.diff(found.offsets))
-        tokens = _tokens(found, logs, base, nil, rows.ravel(), places[chosen], related_strings.parents)
+        tokens = _tokens(
+            found,
+            logs,
+            base,
+            self._nil(names, kinds, found, new),
+            rows.ravel(),
+            places[chosen],
+            related_strings.parents,
+        )
         contexts = self._contexts(learned, chosen, tokens, found)
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
-        related = relations(self.knowledge.graph, found.topics, near, s.link_weight, s.shared_neighbour_weight)
-        if self.pairs is not None and self.model.contexts is not None:
-            texts = max(float(len(self.model.contexts.texts)), 1.0)
-            learned_from = presence(own) if own else ABSENT
-            gains = pair_gains(found.topics[known], self.pairs, texts, learned_from, s.pair_weight)
-            related = related._replace(gains=gains.padded(len(found.topics)))
+        related = self._related(found.topics, near, own)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
             contexts, near, related, words, counts, drawn.nil, drawn.level, new,
         )  # fmt: skip
+
+    def _nil(
+        self, names: list[str], kinds: NDArray[np.uint8], found: Candidates, new: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The weight of NIL against each candidate of each distinct string."""
+        lengths = np.diff(found.offsets)
+        several = np.repeat(np.array([" " in name for name in names], np.bool_), lengths)
+        known = self._known(found.topics)
+        by_type = np.zeros(len(found.topics), np.float64)
+        by_type[known] = nil_types(self.knowledge.types, found.topics[known])
+        nil = np.exp(self.settings.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
+        return nil * np.repeat(self.nil_weights(new), lengths)
+
+    def _related(self, topics: NDArray[np.uint32], near: Neighbours, own: Taught | None) -> Relations:
+        """How topics are related, by links and by what the model has learned from other documents."""
+        s = self.settings
+        related = relations(self.knowledge.graph, topics, near, s.link_weight, s.shared_neighbour_weight)
+        if self.pairs is None or self.model.contexts is None:
+            return related
+        texts = max(float(len(self.model.contexts.texts)), 1.0)
+        learned_from = presence(own) if own else ABSENT
+        gains = pair_gains(topics[self._known(topics)], self.pairs, texts, learned_from, s.pair_weight)
+        return related._replace(gains=gains.padded(len(topics)))
+
+    def _known(self, topics: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Which topics are the wiki's; a caller's own entities follow them."""
+        return topics < self.model.topics
 
     def word_parts(self, part: Part, topics: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each word of a document adds to the logarithm of the weight of some of its topics."""

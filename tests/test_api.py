@@ -5,9 +5,11 @@ import inspect
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import wikilda
@@ -167,12 +169,22 @@ def test_one_factory_of_settings(model: Path) -> None:
 def test_results_show_themselves(linker: Linker) -> None:
     linked = linker.link(Document("Robert Croft zigzag <b>.", [(0, 12), (13, 19)], "a"))
     assert repr(linked) == "Linked('a', 2 mentions: Robert Croft → Robert Croft, zigzag → NIL)"
-    assert json.loads(linked.to_json()) == linked.to_dict()
     assert repr(linked.mentions[1]) == "LinkedMention('zigzag' [13:19] → NIL, nil=1.000)"
     page = linked._repr_html_()
     assert "Robert Croft" in page
     assert "&lt;b&gt;" in page
     assert repr(linker.model).startswith("Model('samplewiki', ")
+
+
+@pytest.mark.parametrize("options", [{}, {"offsets": "utf-16", "with_text": True}, {"with_mentions": False}])
+def test_json_is_that_of_the_plain_values(linker: Linker, options: dict[str, Any]) -> None:
+    text = 'Robert Croft 𝄞 "zig\\zag"\n\t\x01 é England \ud800.'
+    own = {"title": 'Z"g — \u2028', "names": ["zig\\zag"]}
+    linked = linker.link(Document(text, [(0, 12), (16, 23), (29, 36), (37, 38)], 'a"\x7f'), entities=[own])
+    assert any(each.entity is None for each in linked.mentions)
+    linked.mentions[0] = replace(linked.mentions[0], nil=np.float64(0.25))
+    plain = json.dumps(linked.to_dict(**options), ensure_ascii=False, separators=(",", ":"))
+    assert linked.to_json(**options) == plain
 
 
 def test_explain_takes_what_link_gives(linker: Linker) -> None:

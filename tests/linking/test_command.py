@@ -20,6 +20,7 @@ import pytest
 from tests.processes import elsewhere
 from tests.test_cli import run
 from wikilda._core.errors import InputError
+from wikilda.documents.writing import json_line
 from wikilda.linking import Document
 from wikilda.linking.files import Journal
 from wikilda.sample import texts
@@ -258,9 +259,9 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
         if at == counted:
             journal._digests = _Interrupting(journal._digests)
             with pytest.raises(KeyboardInterrupt):
-                journal.add({"id": document.id})
+                journal.add(json_line({"id": document.id}))
             break
-        journal.add({"id": document.id})
+        journal.add(json_line({"id": document.id}))
     journal.save()
     journal.file.close()
     again = Journal(tmp_path / "out.jsonl", "jsonl", {"a": 1})
@@ -270,7 +271,7 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
             with pytest.raises(InputError, match="the first 3 documents are not those"):
                 list(again.remaining(others))
     for document in again.remaining(documents):
-        again.add({"id": document.id} if isinstance(document, Document) else None)
+        again.add(json_line({"id": document.id}) if isinstance(document, Document) else b"")
     again.finish()
     assert [row["id"] for row in rows_of(tmp_path / "out.jsonl")] == [each.id for each in documents]
 

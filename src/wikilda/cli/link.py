@@ -26,7 +26,7 @@ from wikilda.cli._options import (
 )  # fmt: skip
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
-from wikilda.documents.writing import FORMATS, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
+from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.compile_ahead import compile_ahead
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
@@ -163,7 +163,8 @@ def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
             show_linked(console(), linked, only_topics=not job.with_mentions)
         return
     out = sys.stdout.buffer
-    for data in write_rows((job.row(linked, kind) for linked in results), kind):
+    lines = map(job.line, results) if kind == JSON_LINES else None
+    for data in lines or write_rows((job.row(linked, kind) for linked in results), kind):
         out.write(data)
         out.flush()
 

@@ -18,7 +18,7 @@ from wikilda._core.platform import available_cores
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.document import Document
 from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
-from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, format_of, json_line, write_file
+from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, encoded_line, format_of, write_file
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.escalation import Escalation, Span, read_decisions
 from wikilda.linking.linker import Linker
@@ -101,13 +101,12 @@ class Journal:
             "Remove it to start again."
         )
 
-    def add(self, row: dict[str, Any] | None) -> None:
-        """The answer to the next document, or None for a bad one; in the order in which they were handed out."""
-        line = b"" if row is None else json_line(row)
+    def add(self, line: bytes) -> None:
+        """The answer to the next document, empty for a bad one; in the order in which they were handed out."""
         self.file.write(line)
         read, bad, size, _ = self.place
         # One assignment: an interruption finds the place before this document or after it, never between.
-        self.place = Place(read + 1, bad + (row is None), size + len(line), self._digests.popleft())
+        self.place = Place(read + 1, bad + (not line), size + len(line), self._digests.popleft())
         if time.monotonic() - self._last > _SECONDS:
             self.save()
 
@@ -202,11 +201,19 @@ class Job:
 
     def row(self, linked: Linked, output_format: str = "") -> dict[str, Any]:
         """A result as it is written; a page has the text and counts in code points."""
+        return linked.to_dict(**self._shown(output_format))
+
+    def line(self, linked: Linked, output_format: str = "") -> bytes:
+        """`row` as a line of JSON."""
+        return encoded_line(linked.to_json(**self._shown(output_format)))
+
+    def _shown(self, output_format: str) -> dict[str, Any]:
         page = output_format == HTML
-        return linked.to_dict(
-            CODE_POINTS if page else self.reading.offsets, with_text=page or self.with_text,
-            with_mentions=page or self.with_mentions,
-        )  # fmt: skip
+        return {
+            "offsets": CODE_POINTS if page else self.reading.offsets,
+            "with_text": page or self.with_text,
+            "with_mentions": page or self.with_mentions,
+        }
 
     def fingerprint(self, linker: Linker) -> dict[str, Any]:
         """All that results depend on besides the documents, for a journal."""
@@ -331,7 +338,7 @@ def run(
         for linked in job.link_all(linker, journal.remaining(documents), workers or available_cores()):
             if doubts:
                 doubts.add(linked)
-            journal.add(job.row(linked, kind) if isinstance(linked, Linked) else None)
+            journal.add(job.line(linked, kind) if isinstance(linked, Linked) else b"")
             observer.note(linked)
         if not journal.place.read:
             raise InputError("there are no documents in the input.")

@@ -145,7 +145,7 @@ class Linker:
             drawn = self.urn.draw(encoded, own)
             ranked, nil, unknown = self._drawn(drawn, symbols, candidates, own), drawn.nil, _unknown(drawn)
             if _document(document).mentions is None:
-                kept = segment(encoded.text, encoded.spans, unknown, nested=nested)
+                kept = segment(encoded, drawn.best(), unknown, nested=nested)
                 kept |= [span in decided for span in encoded.spans] if decided else False
             shares = document_topics(self.urn, encoded, drawn, unknown | ~kept) if topics else None
         else:

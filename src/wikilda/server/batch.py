@@ -165,7 +165,7 @@ async def _answer(service: Service, line: Line) -> bytes:
             raise line.problem
         asked = schemas.LinkRequest.model_validate_json(line.data)
         document = document_of(service, asked)
-        return await _patiently(service, lambda: dumps(linked(service, document, asked))) + b"\n"
+        return await _patiently(service, lambda: linked(service, document, asked)) + b"\n"
     except ValidationError as error:
         said = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'line'}: {each['msg']}" for each in error.errors()[:3])
         return _said(line, "invalid", said[:500])

@@ -166,17 +166,24 @@ class Service:
 
     def link(
         self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
-        entities: Sequence[Mapping[str, Any]] = (),
+        entities: Sequence[Mapping[str, Any]] = (), *, nested: bool = False,
     ) -> Linked:  # fmt: skip
         """Link a document and count it. Runs in a thread."""
-        linked = wanted.link(self.linker, document, candidates=candidates, topics=topics, entities=entities)
+        linked = wanted.link(
+            self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
+        )
         self.metrics.worked(1, len(linked.mentions), len(document.text))
         return linked
 
     async def answer(self, function: Callable[[], Any]) -> Response:
-        """What a function returns, computed and written as JSON in a thread."""
+        """What a function returns, computed in a thread, and written there as JSON unless it has been already."""
         self.linker  # noqa: B018 - says so at once when it is not there
-        return JSON(await self.work.run(lambda: dumps(function())))
+
+        def work() -> bytes:
+            found = function()
+            return found if isinstance(found, bytes) else dumps(found)
+
+        return JSON(await self.work.run(work))
 
     def _warm(self) -> None:
         linker = self._opener()
@@ -208,7 +215,10 @@ def dumps(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-def service_of(request: Request) -> Service:
-    """The service that a request's application has, as it is when the request begins."""
+async def service_of(request: Request) -> Service:
+    """The service that a request's application has, as it is when the request begins.
+
+    Asynchronous, for the framework would take a plain function to another thread.
+    """
     service: Service = request.app.state.service
     return service.now()

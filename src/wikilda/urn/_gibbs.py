@@ -224,17 +224,19 @@ def _exchange(
     mentions: Mentions, state: State, token: Whole, before: NDArray[np.float32], after: NDArray[np.float32]
 ) -> None:
     """Others lose a row of R and gain one, those close by more of it."""
-    for k in range(len(state.pull)):
-        state.pull[k] += np.float64(after[k]) - np.float64(before[k])
+    gained, pull, close, numbers = state.sums, state.pull, state.close, mentions.numbers
+    for k in range(len(pull)):
+        gained[k] = np.float64(after[k]) - np.float64(before[k])
+        pull[k] += gained[k]
     for step in (-1, 1):
         other = token + step
         while 0 <= other < len(mentions.places):
             distance = abs(mentions.places[other] - mentions.places[token])
             if distance >= len(state.decay):
                 break
-            for at in range(mentions.offsets[other], mentions.offsets[other + 1]):
-                topic = np.uint64(mentions.numbers[at])
-                state.close[at] += state.decay[distance] * (np.float64(after[topic]) - np.float64(before[topic]))
+            decay = state.decay[distance]
+            for at in range(np.uint64(mentions.offsets[other]), np.uint64(mentions.offsets[other + 1])):
+                close[at] += decay * gained[np.uint64(numbers[at])]
             other += step
 
 

@@ -116,6 +116,15 @@ class Drawn:
         base = np.concatenate([part.from_base for part in parts])
         return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
+    def best(self) -> NDArray[np.int64]:
+        """The topic with the largest posterior of every mention, of equals the first; −1 where it has no candidate."""
+        lengths = np.diff(self.offsets)
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        order = np.lexsort((self.topics, -self.posterior, owners))
+        found = np.full(len(lengths), -1, np.int64)
+        found[lengths > 0] = self.topics[order[self.offsets[:-1][lengths > 0]]]
+        return found
+
     def mention(self, number: int) -> Ranking:
         """The topics that a mention may mean and their posterior probabilities, best first."""
         span = slice(self.offsets[number], self.offsets[number + 1])

@@ -18,11 +18,13 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def json_line(row: dict[str, Any]) -> bytes:
-    """One row and a line break. Lone surrogates, which UTF-8 does not have, are escaped."""
-    try:
-        return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
-    except UnicodeEncodeError:
-        return (json.dumps(row, separators=(",", ":")) + "\n").encode()
+    """One row and a line break."""
+    return encoded_line(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
+
+
+def encoded_line(written: str) -> bytes:
+    """JSON and a line break in UTF-8. Lone surrogates, which that does not have, are escaped; they are in strings."""
+    return written.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:

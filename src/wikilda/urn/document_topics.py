@@ -75,9 +75,9 @@ def broad_topics(urn: Urn, document: EncodedDocument, topics: Ranking, most: int
     best = np.lexsort((pages, -scores))[:most]
     both, places = np.unique(np.concatenate((topics[0], pages[best])), return_inverse=True)
     parts = ((1.0 - _BROAD) * _normalised(topics[1]), _BROAD * _normalised(scores[best]))
-    shares = _normalised(np.bincount(places.ravel(), np.concatenate(parts), len(both)))
+    shares = np.bincount(places.ravel(), np.concatenate(parts), len(both)).astype(np.float64)
     order = np.lexsort((both, -shares))
-    return both[order], shares[order]
+    return both[order], _normalised(shares[order])
 
 
 def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-
 from benchmarks.generate.documents import documents
 from benchmarks.generate.tables import Sizes, write_tables
 from benchmarks.generate.world import World
+
 from wikilda import Document, Linker, build
 from wikilda.linking.results import is_nil
 

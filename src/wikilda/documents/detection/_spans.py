@@ -172,8 +172,8 @@ def _name_end(
 ) -> int:  # fmt: skip
     """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
 
-    No capitalised word stands before it or after it, and it is not longer than names are. A sentence's first word belongs to it only if there is evidence
-    that it is a name; lines of capitals have no such names.
+    No capitalised word stands before it or after it, and it is not longer than names are. A sentence's first word
+    belongs to it only if there is evidence that it is a name; lines of capitals have no such names.
     """
     if not _begins_name(hashes, shapes, start, known, limits):
         return start

@@ -143,12 +143,10 @@ class UnlinkedWords:
             return 0.0
         links = (np.arange(_SAMPLED_LINKS) + 0.5) / _SAMPLED_LINKS * ends[-1]
         symbols, times = np.unique(np.searchsorted(ends, links), return_counts=True)
-        found = [
-            (ratio, count)
-            for ratio, count in zip(map(self._compute, symbols.tolist()), times.tolist(), strict=True)
-            if ratio is not None
-        ]
-        return sum(ratio * count for ratio, count in found) / max(sum(count for _, count in found), 1)
+        ratios = [self._compute(symbol) for symbol in symbols.tolist()]
+        some = np.array([ratio is not None for ratio in ratios], np.bool_)
+        logs = np.array([ratio for ratio in ratios if ratio is not None], np.float64)
+        return float(logs @ times[some] / max(times[some].sum(), 1))
 
     def _compute(self, symbol: int) -> float | None:
         if symbol < 0:

@@ -23,6 +23,7 @@ from wikilda.documents.encoding import encode
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import ABSENT, GoldDocument, Resolver
 from wikilda.evaluation.metrics import calibration
+from wikilda.linking.results import is_nil
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings, segment
 
@@ -110,9 +111,9 @@ def end_to_end(model: Model, documents: Sequence[GoldDocument], settings: UrnSet
     for each in documents:
         encoded = encode(Document(each.text, None, each.id), knowledge, detector, parts="unknown")
         drawn = urn.draw(encoded)
-        chosen = np.flatnonzero(segment(each.text, encoded.spans, drawn.nil)).tolist()
-        spans = [encoded.spans[at] for at in chosen]
-        best = [int(drawn.mention(at)[0][0]) if drawn.nil[at] <= 0.5 else -1 for at in chosen]
+        best, unknown = drawn.best(), np.array([is_nil(nil) for nil in drawn.nil.tolist()], np.bool_)
+        chosen = np.flatnonzero(segment(encoded, best, unknown))
+        spans, best = [encoded.spans[at] for at in chosen], np.where(unknown, -1, best)[chosen].tolist()
         given = {(*span, topic) for span, topic in zip(spans, best, strict=True) if topic >= 0}
         gold = zip(each.mentions or [], resolver.topics(each), strict=True)
         wanted = {(*span, topic) for span, topic in gold if topic >= 0}

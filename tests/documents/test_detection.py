@@ -13,7 +13,7 @@ from wikilda.documents.detection import choose_detector
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
 from wikilda.sample import texts
-from wikilda.text.tokens import WORD, mention_key, token_hashes
+from wikilda.text.tokens import WORD, mention_key, token_hashes, tokens_of
 
 # How often each string is a link, and how often it occurs.
 STRINGS = {
@@ -65,6 +65,7 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("John Smith won, said John.", ["John Smith"]),  # a sentence's first word, with a capital elsewhere
         ("When Smith won, he wept.", ["Smith"]),  # no evidence that it belongs to the name
         ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere
+        ("The Smith won the cup on The Day of the year.", ["Smith", "The Day"]),  # more often in lower case
         ("We met Smith.", ["Smith"]),
         ("He is in The Hague.", ["The Hague"]),
         ("The U.S. is large.", ["U.S."]),
@@ -75,6 +76,19 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
 )
 def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:
     assert found(text) == mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "proposals"),
+    [
+        ("We met Ann Smith.", ["Ann Smith", "Smith"]),  # not known
+        ("She reads the New York Times.", ["New York Times"]),  # known
+        ("She reads the New York times.", ["New York times", "New York"]),  # known, but it ends like no name
+    ],
+)
+def test_parts_are_proposed_of_names_that_may_be_none(known: Knowledge, text: str, proposals: list[str]) -> None:
+    spans = DictionaryDetector(known).propose_tokens(tokens_of(text), nested=False)
+    assert [text[start:end] for start, end in spans] == proposals
 
 
 def test_names_that_are_not_known_when_not_asked_for(known: Knowledge) -> None:

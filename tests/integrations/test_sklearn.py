@@ -25,21 +25,25 @@ POLITICS = ["Bush and Cheney met in the White House.", "The president won the el
             "Clinton was governor before the election.", "Kuwait was invaded and Bush sent troops."]  # fmt: skip
 
 
-def test_rows_are_the_mixtures_of_the_linker(model: Path, linker: Linker) -> None:
-    made = TopicVectorizer(str(model), workers=2)
+@pytest.mark.parametrize("by_words", [0, 20])
+def test_rows_are_the_mixtures_of_the_linker(model: Path, linker: Linker, by_words: int) -> None:
+    made = TopicVectorizer(str(model), by_words=by_words, workers=2)
     matrix = made.fit_transform(TEXTS[:6])
     assert issparse(matrix)
     assert matrix.shape == (6, len(made.get_feature_names_out()))
     sums = np.asarray(matrix.sum(axis=1)).ravel()
-    assert np.all((sums > 0.3) & (sums < 1)), "the rest is the background's"
+    if by_words:
+        np.testing.assert_allclose(sums, 1.0)
+    else:
+        assert np.all((sums > 0.3) & (sums < 1)), "the rest is the background's"
     for row, text in enumerate(TEXTS[:6]):
-        topics, shares = linker.topics(text)
+        topics, shares = linker.topics(text, by_words=by_words)
         dense = matrix[row].toarray().ravel()
         assert {made.topics_[at]: dense[at] for at in np.flatnonzero(dense)} == pytest.approx(
             dict(zip(topics.tolist(), shares.tolist(), strict=True))
         )
     best = made.get_feature_names_out()[matrix[0].toarray().argmax()]
-    assert best == linker.link(TEXTS[0]).topics[0].entity.title
+    assert by_words or best == linker.link(TEXTS[0]).topics[0].entity.title
 
 
 def test_transform_keeps_the_columns_that_were_learned(model: Path) -> None:

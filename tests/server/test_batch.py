@@ -71,6 +71,17 @@ def test_answers_are_restricted(client: httpx.Client) -> None:
     assert len(client.post("/v1/link", json={"text": text, "only": ["x" * 1000]}).content) < 400
 
 
+def test_nested_mentions_are_on_request(client: httpx.Client) -> None:
+    text = "We met Deputy Chairman Zebulon Robert Croft in Cardiff."
+    plain, nested = (client.post("/v1/link", json={"text": text, "nested": each}).json() for each in (False, True))
+    found = [[each["text"] for each in answer["mentions"]] for answer in (plain, nested)]
+    assert set(found[0]) < set(found[1])
+    assert client.post("/v1/link", json={"text": text}).json() == plain
+    assert client.post("/v1/link", json={"text": text, "nested": "often"}).status_code == 422
+    line = client.post("/v1/batch", content=json.dumps({"text": text, "nested": True})).json()
+    assert line["mentions"] == nested["mentions"]
+
+
 ACME = {"title": "Acme Corporation", "names": ["Acme"], "description": "A maker of anvils.", "type": "organisation"}
 
 

@@ -59,3 +59,40 @@ def test_threads_and_repeats_see_clean_scratch(linker: Linker) -> None:
     again = linker.topics(Document(CRICKET, [], "x"))
     assert first[0].tolist() == again[0].tolist()
     assert first[1].tolist() == again[1].tolist()
+
+
+def test_related_topics_are_shown_if_the_text_names_them(linker: Linker) -> None:
+    given = "[[Robert Croft]] took five wickets for [[England]], and the batsmen scored few runs in {}."
+    with_it, without = (
+        {each.entity.title for each in linker.link(marked(given.format(place), "x"), topics=20).topics}
+        for place in ("cricket", "it")
+    )
+    assert "Cricket" in with_it - without
+    assert "Robert Croft" in without
+
+
+def test_broad_topics_are_those_shown_and_the_best_by_cosine(linker: Linker) -> None:
+    text = marked("[[Robert Croft]] took five wickets, and the batsmen scored few runs at the crease.", "x")
+    shown, (topics, shares) = linker.topics(text), linker.topics(text, by_words=5)
+    cosines = _cosines(linker, [each for each in linker.encode(text).words if each >= 0])
+    best = sorted(cosines, key=lambda topic: (-cosines[topic], topic))[:5]
+    expected = dict.fromkeys([*shown[0].tolist(), *best], 0.0)
+    for topic, share in zip(*(each.tolist() for each in shown), strict=True):
+        expected[topic] += share / shown[1].sum() / 3
+    for topic in best:
+        expected[topic] += cosines[topic] / sum(cosines[each] for each in best) * 2 / 3
+    assert dict(zip(topics.tolist(), shares.tolist(), strict=True)) == pytest.approx(expected, rel=1e-4)
+    assert shares.tolist() == sorted(shares, reverse=True)
+    assert linker.topics(Document("zzqx", [], "x"), by_words=5)[0].tolist() == []
+
+
+def _cosines(linker: Linker, words: list[int]) -> dict[int, float]:
+    """Dot products of a text and topics, whose vectors are at least 1 long."""
+    found: dict[int, float] = {}
+    for word in set(words):
+        topics, values = linker.model.words.row(int(word))
+        for topic, value in zip(topics.tolist(), values.tolist(), strict=True):
+            often = 1.0 + np.log(words.count(word))
+            length = max(float(linker.model.word_norms[topic]), 1.0)
+            found[topic] = found.get(topic, 0.0) + often * np.sqrt(value / float(values.sum())) / length
+    return found

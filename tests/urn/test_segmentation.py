@@ -7,6 +7,7 @@ import pytest
 
 from tests.urn.test_coreference import marked
 from wikilda.documents.detection import DictionaryDetector
+from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker
 from wikilda.linking.results import is_nil
@@ -18,10 +19,19 @@ from wikilda.urn._coreference import Name, parents_of
 UNKNOWN = "Deputy Chairman Zebulon Robert Croft"
 
 
-def chosen(text: str, names: list[tuple[str, float]], *, nested: bool = False) -> list[str]:
-    """The names that are mentions, given how probably each is NIL."""
-    spans = [(text.index(name), text.index(name) + len(name)) for name, _ in names]
-    kept = segment(text, spans, np.array([is_nil(nil) for _, nil in names]), nested=nested)
+Names = list[tuple[str, float]] | list[tuple[str, float, int]]
+
+
+def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False) -> list[str]:
+    """The names that are mentions, given how probably each is NIL and, if it matters, the topic that it means.
+
+    The dictionary has all but the first, and that if it is `known`.
+    """
+    spans = [(text.index(name), text.index(name) + len(name)) for name, *_ in names]
+    symbols = [at if at or known else -1 for at in range(len(names))]
+    encoded = EncodedDocument([], symbols, text=text, spans=spans)
+    topics = np.array([each[2] if len(each) == 3 else at for at, each in enumerate(names)], np.int64)
+    kept = segment(encoded, topics, np.array([is_nil(each[1]) for each in names], np.bool_), nested=nested)
     return [text[start:end] for (start, end), keep in zip(spans, kept.tolist(), strict=True) if keep]
 
 
@@ -41,8 +51,44 @@ def chosen(text: str, names: list[tuple[str, float]], *, nested: bool = False) -
         ("", [], []),
     ],
 )  # fmt: skip
-def test_what_spans_mean_decides(text: str, names: list[tuple[str, float]], expected: list[str]) -> None:
+def test_what_spans_mean_decides(text: str, names: Names, expected: list[str]) -> None:
     assert chosen(text, names) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("Minister David Levy", [("Minister David Levy", 0.1, 7), ("David Levy", 0.1, 7)], ["David Levy"]),
+        ("Minister David Levy", [("Minister David Levy", 0.1, 7), ("David Levy", 0.1, 8)], ["Minister David Levy"]),
+        ("Anton Drobnjak", [("Anton Drobnjak", 0.1, 7), ("Drobnjak", 0.1, 7)], ["Anton Drobnjak"]),
+        ("Evans c Healy", [("Evans c Healy", 0.1, 7), ("Healy", 0.1, 7)], ["Healy"]),
+        ("Acme Anvils Inc", [("Acme Anvils Inc", 0.1, 7), ("Acme Anvils", 0.1, 7)], ["Acme Anvils Inc"]),
+    ],
+)
+def test_a_name_that_the_dictionary_lacks_gives_way_to_the_full_name_that_it_ends_with(
+    text: str, names: Names, expected: list[str]
+) -> None:
+    assert chosen(text, names) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "expected"),
+    [
+        ("Bank of America", [("Bank of America", 0.1), ("America", 0.0)], ["Bank of America"]),
+        ("Hong Kong dollar", [("Hong Kong dollar", 0.1, 7), ("Hong Kong", 0.0, 8)], ["Hong Kong dollar"]),
+        ("Catholic church", [("Catholic church", 0.1, 7), ("Catholic", 0.0, 7)], ["Catholic"]),
+        ("Catholic Church", [("Catholic Church", 0.1, 7), ("Catholic", 0.0, 7)], ["Catholic Church"]),
+        ("Texas 3", [("Texas 3", 0.9), ("Texas", 0.0)], ["Texas"]),
+        ("1994 Wimbledon", [("1994 Wimbledon", 0.9), ("Wimbledon", 0.0)], ["Wimbledon"]),
+        ("Texas 3", [("Texas 3", 0.9), ("Texas", 0.9)], ["Texas 3"]),
+        ("Euro 96", [("Euro 96", 0.1, 7), ("Euro", 0.1, 8)], ["Euro 96"]),
+        ("Islamic Museum", [("Islamic Museum", 0.9), ("Islamic", 0.0)], ["Islamic Museum"]),
+    ],
+)
+def test_a_known_name_beats_its_parts_unless_its_end_is_no_name_and_adds_nothing(
+    text: str, names: Names, expected: list[str]
+) -> None:
+    assert chosen(text, names, known=True) == expected
 
 
 def test_nested_mentions_are_the_parts_that_have_a_meaning() -> None:

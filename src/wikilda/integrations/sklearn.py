@@ -1,6 +1,7 @@
 """A scikit-learn transformer: documents → a sparse matrix of topic shares."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     model, knowledge, method, detector
         As in `Linker.open`.
+    by_words
+        Topics of a document by its words, beside those that it is linked with (method `urn`). With 0 the columns are
+        what `Linker.link` shows, mostly the entities that a text names: easy to read, and few texts share them.
     min_documents
         Fitting selects the columns: the topics of at least this many documents.
     workers
@@ -30,12 +34,13 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self, model: str, *, knowledge: str | None = None, method: str = "urn", detector: str = "dictionary",
-        min_documents: int = 1, workers: int = 1, sparse_output: bool = True,
+        by_words: int = 200, min_documents: int = 1, workers: int = 1, sparse_output: bool = True,
     ) -> None:  # fmt: skip
         self.model = model
         self.knowledge = knowledge
         self.method = method
         self.detector = detector
+        self.by_words = by_words
         self.min_documents = min_documents
         self.workers = workers
         self.sparse_output = sparse_output
@@ -77,7 +82,8 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[list[int], NDArray[np.int64], NDArray[np.float64]]:
         if isinstance(documents, str | Document):
             raise ValueError("documents are a list of strings, not one string")
-        found = list(map_ordered(self._opened().topics, documents, self.workers))
+        mixture = partial(self._opened().topics, by_words=self.by_words)
+        found = list(map_ordered(mixture, documents, self.workers))
         topics = [topics.astype(np.int64) for topics, _ in found]
         return [len(each) for each in topics], _joined(topics, np.int64), _joined([s for _, s in found], np.float64)
 

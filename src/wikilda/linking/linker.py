@@ -23,7 +23,7 @@ from wikilda.linking.methods import MethodSettings, check_method, method_of, met
 from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings, segment
-from wikilda.urn.document_topics import document_topics
+from wikilda.urn.document_topics import broad_topics, document_topics
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class Linker:
             drawn = self.urn.draw(encoded, own)
             ranked, nil, unknown = self._drawn(drawn, symbols, candidates, own), drawn.nil, _unknown(drawn)
             if _document(document).mentions is None:
-                kept = segment(encoded.text, encoded.spans, unknown, nested=nested)
+                kept = segment(encoded, drawn.best(), unknown, nested=nested)
                 kept |= [span in decided for span in encoded.spans] if decided else False
             shares = document_topics(self.urn, encoded, drawn, unknown | ~kept) if topics else None
         else:
@@ -298,12 +298,22 @@ class Linker:
         largest = zip(*(column[:most] for column in mixture), strict=True) if mixture else ()
         return [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
 
-    def topics(self, document: Document | str) -> Ranking:
-        """The document's topics as numbers of the knowledge, and their shares, largest first."""
+    def topics(self, document: Document | str, *, by_words: int = 0) -> Ranking:
+        """The document's topics as numbers of the knowledge, and their shares, largest first.
+
+        Parameters
+        ----------
+        document
+            A text, or a `Document`.
+        by_words
+            So many topics more that its words go with: features that documents on one subject share. The paper's
+            sampler gives all topics of words anyway.
+        """
         encoded = self.encode(document)
         if self.urn:
             drawn = self.urn.draw(encoded)
-            return document_topics(self.urn, encoded, drawn, _unknown(drawn))
+            found = document_topics(self.urn, encoded, drawn, _unknown(drawn))
+            return broad_topics(self.urn, encoded, found, by_words) if by_words else found
         return self.sampler.sample(encoded).mixture
 
     def encode(self, document: Document | str, *, contexts: bool | None = None, parts: Parts = "") -> EncodedDocument:

@@ -82,7 +82,8 @@ def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> 
     )  # fmt: skip
     own = [each.model_dump() for each in asked.entities]
     try:
-        return service.link(document, asked.candidates, asked.topics, wanted, own).to_json(asked.offsets).encode()
+        found = service.link(document, asked.candidates, asked.topics, wanted, own, nested=asked.nested)
+        return found.to_json(asked.offsets).encode()
     except (InputError, SettingsError) as error:
         raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # it may repeat what was sent
 

@@ -85,6 +85,7 @@ class LinkRequest(DocumentRequest):
     exclude: list[_Name] = Field([], max_length=1000, alias="except", description="titles that no answer has")
     except_mentions: list[_Name] = Field([], max_length=1000, description="strings that are not linked")
     entities: list[OwnEntityRequest] = Field([], max_length=100, description="entities of your own")
+    nested: bool = Field(False, description="whether the known names inside of detected mentions are mentions, too")
 
 
 class ExplainRequest(DocumentRequest):

@@ -166,10 +166,12 @@ class Service:
 
     def link(
         self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
-        entities: Sequence[Mapping[str, Any]] = (),
+        entities: Sequence[Mapping[str, Any]] = (), *, nested: bool = False,
     ) -> Linked:  # fmt: skip
         """Link a document and count it. Runs in a thread."""
-        linked = wanted.link(self.linker, document, candidates=candidates, topics=topics, entities=entities)
+        linked = wanted.link(
+            self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
+        )
         self.metrics.worked(1, len(linked.mentions), len(document.text))
         return linked
 

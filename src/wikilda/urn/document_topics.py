@@ -21,7 +21,7 @@ from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Neighbours, degree, neighbours_of, number_pages
 from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
-from wikilda.urn.urn import Drawn, Urn
+from wikilda.urn.urn import Drawn, Urn, folded_words
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -30,8 +30,10 @@ _SMOOTHING = 1.0  # μ
 _MENTION = 6.0  # a mention counts as so many words
 _BACKGROUND = 30.0  # words that the background has before any is shared out
 _MOST_LINKED, _MOST_RELATED, _MOST_NEIGHBOURS = 64, 8, 1000
-_LOOKED_AT = 100  # neighbours whose relatedness is computed
+_LOOKED_AT = 300  # neighbours, those that the words go with best
+_SURE = 0.5  # mentions of a linked topic, expected
 _LEAST = 0.01  # of a share
+_BROAD = 2 / 3  # of the shares in `broad_topics`: what topics have that the words go with
 
 
 def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDArray[np.bool_]) -> Ranking:
@@ -43,7 +45,7 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
     known = words >= 0
     words, often = words[known], 1.0 + np.log(counts[known])
     linked, mentioned = _linked(drawn, nil, urn.model.topics)
-    related = _related(urn, linked, mentioned, words, often)
+    related = _related(urn, document.text, linked, mentioned, words, often)
     topics = np.union1d(linked, related).astype(np.uint32)
     if len(topics) == 0:
         return topics, np.empty(0, np.float64)
@@ -57,6 +59,28 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
     return topics[order], shares[order]
 
 
+def broad_topics(urn: Urn, document: EncodedDocument, topics: Ranking, most: int) -> Ranking:
+    """The topics of a document and as many as `most` more that its words go with, as features; shares sum to 1.
+
+    Two texts on one subject name other things, and share few linked topics. They share words, and so topics that these
+    go with: those have two thirds of the shares, by their cosines with the text.
+    """
+    words, counts = np.unique(numbers(document.words), return_counts=True)
+    words, often = words[words >= 0], 1.0 + np.log(counts[words >= 0])
+    pages = _topics_of(words, urn.model.words)
+    scores = word_scores(words, often, urn.words, pages, urn.scratch())
+    best = np.lexsort((pages, -scores))[:most]
+    both, places = np.unique(np.concatenate((topics[0], pages[best])), return_inverse=True)
+    parts = ((1.0 - _BROAD) * _normalised(topics[1]), _BROAD * _normalised(scores[best]))
+    shares = np.bincount(places.ravel(), np.concatenate(parts), len(both)).astype(np.float64)
+    order = np.lexsort((both, -shares))
+    return both[order], _normalised(shares[order])
+
+
+def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    return weights / max(float(weights.sum()), 1e-300)
+
+
 def _linked(drawn: Drawn, nil: NDArray[np.bool_], size: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
     """The topics of mentions that are not NIL, and how many mentions each has, expected; none from `size` on."""
     lengths = np.diff(drawn.offsets)
@@ -64,15 +88,15 @@ def _linked(drawn: Drawn, nil: NDArray[np.bool_], size: int) -> tuple[NDArray[np
     topics, places = np.unique(drawn.topics, return_inverse=True)
     mass: NDArray[np.float64] = np.bincount(places.ravel(), known, len(topics)).astype(np.float64)
     best = np.argsort(-mass, kind="stable")[:_MOST_LINKED]
-    best = np.sort(best[(mass[best] > 0.1) & (topics[best] < size)])
+    best = np.sort(best[(mass[best] > _SURE) & (topics[best] < size)])
     return topics[best], mass[best]
 
 
 def _related(
-    urn: Urn, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], words: NDArray[np.int64],
+    urn: Urn, text: str, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], words: NDArray[np.int64],
     often: NDArray[np.float64],
 ) -> NDArray[np.uint32]:  # fmt: skip
-    """Topics that the words go with: neighbours of what is linked, or any where nothing is."""
+    """Topics that the words go with: neighbours of what is linked that the text names; any where nothing is linked."""
     near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
     several = 2 if len(linked) > 1 else 1
     pages = in_several(near.topics, several) if len(linked) else _topics_of(words, urn.model.words)
@@ -80,6 +104,7 @@ def _related(
     pages, scores = pages[scores > 0], scores[scores > 0]
     if len(linked):
         best = np.sort(np.lexsort((pages, -scores))[:_LOOKED_AT])
+        best = best[_named(text, pages[best], urn)]
         pages, scores = pages[best], scores[best] * _pull(urn, linked, mentioned, near, pages[best])
     best = np.lexsort((pages, -scores))[:_MOST_RELATED]
     return pages[best[scores[best] > 0]]
@@ -89,6 +114,15 @@ def _topics_of(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]
     """The topics that any of some words goes with."""
     found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+
+
+def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]:
+    """Which topics' titles, without a note, the text has, be it in lower case or with an ending.
+
+    Related topics that it does not name are mostly strangers with the same words: *Cricket* in a report of a court.
+    """
+    folded, title = folded_words(text), urn.folded_title
+    return np.array([title(topic) in folded for topic in topics.tolist()], np.bool_)
 
 
 @njit

@@ -1,31 +1,54 @@
 """Which of the spans that overlap are mentions: decided by what they were drawn to mean.
 
-The detector proposes names, and after a name that the dictionary lacks (`Israeli Minister David Levy`) the known names
-in it. All are drawn from one urn. A name that has a meaning explains its tokens, and beats its parts. One that has none
-is a mention, too, so that no part of it is linked (`Vermont Central Hospital` is not Vermont), unless it ends with a
-full name that has a meaning, or is joined by a small word (`President of Russia`): then its parts are the mentions that
-have one.
+The detector proposes names, and after a name the known names in it, if the dictionary lacks the name (`Israeli Minister
+David Levy`) or has it with words that are not capitalised at its ends (`Catholic church`). All are drawn from one urn.
+
+A name that has a meaning explains its tokens, and beats its parts: `Bank of America`, `Hong Kong dollar`. So does one
+without a meaning, so that no part of it is linked: `Vermont Central Hospital` is not Vermont. But a name falls apart
+into those of its parts that have a meaning
+
+- if the dictionary has it, a word at one of its ends is not capitalised, and it means nothing (`Texas 3`), or nothing
+  else than what it begins with without such words (`Catholic church`);
+- if the dictionary lacks it, it means nothing or the same as what it ends with, and this is a full name (`Minister
+  David Levy`), or a small word joins the two (`President of Russia`).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
-from wikilda.text.offsets import Spans
+from wikilda.documents.encoding import EncodedDocument
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
 
-Offsets = NDArray[np.int64]
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
-def segment(text: str, spans: Spans, unknown: NDArray[np.bool_], *, nested: bool = False) -> NDArray[np.bool_]:
-    """Which spans are mentions, given which are NIL; parts follow the span that they are in.
+class Proposals(NamedTuple):
+    """Spans in the order of the text, parts after the name that they are in."""
+
+    starts: Numbers
+    ends: Numbers
+    forms: Numbers
+    framed: Flags  # whether a word at an end is not capitalised
+    known: Flags  # whether the dictionary has the name
+    topics: Numbers  # the best candidate, or −1
+    unknown: Flags  # whether it is NIL
+
+
+def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested: bool = False) -> Flags:
+    """Which spans of a document are mentions, given what each means and whether it is NIL.
 
     With `nested`, all names are mentions, and those of their parts that have a meaning.
     """
-    places = np.array(spans, np.int64).reshape(-1, 2)
-    forms = np.array([_form(text[start:end]) for start, end in spans], np.int64)
-    return _segment(places[:, 0].copy(), places[:, 1].copy(), forms, unknown, nested)
+    spans, strings = np.array(encoded.spans, np.int64).reshape(-1, 2), encoded.strings
+    forms = np.array([_form(name) for name in strings], np.int64)
+    framed = np.array([_is_framed(name) for name in strings], np.bool_)
+    known = np.asarray(encoded.mentions) >= 0
+    return _segment(Proposals(spans[:, 0].copy(), spans[:, 1].copy(), forms, framed, known, topics, unknown), nested)
 
 
 def _form(name: str) -> int:
@@ -34,28 +57,42 @@ def _form(name: str) -> int:
     return _JOINED if any(word[:1].islower() for word in name.split()) else _SEVERAL
 
 
+def _is_framed(name: str) -> bool:
+    """Whether a name of several words begins or ends with one that is a number or in lower case."""
+    words = name.split()
+    return len(words) > 1 and not (words[0][0].isupper() and words[-1][0].isupper())
+
+
 @njit
-def _segment(
-    starts: Offsets, ends: Offsets, forms: Offsets, unknown: NDArray[np.bool_], nested: bool
-) -> NDArray[np.bool_]:
-    kept = np.zeros(len(starts), np.bool_)
+def _segment(names: Proposals, nested: bool) -> Flags:
+    kept = np.zeros(len(names.starts), np.bool_)
     name: Whole = np.int64(0)
-    while name < len(starts):
+    while name < len(kept):
         after = name + 1
-        while after < len(starts) and starts[after] < ends[name]:
+        while after < len(kept) and names.starts[after] < names.ends[name]:
             after += 1
-        apart = not nested and _falls_apart(name, after - 1, ends, forms, unknown)
+        apart = not nested and after > name + 1 and _falls_apart(names, name, after - 1)
         kept[name] = not apart
         if apart or nested:
             for part in range(name + 1, after):
-                kept[part] = not unknown[part]
+                kept[part] = not names.unknown[part]
         name = after
     return kept
 
 
 @inner
-def _falls_apart(name: Whole, last: Whole, ends: Offsets, forms: Offsets, unknown: NDArray[np.bool_]) -> bool:
-    """Whether a name without a meaning is joined by a small word, or ends with a part of several words that has one."""
-    if last == name or not unknown[name] or unknown[last]:
+def _falls_apart(names: Proposals, name: Whole, last: Whole) -> bool:
+    """Whether a name with parts, the last of them `last`, is no mention but they are."""
+    first = name + 1
+    if names.known[name]:
+        if not names.framed[name]:
+            return False
+        at_start = names.starts[first] == names.starts[name] and not names.unknown[first]
+        if names.unknown[name]:
+            return bool(at_start or not names.unknown[last])
+        return bool(at_start and names.topics[first] == names.topics[name])
+    at_end = names.ends[last] == names.ends[name]
+    same = at_end and names.topics[last] == names.topics[name]
+    if names.unknown[last] or not (names.unknown[name] or same):
         return False
-    return bool(forms[name] == _JOINED or (forms[last] != _ONE_WORD and ends[last] == ends[name]))
+    return bool(names.forms[name] == _JOINED or (names.forms[last] != _ONE_WORD and at_end))

@@ -13,7 +13,10 @@ OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
 SHAPE = 7
 FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
 INITIAL = 128  # flag: a single capital letter
-NAME, COMMON = 32, 64  # what the rest of the text says of a word: has a capital where that means something; never
+NAME, COMMON = (
+    32,
+    64,
+)  # what the rest of the text says of a word: mostly has a capital where that means something, or not
 
 Shapes = NDArray[np.uint8]
 
@@ -97,15 +100,19 @@ def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
 
 @inner
 def _mark_elsewhere(hashes: Hashes, shapes: Shapes, count: int) -> None:
-    """Flag words where capitals say nothing by how they are written elsewhere in the text."""
-    keys, seen = np.zeros(2 * count + 8, np.uint64), np.zeros(2 * count + 8, np.uint8)
+    """Flag words where capitals say nothing by how they are mostly written elsewhere in the text."""
+    keys, small, capital = np.zeros(2 * count + 8, np.uint64), np.zeros(2 * count + 8), np.zeros(2 * count + 8)
     for token in range(count):
         shape = shapes[token] & SHAPE
         if shape == LOWER or (shape > LOWER and not shapes[token] & (FIRST | SHOUTED)):
             slot = find_slot(keys, hashes[token] | FLAGS)
             keys[slot] = hashes[token] | FLAGS
-            seen[slot] |= COMMON if shape == LOWER else NAME
+            small[slot] += shape == LOWER
+            capital[slot] += shape != LOWER
     for token in range(count):
         if shapes[token] & (FIRST | SHOUTED):
-            found = seen[find_slot(keys, hashes[token] | FLAGS)]
-            shapes[token] |= NAME if found & NAME else found
+            slot = find_slot(keys, hashes[token] | FLAGS)
+            if small[slot] > capital[slot]:
+                shapes[token] |= COMMON
+            elif capital[slot] > 0:
+                shapes[token] |= NAME

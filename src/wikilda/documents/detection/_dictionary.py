@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._spans import ALL_PARTS, NO_PARTS, PARTS_OF_UNKNOWN, Dictionary, Limits, find_spans
+from wikilda.documents.detection._spans import ALL_PARTS, NO_PARTS, PARTS_OF_UNCERTAIN, Dictionary, Limits, find_spans
 from wikilda.documents.detection.base import NEVER, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
@@ -38,8 +38,8 @@ class DictionaryDetector:
         return self._find(tokens, NO_PARTS)
 
     def propose_tokens(self, tokens: Tokens, *, nested: bool) -> Spans:
-        """The same with the known names inside of names that the dictionary lacks; with `nested` of all names."""
-        return self._find(tokens, ALL_PARTS if nested else PARTS_OF_UNKNOWN)
+        """The same with the known names inside of names that may be none; with `nested` of all names."""
+        return self._find(tokens, ALL_PARTS if nested else PARTS_OF_UNCERTAIN)
 
     def _find(self, tokens: Tokens, parts: int) -> Spans:
         spans = find_spans(tokens, characters(), self._known, self._limits, parts)

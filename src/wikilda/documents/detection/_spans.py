@@ -14,6 +14,7 @@ from wikilda.documents.detection._capitals import (
     INITIAL,
     LOWER,
     NAME,
+    OTHER,
     SHAPE,
     SHOUTED,
     UNCASED,
@@ -46,7 +47,7 @@ class Limits(NamedTuple):
     unknown: float  # the link probability that names count with which the dictionary lacks
 
 
-NO_PARTS, PARTS_OF_UNKNOWN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
+NO_PARTS, PARTS_OF_UNCERTAIN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
 
 
 @njit
@@ -84,7 +85,10 @@ def _with_parts(
         first, last = found[span, 0], found[span, 1]
         spans[size, 0], spans[size, 1] = first, last
         size += 1
-        if last - first < 2 or (parts == PARTS_OF_UNKNOWN and _is_known(hashes, first, last, known)):
+        if last - first < 2:
+            continue
+        is_sure = _is_known(hashes, first, last, known) and not _is_framed(hashes, shapes, first, last)
+        if parts == PARTS_OF_UNCERTAIN and is_sure:
             continue
         count = last - first
         some = slice(first, last)
@@ -94,6 +98,15 @@ def _with_parts(
             spans[size, 0], spans[size, 1] = first + inner_spans[part, 0], first + inner_spans[part, 1]
             size += 1
     return spans[:size]
+
+
+@inner
+def _is_framed(hashes: Hashes, shapes: Shapes, first: int, last: int) -> bool:
+    """Whether a word at an end is in lower case or a number."""
+    framed = False
+    for at in (first, last - 1):
+        framed |= hashes[at] & WORD > 0 and shapes[at] & SHAPE in (OTHER, LOWER)
+    return framed
 
 
 @inner

@@ -121,8 +121,10 @@ def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]
 
     Related topics that it does not name are mostly strangers with the same words: *Cricket* in a report of a court.
     """
-    folded, title = folded_words(text), urn.folded_title
-    return np.array([title(topic) in folded for topic in topics.tolist()], np.bool_)
+    folded = folded_words(text)
+    words = {"", *folded.split()}
+    titles = map(urn.folded_title, topics.tolist())
+    return np.array([first in words and title in folded for title, first in titles], np.bool_)
 
 
 @njit

@@ -303,9 +303,11 @@ class Urn:
         gains = pair_gains(topics[self._known(topics)], self.pairs, texts, learned_from, s.pair_weight)
         return related._replace(gains=gains.padded(len(topics)))
 
-    def _folded_title(self, topic: int) -> str:
-        """The words of a title without its note."""
-        return folded_words(self.knowledge.titles[topic].split(" (")[0])
+    def _folded_title(self, topic: int) -> tuple[str, str]:
+        """The words of a title without its note, and the first if there are several: a text that has them has it."""
+        title = folded_words(self.knowledge.titles[topic].split(" (")[0])
+        first, _, rest = title[1:].partition(" ")
+        return title, first if rest else ""
 
     def _known(self, topics: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Which topics are the wiki's; a caller's own entities follow them."""

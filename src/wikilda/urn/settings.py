@@ -10,9 +10,9 @@ class UrnSettings(Settings):
     """Settings of the urn. docs/urn.md has the formula."""
 
     sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
-    burn_in: int = setting(20, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
+    burn_in: int = setting(10, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
     tolerance: float = setting(
-        0.01, "sweeps end when no mean of the posterior changes by so much in ten of them (0: never)", minimum=0
+        0.02, "sweeps end when no mean of the posterior changes by so much in ten of them (0: never)", minimum=0
     )
     prior_exponent: float = setting(0.3, "exponent of P(k|v) where another mention supports a candidate", minimum=0)
     word_weight: float = setting(30.0, "weight of the document's words", minimum=0)
@@ -32,14 +32,17 @@ class UrnSettings(Settings):
     pair_weight: float = setting(
         0.015, "support by a topic that texts have together with it, if the model was trained on texts", minimum=0
     )
-    posterior_exponent: float = setting(2.5, "exponent of the posterior, for calibration", above=0)
+    posterior_exponent: float = setting(3.0, "exponent of the posterior, for calibration", above=0)
     backoff_share: float = setting(
         0.001, "share of P(k|v) for candidates by the words of their titles (0: none)", minimum=0, maximum=1
     )
     backoff_candidates: int = setting(8, "candidates of a string by the words of their titles", minimum=1)
     coreference_weight: float = setting(1.0, "support by a longer name that a mention is short for", minimum=0)
     nil_weight: float = setting(0.5, "weight of NIL for a typical string of the wiki (0: no NIL)", minimum=0)
-    nil_exponent: float = setting(0.55, "how much the string's own chance of a new meaning counts for NIL", minimum=0)
+    nil_exponent: float = setting(0.5, "how much the string's own chance of a new meaning counts for NIL", minimum=0)
+    nil_unlinked: float = setting(
+        0.45, "how much it counts for NIL that articles have a word more often than its links explain", minimum=0
+    )
     nil_title: float = setting(1.0, "how much the title and the type of the best candidate count for NIL", minimum=0)
     nil_level: float = setting(0.5, "how much the fit of the other mentions counts for NIL", minimum=0)
     neighbour_overlap: float = setting(0.05, "expected cosine of the words of two linked topics", above=0)

@@ -1,9 +1,10 @@
 """Draws what the mentions of a document mean."""
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from wikilda.urn._names import (
     NEVER_LINKED,
     NameCandidates,
     Related,
+    UnlinkedWords,
     more_candidates,
     new_meaning,
     nil_titles,
@@ -42,7 +44,14 @@ from wikilda.urn.settings import UrnSettings
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
+_TITLES = 1 << 16  # that are kept folded
+_BREAKS = re.compile(r"[^\w-]+")
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+
+
+def folded_words(text: str) -> str:
+    """A text in lower case, with a space before each word, without punctuation."""
+    return f" {_BREAKS.sub(' ', text.lower()).strip()}"
 
 
 class Logs(NamedTuple):
@@ -75,6 +84,7 @@ class Part:
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
     new_meanings: NDArray[np.float64]  # by distinct string: the chance of a meaning that it never had
+    nil_strings: NDArray[np.float64]  # by distinct string: the weight of NIL, before titles count
 
     @cached_property
     def related(self) -> Matrix:
@@ -99,6 +109,10 @@ class Drawn:
     @classmethod
     def of(cls, parts: list[Part], mentions: int) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
+        if len(parts) == 1 and np.array_equal(parts[0].chosen, np.arange(mentions)):
+            [only] = parts
+            topics = only.topics[only.mentions.numbers]
+            return cls(only.mentions.offsets, topics, only.posterior, only.from_base, only.nil, parts)
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
         before = 0
@@ -148,7 +162,9 @@ class Urn:
             s.coreference_weight, s.nil_level, s.tolerance,
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
+        self._unlinked = UnlinkedWords(knowledge)
         self._local: Any = threading.local()
+        self.folded_title = lru_cache(_TITLES)(self._folded_title)
 
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
@@ -194,10 +210,14 @@ class Urn:
         offsets, s = self.model.base.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
         sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
+        order = np.argsort(places, kind="stable")
+        if 0 < sizes.sum() <= _MOST_TOPICS:
+            yield order
+            return
         part: list[int] = []
         seen: set[int] = set()
         total = 0
-        for at in np.argsort(places, kind="stable").tolist():
+        for at in order.tolist():
             new = 0 if int(mentions[at]) in seen else int(sizes[at])
             if part and total + new > _MOST_TOPICS:
                 yield np.array(part)
@@ -240,6 +260,7 @@ class Urn:
         if entities:
             found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
             new = entities.new_meaning(names, new)
+        nil_strings = self._nil_strings(symbols, new)
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         kinds = self._kinds(names, data, found, entities)
@@ -248,7 +269,7 @@ class Urn:
             found,
             logs,
             base,
-            self._nil(names, kinds, found, new),
+            self._nil(names, kinds, found, nil_strings),
             rows.ravel(),
             places[chosen],
             related_strings.parents,
@@ -260,11 +281,11 @@ class Urn:
         posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
-            contexts, near, related, words, counts, drawn.nil, drawn.level, new,
+            contexts, near, related, words, counts, drawn.nil, drawn.level, new, nil_strings,
         )  # fmt: skip
 
     def _nil(
-        self, names: list[str], kinds: NDArray[np.uint8], found: Candidates, new: NDArray[np.float64]
+        self, names: list[str], kinds: NDArray[np.uint8], found: Candidates, strings: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The weight of NIL against each candidate of each distinct string."""
         lengths = np.diff(found.offsets)
@@ -273,7 +294,7 @@ class Urn:
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])
         nil = np.exp(self.settings.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
-        return nil * np.repeat(self.nil_weights(new), lengths)
+        return nil * np.repeat(strings, lengths)
 
     def _related(self, topics: NDArray[np.uint32], near: Neighbours, own: Taught | None) -> Relations:
         """How topics are related, by links and by what the model has learned from other documents."""
@@ -286,6 +307,12 @@ class Urn:
         gains = pair_gains(topics[self._known(topics)], self.pairs, texts, learned_from, s.pair_weight)
         return related._replace(gains=gains.padded(len(topics)))
 
+    def _folded_title(self, topic: int) -> tuple[str, str]:
+        """The words of a title without its note, and the first if there are several: a text that has them has it."""
+        title = folded_words(self.knowledge.titles[topic].split(" (")[0])
+        first, _, rest = title[1:].partition(" ")
+        return title, first if rest else ""
+
     def _known(self, topics: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Which topics are the wiki's; a caller's own entities follow them."""
         return topics < self.model.topics
@@ -296,11 +323,16 @@ class Urn:
         found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
 
-    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
-        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
-        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
-        return weights
+    def _nil_strings(self, symbols: NDArray[np.int64], new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning and by how often articles have the string without a link.
+
+        Both are relative to what is typical of the wiki.
+        """
+        s = self.settings
+        weights: NDArray[np.float64] = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED) ** s.nil_exponent
+        if s.nil_unlinked > 0:
+            weights *= np.exp(s.nil_unlinked * self._unlinked.excess(symbols))
+        return s.nil_weight * weights
 
     @cached_property
     def _typical_new(self) -> float:

@@ -1,8 +1,10 @@
 """What is compiled holds as long as all that it was compiled from is the same."""
 
+import errno
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,13 +78,85 @@ def test_a_cache_that_cannot_be_read_is_made_anew(tmp_path: Path, index: bytes) 
     assert all(len(file.read_bytes()) > len(index) for file in tmp_path.rglob("*.nbi"))
 
 
+PROGRAM = """
+from wikilda._core.random import alias_table
+import numpy
+print(alias_table(numpy.ones(2))[0], alias_table(numpy.ones(3))[1].dtype)
+"""
+DONE = "[1. 1.] uint32\n"
+ONCE, EVERY_TIME = "compiling kernels: once after installation", "compiling kernels: every process does"
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """The package where nothing can be written: a file is where its own cache would be."""
+    if jit._numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    source, copy = Path(jit.__file__).parents[1], tmp_path / "wikilda"
+    shutil.copytree(source / "_core", copy / "_core", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(source / "__init__.py", copy)
+    for each in (copy, copy / "_core"):
+        (each / "__pycache__").write_text("")
+    (tmp_path / "file").write_text("")
+    return tmp_path
+
+
+def start(package: Path, **places: Path) -> "subprocess.Popen[str]":
+    """A process that needs a kernel, with these places for a cache and no others."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    environment = {**kept, "PYTHONPATH": str(package), **{name: str(place) for name, place in places.items()}}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", PROGRAM], text=True, env=environment, **pipes)  # type: ignore[call-overload,no-any-return]
+
+
+def finish(process: "subprocess.Popen[str]") -> list[str]:
+    """What a process that has done its work has said, in lines."""
+    out, err = process.communicate(timeout=120)
+    assert (process.returncode, out) == (0, DONE), err
+    return err.splitlines()
+
+
+def test_without_a_place_for_a_cache_every_process_compiles_and_says_so_once(package: Path) -> None:
+    [said] = finish(start(package, HOME=package / "file", NUMBA_CACHE_DIR=package / "file"))
+    assert said.startswith(EVERY_TIME)
+    assert "NUMBA_CACHE_DIR" in said
+
+
+def test_a_home_is_enough_and_two_processes_may_compile_at_once(package: Path) -> None:
+    both = [start(package, HOME=package / "home") for _ in range(2)]
+    assert [[line.startswith(ONCE) for line in finish(each)] for each in both] == [[True], [True]]
+    assert finish(start(package, HOME=package / "home")) == []
+
+
+def test_a_read_only_home_is_no_loss_where_another_place_is_given(package: Path) -> None:
+    [said] = finish(start(package, HOME=package / "file", NUMBA_CACHE_DIR=package / "given"))
+    assert said.startswith(ONCE)
+    assert finish(start(package, HOME=package / "file", NUMBA_CACHE_DIR=package / "given")) == []
+
+
+def test_a_full_disk_is_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if jit._numba.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+    monkeypatch.setattr(caching.FunctionCache, "_save_overload", full)
+
+    @jit.njit
+    def twice(x: int) -> int:
+        return 2 * x
+
+    assert (twice(2), twice(2.5)) == (4, 5.0)  # type: ignore[arg-type]
+    assert capsys.readouterr().err.count("cannot be kept (No space left on device)") == 1
+
+
 def test_the_private_names_of_numba_are_there() -> None:
     """All that the package uses of Numba beside its documentation; `jit` is the one module that does."""
     if jit._numba.config.DISABLE_JIT:
         pytest.skip("nothing is compiled")
     cache = tokens.normalize._cache  # type: ignore[attr-defined]
     assert isinstance(cache, caching.FunctionCache)
-    for name in ("_load_overload", "_guard_against_spurious_io_errors", "load_overload"):
+    for name in ("_load_overload", "_save_overload", "_guard_against_spurious_io_errors", "load_overload"):
         assert callable(getattr(caching.FunctionCache, name)), name
     assert callable(runtime.rtsys.initialize)
     assert {"_nrt", "no_cfunc_wrapper", "no_cpython_wrapper"} <= set(TargetOptions.__dict__) | set(

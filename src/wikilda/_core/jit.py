@@ -5,10 +5,10 @@ import hashlib
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast
 
 import numba
 import numpy as np
@@ -39,8 +39,11 @@ def njit(function: Function) -> Function:
     if _numba.config.DISABLE_JIT:
         return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
     kernel = _numba.njit(**_KERNEL, **_OPTIONS)(function)
-    with suppress(RuntimeError):  # no place for a cache can be written to; then every process compiles for itself
+    try:
         kernel._cache = _Cache(function)
+    except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
+        _Announcer.text = _EVERY_TIME
+    else:
         _watch_imports(kernel, Path(function.__code__.co_filename))
     return cast(Function, kernel)
 
@@ -146,21 +149,38 @@ class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
             self._forget()
             return None
 
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:  # a full disk, or a directory that is gone: what is compiled serves this process
+            _say(f"compiled kernels cannot be kept ({error.strerror}). {_REMEDY}")
+
     def _forget(self) -> None:
         """Begin anew with an empty index, which Numba reads again before it adds to it."""
         with contextlib.suppress(OSError):
             self._cache_file.flush()
 
 
-class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
-    """Says once, on a terminal, that something is really compiled and not found in the cache."""
+_ONCE = "compiling kernels: once after installation, about 20 seconds"
+_REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
+_EVERY_TIME = f"compiling kernels: every process does, for there is no place to keep them. {_REMEDY}"
 
-    said = False
+
+def _say(text: str) -> None:
+    """A line for people, once a process; worker processes leave it to the one that started them."""
+    if text not in _Announcer.said and parent_process() is None:
+        print(text, file=sys.stderr)
+    _Announcer.said.add(text)
+
+
+class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
+    """Says once that something is really compiled and not found in the cache."""
+
+    said: ClassVar[set[str]] = set()
+    text = _ONCE
 
     def on_start(self, event: object) -> None:
-        if not self.said and sys.stderr.isatty():
-            print("compiling kernels: once after installation, about 20 seconds", file=sys.stderr)
-        self.said = True
+        _say(self.text)
 
     def on_end(self, event: object) -> None:
         pass

@@ -4,19 +4,15 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
 
 import click
 
 from wikilda._core.progress import Bar, bar
-from wikilda.cli._options import table
+from wikilda.cli._options import show_table
 from wikilda.documents.reading import Bad
 from wikilda.linking.files import Observer
 from wikilda.linking.results import Linked, LinkedMention
 from wikilda.linking.unknown import UnknownNames
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _REPORTED = 20  # bad documents that are named
 
@@ -87,17 +83,17 @@ class Tally(Observer):
         return f"{documents}{skipped} ({rates})"
 
 
-def show_linked(out: "Console", linked: Linked, *, only_topics: bool = False) -> None:
+def show_linked(linked: Linked, *, only_topics: bool = False) -> None:
     """A document's mentions as a table: entity, confidence, prior and runner-up; and its topics."""
     if only_topics:
         shares = [(each.entity.title, f"{each.share:.0%}", each.entity.url) for each in linked.topics]
-        out.print(table(f"Document {linked.id}", ["topic", "share", "address"], shares))
+        show_table(f"Document {linked.id}", ["topic", "share", "address"], shares)
         return
     rows = [_row(mention) for mention in linked.mentions]
-    out.print(table(f"Document {linked.id}", ["mention", "entity", "confidence", "prior", "runner-up"], rows))
+    show_table(f"Document {linked.id}", ["mention", "entity", "confidence", "prior", "runner-up"], rows)
     if linked.topics:
         topics = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
-        out.print(f"topics: {topics}", markup=False, highlight=False)
+        click.echo(f"topics: {topics}")
 
 
 def _row(mention: LinkedMention) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -13,11 +13,6 @@ from click.core import ParameterSource
 from wikilda._core.errors import SettingsError
 from wikilda._core.platform import available_cores
 from wikilda._core.settings import Settings, suggestion
-
-if TYPE_CHECKING:  # Rich is imported where tables are really printed
-    from rich.console import Console
-    from rich.table import Table
-
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -273,34 +268,23 @@ def refuse(names: tuple[str, ...], why: str) -> None:
 _WIDTH = 120  # where there is no terminal to ask
 
 
-def console() -> "Console":
-    """Standard output; as wide as the terminal, or as a page."""
-    from rich.console import Console
-
-    plain = Console()
-    return plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)
-
-
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> "Table":
-    """A table whose numbers stand right."""
+def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table whose numbers stand right, as wide as the terminal or as a page."""
+    from rich.console import Console  # here: most commands print no table
     from rich.markup import escape
     from rich.table import Table
 
-    made = Table(
-        title=escape(title),
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        padding=(0, 2, 0, 0),
-    )
+    made = Table(header_style="bold", box=None, padding=(0, 2, 0, 0))
     filled = [[_cell(value) for value in row] for row in rows]
     for place, column in enumerate(columns):
         numeric = bool(filled) and all(_is_number(row[place]) for row in filled)
         made.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in filled:
         made.add_row(*map(escape, row))
-    return made
+    if title:
+        click.secho(title, bold=True)  # whole, however narrow the table is
+    plain = Console()
+    (plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)).print(made)
 
 
 def _cell(value: Any) -> str:

@@ -11,11 +11,10 @@ from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._options import (
     ANY_PATH,
     Command,
-    console,
     more,
     output_options,
     settings_options,
-    table,
+    show_table,
     workers_option,
 )
 from wikilda.knowledge import BuildSettings
@@ -77,10 +76,9 @@ def _refuse_documents(dumps: tuple[Path, ...]) -> None:
 
 def report(made: Artifact, title: str | None = None) -> None:
     """Print what a build has found, and what was wrong with it."""
-    out = console()
-    out.print(table(title or str(made.path), ["", "count"], made.summary.items()))
+    show_table(title or str(made.path), ["", "count"], made.summary.items())
     complaints = made.complaints
     if complaints:
-        out.print(f"\n{len(complaints)} of the things that were not right:")
+        click.echo(f"\n{len(complaints)} of the things that were not right:")
         for complaint in complaints:
-            out.print(f"  {complaint}", markup=False, highlight=False)
+            click.echo(f"  {complaint}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from wikilda.cli._link_output import show_linked
-from wikilda.cli._options import Command, console
+from wikilda.cli._options import Command
 from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
 from wikilda.knowledge.describe import describe_mention
@@ -25,13 +25,12 @@ def command(keep: Path | None) -> None:
     linker = Linker.open(MODEL)
     known = linker.knowledge
     report(known, "The sample wiki")
-    out = console()
-    out.print("\nThe candidates of “Croft”, by how often the wiki links them:\n", highlight=False)
-    show_mention(out, describe_mention(known, known.find_mention("Croft"), 5))
+    click.echo("\nThe candidates of “Croft”, by how often the wiki links them:\n")
+    show_mention(describe_mention(known, known.find_mention("Croft"), 5))
     first = texts()[0]
     document = Document(first["text"], [(each["start"], each["end"]) for each in first["mentions"]], first["id"])
-    out.print("The entities in this text:\n", highlight=False)
-    out.print(document.text + "\n", markup=False, highlight=False)
-    show_linked(out, linker.link(document, topics=5))
+    click.echo("The entities in this text:\n")
+    click.echo(click.wrap_text(document.text, 100) + "\n")
+    show_linked(linker.link(document, topics=5))
     if keep:
-        out.print(f"\nTry your own: echo 'Kate Bush sang' | wikilda link {keep / 'sample'} --table", highlight=False)
+        click.echo(f"\nTry your own: echo 'Kate Bush sang' | wikilda link {keep / 'sample'} --table")

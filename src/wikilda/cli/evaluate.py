@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from wikilda._core.errors import InputError
 from wikilda.cli._options import (
     ANY_PATH,
     Command,
-    console,
     json_option,
     model_argument,
     settings_options,
-    table,
+    show_table,
     workers_option,
 )
 from wikilda.evaluation import metrics
@@ -72,18 +70,18 @@ def command(
     The method `trained` is `urn`, trained on all the texts of FILEs without their labels (`wikilda train`).
     """
     _check_places(json_file, report_file)
-    earlier, out = Earlier(baseline) if baseline else None, console()
+    earlier = Earlier(baseline) if baseline else None
 
     def watch(gold: Gold, runs: list[Run], methods: list[Method]) -> None:
         if as_json:
             return
-        show(out, runs, breakdown=breakdown)
+        show(runs, breakdown=breakdown)
         if earlier:
-            _show_earlier(out, earlier, runs)
+            _show_earlier(earlier, runs)
         if end_to_end:
             find = detector(gold.knowledge)
             rows = [_end_to_end_row(method, gold, find, workers) for method in methods]
-            out.print(table(f"{gold.name}, end to end", _END_TO_END, rows))
+            show_table(f"{gold.name}, end to end", _END_TO_END, rows)
 
     found = evaluate(
         model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
@@ -104,46 +102,45 @@ def _check_places(*files: Path | None) -> None:
             raise InputError(f"{file.parent}: no such directory, so {file.name} cannot be written there.")
 
 
-def show(out: Console, runs: Runs, *, breakdown: bool) -> None:
+def show(runs: Runs, *, breakdown: bool) -> None:
     """The table of the paper for a data set, and how sure the differences are."""
-    _show_gold(out, runs[0].gold)
+    _show_gold(runs[0].gold)
     columns = ["method", "micro", "±", "macro", "±", "of all", "recall", "NIL P", "R", "ECE", "seconds"]
-    out.print(table("", columns, [_row(each) for each in runs]))
+    show_table("", columns, [_row(each) for each in runs])
     for each in runs:
-        _show_failures(out, each)
+        _show_failures(each)
     for other in runs[:-1]:
-        _show_difference(out, f"{runs[-1].method} − {other.method}", metrics.compare(runs[-1], other))
+        _show_difference(f"{runs[-1].method} − {other.method}", metrics.compare(runs[-1], other))
     if breakdown:
-        _show_slices(out, "by ambiguity", runs, [metrics.by_ambiguity(each) for each in runs])
-        _show_slices(out, "by prior rank of gold", runs, [metrics.by_prior_rank(each) for each in runs])
-    out.print()
+        _show_slices("by ambiguity", runs, [metrics.by_ambiguity(each) for each in runs])
+        _show_slices("by prior rank of gold", runs, [metrics.by_prior_rank(each) for each in runs])
+    click.echo()
 
 
-def _show_gold(out: Console, gold: Gold) -> None:
+def _show_gold(gold: Gold) -> None:
     counts = gold_summary(gold)
-    out.print(
+    click.echo(
         f"{counts['name']}: {counts['documents']:,} documents, {counts['mentions']:,} mentions: "
         f"{counts['in_knowledge']:,} in the knowledge, {counts['not_in_knowledge']:,} not in it, {counts['nil']:,} NIL",
-        markup=False, highlight=False,
     )  # fmt: skip
     entities, found = gold.entities
     if found < entities:
         share = 100 * found / entities
         about = "; is it gold of another wiki?" if share < 50 else ""
         text = f"  {found:,} of its {entities:,} distinct entities ({share:.1f} %) are in the knowledge{about}"
-        out.print(text, markup=False, highlight=False)
+        click.echo(text)
     for complaint in gold.complaints[:5]:
-        out.print(f"  {complaint}", markup=False, highlight=False)
+        click.echo(f"  {complaint}")
     if len(gold.complaints) > 5:
-        out.print(f"  … and {len(gold.complaints) - 5} more", markup=False, highlight=False)
+        click.echo(f"  … and {len(gold.complaints) - 5} more")
 
 
-def _show_failures(out: Console, each: Run) -> None:
+def _show_failures(each: Run) -> None:
     if each.failures:
         first = each.failures[0]
-        out.print(
+        click.echo(
             f"{each.method}: failed in {len(each.failures):,} of {len(each.gold.documents):,} documents, whose "
-            f"mentions count as wrong; the first is {first.document!r}: {first.error}", markup=False, highlight=False,
+            f"mentions count as wrong; the first is {first.document!r}: {first.error}",
         )  # fmt: skip
 
 
@@ -156,17 +153,17 @@ def _row(each: Run) -> list[str]:
             f"{each.seconds:.1f}"]  # fmt: skip
 
 
-def _show_difference(out: Console, name: str, found: dict[str, Difference]) -> None:
+def _show_difference(name: str, found: dict[str, Difference]) -> None:
     parts = [f"{kind} {d.value:+.2f} [{d.low:+.2f}, {d.high:+.2f}] p={d.p:.3f}" for kind, d in found.items()]
-    out.print(f"{name}: {'; '.join(parts)}", markup=False, highlight=False)
+    click.echo(f"{name}: {'; '.join(parts)}")
 
 
-def _show_earlier(out: Console, earlier: Earlier, runs: Runs) -> None:
+def _show_earlier(earlier: Earlier, runs: Runs) -> None:
     for each in runs:
         found = earlier.compare(each)
         if found:
-            _show_difference(out, f"{each.method} − {each.method} in {earlier.path.name}", found)
-    out.print()
+            _show_difference(f"{each.method} − {each.method} in {earlier.path.name}", found)
+    click.echo()
 
 
 def _end_to_end_row(method: Method, gold: Gold, find: Detect, workers: int) -> list[str]:
@@ -174,9 +171,9 @@ def _end_to_end_row(method: Method, gold: Gold, find: Detect, workers: int) -> l
     return [method.name, *(f"{share:.2f}" for each in both for share in (each.precision, each.recall, each.f1))]
 
 
-def _show_slices(out: Console, title: str, runs: Runs, found: Sequence[list[Slice]]) -> None:
+def _show_slices(title: str, runs: Runs, found: Sequence[list[Slice]]) -> None:
     rows = [
         [each.name, each.mentions, *(f"{slices[at].accuracy:.1f}" if each.mentions else "–" for slices in found)]
         for at, each in enumerate(found[0])
     ]
-    out.print(table(title, ["", "mentions", *(each.method for each in runs)], rows))
+    show_table(title, ["", "mentions", *(each.method for each in runs)], rows)

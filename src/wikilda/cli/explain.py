@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Command, console, json_option, method_options, model_argument, table
+from wikilda.cli._options import Command, json_option, method_options, model_argument, show_table
 from wikilda.linking import Document, Linker, marked
 from wikilda.linking.explanation import explain_document
 from wikilda.linking.methods import MethodSettings
@@ -56,15 +55,14 @@ def command(
     if as_json:
         click.echo(json.dumps([each.to_dict() for each in chosen], ensure_ascii=False, indent=1))
         return
-    out = console()
     for each in chosen:
-        show_explanation(out, each)
+        show_explanation(each)
 
 
-def show_explanation(out: Console, explanation: Explanation) -> None:
+def show_explanation(explanation: Explanation) -> None:
     """The candidates of a mention, and the evidence for each against its rival."""
     if not explanation.candidates:
-        out.print(f"“{explanation.text}”: not in the knowledge\n", markup=False, highlight=False)
+        click.echo(f"“{explanation.text}”: not in the knowledge\n")
         return
     rows = [_row(each) for each in explanation.candidates]
     nil = explanation.nil
@@ -72,8 +70,8 @@ def show_explanation(out: Console, explanation: Explanation) -> None:
     columns: Sequence[str] = _COLUMNS
     if not any(each.odds.context for each in explanation.candidates):  # the model knows no contexts
         columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]
-    out.print(table(f"“{explanation.text}”{doubt}", columns, rows))
-    out.print()
+    show_table(f"“{explanation.text}”{doubt}", columns, rows)
+    click.echo()
 
 
 def _without(place: int, cells: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
     Command,
-    console,
     detector_option,
     engine_options,
     method_options,
@@ -160,7 +159,7 @@ def _flat(output: str | None, output_format: str | None, *, no_mentions: bool) -
 def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
     if not kind:
         for linked in results:
-            show_linked(console(), linked, only_topics=not job.with_mentions)
+            show_linked(linked, only_topics=not job.with_mentions)
         return
     out = sys.stdout.buffer
     lines = map(job.line, results) if kind == JSON_LINES else None

@@ -5,10 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
 
-from wikilda.cli._options import ANY_PATH, Command, console, json_option, table
+from wikilda.cli._options import ANY_PATH, Command, json_option, show_table
 from wikilda.knowledge import Knowledge
 
 
@@ -31,11 +29,10 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
-    out = console()
     if "mention" in found:
-        show_mention(out, found["mention"])
+        show_mention(found["mention"])
     if "topic" in found:
-        show_topic(out, found["topic"])
+        show_topic(found["topic"])
 
 
 def show_summary(known: Knowledge, *, as_json: bool) -> None:
@@ -46,44 +43,40 @@ def show_summary(known: Knowledge, *, as_json: bool) -> None:
         click.echo(json.dumps(shown, ensure_ascii=False, indent=1))
         return
     source = known.source.get("dumps") or known.source.get("tables") or []
-    console().print(table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], known.summary.items()))
+    show_table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], known.summary.items())
 
 
-def show_mention(out: Console, found: dict[str, Any]) -> None:
+def show_mention(found: dict[str, Any]) -> None:
     """A mention's topics."""
     topics = "1 topic" if found["ambiguity"] == 1 else f"{found['ambiguity']:,} topics"
     often = f"{found['linked']:,} of {found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
     title = f"“{found['mention']}”: {topics}; a link in {often}"
     rows = [(each["probability"], each["count"], each["title"], _short(each["sentence"])) for each in found["topics"]]
-    out.print(table(title, ["P(k|v)", "count", "topic", ""], rows))
-    out.print()
+    show_table(title, ["P(k|v)", "count", "topic", ""], rows)
+    click.echo()
 
 
-def show_topic(out: Console, found: dict[str, Any]) -> None:
+def show_topic(found: dict[str, Any]) -> None:
     """A topic's description, then what points to it and what it is like."""
-    out.print(
-        f"[bold]{escape(found['title'])}[/bold]  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}",
-        highlight=False,
-    )
-    out.print(found["sentence"], markup=False, highlight=False)
+    title = click.style(found["title"], bold=True)
+    click.echo(f"{title}  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}")
+    click.echo(found["sentence"])
     if found["types"]:
         types = ", ".join(f"{name} {share:.0%}" for name, share in found["types"].items())
-        out.print(types, style="dim", markup=False, highlight=False)
+        click.secho(types, dim=True)
     if found["categories"]:
-        out.print("in " + ", ".join(found["categories"]), style="dim", markup=False, highlight=False)
-    out.print()
+        click.secho("in " + ", ".join(found["categories"]), dim=True)
+    click.echo()
     rows = [(each["string"], each["count"], each["probability"]) for each in found["mentions"]]
-    out.print(table("named by", ["mention", "count", "P(k|v)"], rows))
-    out.print()
+    show_table("named by", ["mention", "count", "P(k|v)"], rows)
+    click.echo()
     rows = [(each["string"], each["count"], each["probability"]) for each in found["words"]]
-    out.print(table("top words", ["word", "count", "P(k|v)"], rows))
-    out.print()
-    out.print(
-        table("nearest topics", ["topic", "similarity"], [(e["title"], e["similarity"]) for e in found["nearest"]])
-    )
-    out.print()
-    out.print(f"{found['in_links']:,} in-links, {found['out_links']:,} out-links; linked from:", highlight=False)
-    out.print("  " + ", ".join(found["linked_from"]), markup=False, highlight=False)
+    show_table("top words", ["word", "count", "P(k|v)"], rows)
+    click.echo()
+    show_table("nearest topics", ["topic", "similarity"], [(e["title"], e["similarity"]) for e in found["nearest"]])
+    click.echo()
+    click.echo(f"{found['in_links']:,} in-links, {found['out_links']:,} out-links; linked from:")
+    click.echo("  " + ", ".join(found["linked_from"]))
 
 
 def _short(sentence: str, most: int = 70) -> str:

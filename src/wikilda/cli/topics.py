@@ -6,11 +6,9 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, console, json_option, table
+from wikilda.cli._options import ANY_PATH, Command, json_option, show_table
 from wikilda.knowledge.describe import suggest
 from wikilda.model import Model
 from wikilda.training.topic_changes import changed, describe, describe_all, sides
@@ -39,7 +37,7 @@ def command(model: Path, title: str | None, most_changed: bool, before: Path | N
         if as_json:
             click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         else:
-            _show_topic(console(), found)
+            _show_topic(found)
         return
     moved = changed(old, new, most)
     about = describe_all(old, new, np.array([topic for topic, _, _ in moved], np.int64), 6)
@@ -47,26 +45,24 @@ def command(model: Path, title: str | None, most_changed: bool, before: Path | N
     if as_json:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
     elif rows:
-        _show_changed(console(), rows)
+        _show_changed(rows)
     else:
         click.echo("No topic has moved: the two models have the same parameters.")
 
 
-def _show_topic(out: Console, found: dict[str, Any]) -> None:
-    out.print(f"[bold]{escape(found['title'])}[/bold]\n", highlight=False)
+def _show_topic(found: dict[str, Any]) -> None:
+    click.secho(f"{found['title']}\n", bold=True)
     for kind in ("words", "mentions"):
         rows = [(each["string"], f"{each['before']:.2%}", f"{each['after']:.2%}") for each in found[kind]]
-        out.print(table(f"{kind}, P(v|k)", [kind[:-1], "before", "after"], rows))
-        out.print()
+        show_table(f"{kind}, P(v|k)", [kind[:-1], "before", "after"], rows)
+        click.echo()
 
 
-def _show_changed(out: Console, rows: list[dict[str, Any]]) -> None:
+def _show_changed(rows: list[dict[str, Any]]) -> None:
     shown = [
         (each["title"], f"{each['moved']:,.0f}", f"{each['distance']:.0%}",
          ", ".join(word["string"] for word in each["words risen"]),
          ", ".join(mention["string"] for mention in each["mentions risen"][:3]))
         for each in rows
     ]  # fmt: skip
-    out.print(
-        table("What training moved most", ["topic", "mass moved", "distance", "words risen", "mentions risen"], shown)
-    )
+    show_table("What training moved most", ["topic", "mass moved", "distance", "words risen", "mentions risen"], shown)

@@ -12,7 +12,6 @@ from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
     Command,
-    console,
     detector_option,
     engine_options,
     model_argument,
@@ -21,7 +20,7 @@ from wikilda.cli._options import (
     reading_options,
     refuse,
     settings_options,
-    table,
+    show_table,
     workers_option,
 )
 from wikilda.documents.detection import choose_detector
@@ -86,7 +85,7 @@ def command(
     finally:
         own.close()
     rows = read_metrics(made.path)
-    console().print(table(str(target), _COLUMNS, [_row(each) for each in rows]))
+    show_table(str(target), _COLUMNS, [_row(each) for each in rows])
     for warning in advice(rows):
         click.echo(f"wikilda: {warning}", err=True)
 

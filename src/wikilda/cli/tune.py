@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from wikilda._core.errors import InputError, SettingsError
-from wikilda.cli._options import Command, console, model_argument, settings_options, table, workers_option
+from wikilda.cli._options import Command, model_argument, settings_options, show_table, workers_option
 from wikilda.evaluation.datasets import READERS, Dataset, read_dataset
 from wikilda.evaluation.gold import TEST_SPLITS
 from wikilda.evaluation.methods import find_method
@@ -78,33 +78,29 @@ def command(
     record = Record(
         record_file, {"method": method, "model": opened.identity, "knowledge": known.identity, "data": _about(datasets)}
     )
-    out = console()
     with tempfile.TemporaryDirectory(prefix="wikilda-tune-") as scratch:
         task = Task(opened.path.resolve(), known.path.resolve(), datasets, Path(scratch), method)
         search = Search(task, space, start, record, workers)
         for step in search.grid() if grid else search.steps(rounds):
-            out.print(_line(step), markup=False, highlight=False)
-    out.print(table("Best", ["setting", "before", "now"], _changes(start, search.point)))
-    out.print(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}", highlight=False)
+            click.echo(_line(step))
+    show_table("Best", ["setting", "before", "now"], _changes(start, search.point))
+    click.echo(f"objective {search.objective:.2f} over {', '.join(each.name for each in datasets)}")
     for name, use in (("urn", "wikilda link MODEL"), ("model", "wikilda init MODEL -o NEW")):
         if options := _options(start.get(name, {}), search.point.get(name, {})):
-            out.print(f"{use} {options}", markup=False, highlight=False, soft_wrap=True)
+            click.echo(f"{use} {options}")
 
 
 def _choose(model: Path, texts: tuple[Path, ...], like: tuple[Path, ...], knowledge: Path | None, workers: int) -> None:
     """Settings of `wikilda train` by held-out likelihood."""
     from wikilda.training.choose import Chooser
 
-    out = console()
     chooser = Chooser(model, texts, like, knowledge=knowledge, workers=workers)
     for trial in chooser.trials():
         what = f"{trial.name} {trial.value}" if trial.name else "settings as they are"
-        out.print(
-            f"{what}: {trial.gain:+.4f} ± {trial.error:.4f} nats per context symbol", markup=False, highlight=False
-        )
-    out.print(chooser.best.verdict.capitalize(), markup=False, highlight=False, soft_wrap=True)
+        click.echo(f"{what}: {trial.gain:+.4f} ± {trial.error:.4f} nats per context symbol")
+    click.echo(chooser.best.verdict.capitalize())
     names = [f"--{name.replace('_', '-')} {getattr(chooser.settings, name)}" for name in chooser.space]
-    out.print(f"wikilda train MODEL TEXTS {' '.join(names)}", markup=False, highlight=False, soft_wrap=True)
+    click.echo(f"wikilda train MODEL TEXTS {' '.join(names)}")
 
 
 def _refuse_test(datasets: list[Dataset], *, even_test: bool) -> None:

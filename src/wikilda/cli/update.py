@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command, console, model_argument, output_options, table, workers_option
+from wikilda.cli._options import ANY_PATH, Command, model_argument, output_options, show_table, workers_option
 from wikilda.training.update import update
 
 
@@ -30,7 +30,6 @@ def command(
     """
     made = update(model, files, target, knowledge=knowledge, steps=steps, workers=workers, overwrite=overwrite)
     report = made.changes.report
-    out = console()
-    out.print(table(str(target), ["", "count"], sorted(report.counts.items())))
+    show_table(str(target), ["", "count"], sorted(report.counts.items()))
     for complaint in report.examples:
-        out.print(f"  {complaint}", markup=False, highlight=False)
+        click.echo(f"  {complaint}")

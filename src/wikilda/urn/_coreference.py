@@ -79,7 +79,8 @@ class Name(NamedTuple):
     def _of(cls, string: str, words: Words) -> "Name":
         parts, letters = string.split(), string.replace(".", "")
         capitals = "".join(part[0] for part in parts if part[0].isupper()) if len(parts) > 1 else ""
-        marks = sum(not each.isalnum() and not each.isspace() for each in string)
+        plain = "".join(parts).isalnum()  # most are
+        marks = 0 if plain else sum(not each.isalnum() and not each.isspace() for each in string)
         is_initials = _INITIALS[0] <= len(letters) <= _INITIALS[1] and letters.isupper() and letters.isalpha()
         return cls(words, capitals if len(capitals) > 1 else "", letters if is_initials else "",
                    any(part[0].islower() for part in parts), len(words) + marks)  # fmt: skip
@@ -104,6 +105,9 @@ def parents_of(names: Sequence[Name], rows: Sequence[int], places: Sequence[int]
     """
     places = places if places is not None else [_FAR * at for at in range(len(rows))]
     short = _short(names)
+    if not short:
+        none = np.empty(0, np.int64)
+        return Parents(np.zeros(len(rows) + 1, np.int64), none, none.astype(np.float64), none.astype(np.bool_))
     found = _latest(names, enumerate(rows), places, short)
     missing = [token for token, row in enumerate(rows) if row in short and not found[token]]
     if missing:
@@ -156,7 +160,7 @@ def _latest(
     asked = {key for row in short for key in names[row].keys(names[row].letters)}
     met: dict[int | str, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=_MOST))
     found: dict[int, list[int]] = {}
-    for token, row in tokens if short else ():
+    for token, row in tokens:
         name = names[row]
         if row in short:
             others = {each for key in name.keys(name.letters) for each in met.get(key, ())}

@@ -76,6 +76,8 @@ def related_names(strings: list[str], data: Strings, rows: Numbers, places: Numb
     """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
     parents = parents_of(Name.all_of(strings, data), rows.tolist(), places.tolist())
     of_strings: dict[int, set[int]] = {}
+    if not len(parents.tokens):
+        return Related(parents, of_strings)
     children = np.repeat(rows, np.diff(parents.offsets))
     for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):
         of_strings.setdefault(child, set()).add(parent)

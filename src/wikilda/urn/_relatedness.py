@@ -112,7 +112,7 @@ def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, 
     weights = np.zeros(count, np.float64)
     for page in range(count):
         if starts[page + 1] > 1:
-            weights[page] = shared / np.log(2.0 + _degree(graph, keys[page]))
+            weights[page] = shared / np.log(2.0 + degree(graph, keys[page]))
         starts[page + 1] += starts[page]
     ends, members = starts[:count].copy(), np.empty(len(pages), np.int32)
     offsets, scales = np.zeros(len(topics) + 1, np.int64), np.empty(len(topics), np.float64)
@@ -165,7 +165,8 @@ def _slot(table: NDArray[np.int32], keys: NDArray[np.uint32], key: np.uint32, sh
 
 
 @inner
-def _degree(graph: Graph, topic: Whole) -> Real:
+def degree(graph: Graph, topic: Whole) -> Real:
+    """The number of links of a topic, from it and to it."""
     out = graph.out_offsets[topic + 1] - graph.out_offsets[topic]
     return np.float64(out + graph.in_offsets[topic + 1] - graph.in_offsets[topic])
 

@@ -11,19 +11,17 @@ its topics, and each word is shared out by expectation maximisation:
 The background has φ_w = P(w): a word that no topic explains better than chance is its own. It is not shown.
 """
 
-import re
-
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import StringTable
-from wikilda._core.jit import Real, Whole, njit
+from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.documents.encoding import EncodedDocument
+from wikilda.knowledge.graph import Graph
 from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
-from wikilda.urn._relatedness import neighbours_of, number_pages, relations, rows_of
+from wikilda.urn._relatedness import Neighbours, degree, neighbours_of, number_pages
 from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
-from wikilda.urn.urn import Drawn, Urn
+from wikilda.urn.urn import Drawn, Urn, folded_words
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -34,7 +32,6 @@ _BACKGROUND = 30.0  # words that the background has before any is shared out
 _MOST_LINKED, _MOST_RELATED, _MOST_NEIGHBOURS = 64, 8, 1000
 _LOOKED_AT = 300  # neighbours, those that the words go with best
 _SURE = 0.5  # mentions of a linked topic, expected
-_BREAKS = re.compile(r"[^\w-]+")
 _LEAST = 0.01  # of a share
 _BROAD = 2 / 3  # of the shares in `broad_topics`: what topics have that the words go with
 
@@ -100,17 +97,15 @@ def _related(
     often: NDArray[np.float64],
 ) -> NDArray[np.uint32]:  # fmt: skip
     """Topics that the words go with: neighbours of what is linked that the text names; any where nothing is linked."""
-    if len(linked):
-        near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
-        pages = in_several(near.topics, 2 if len(linked) > 1 else 1)
-    else:
-        pages = _topics_of(words, urn.model.words)
+    near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
+    several = 2 if len(linked) > 1 else 1
+    pages = in_several(near.topics, several) if len(linked) else _topics_of(words, urn.model.words)
     scores = word_scores(words, often, urn.words, pages, urn.scratch())
     pages, scores = pages[scores > 0], scores[scores > 0]
     if len(linked):
         best = np.sort(np.lexsort((pages, -scores))[:_LOOKED_AT])
-        best = best[_named(text, pages[best], urn.knowledge.titles)]
-        pages, scores = pages[best], scores[best] * _pull(urn, linked, mentioned, pages[best])
+        best = best[_named(text, pages[best], urn)]
+        pages, scores = pages[best], scores[best] * _pull(urn, linked, mentioned, near, pages[best])
     best = np.lexsort((pages, -scores))[:_MOST_RELATED]
     return pages[best[scores[best] > 0]]
 
@@ -121,18 +116,15 @@ def _topics_of(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
 
 
-def _named(text: str, topics: NDArray[np.uint32], titles: StringTable) -> NDArray[np.bool_]:
+def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]:
     """Which topics' titles, without a note, the text has, be it in lower case or with an ending.
 
     Related topics that it does not name are mostly strangers with the same words: *Cricket* in a report of a court.
     """
-    folded = _folded(text)
-    return np.array([_folded(titles[int(topic)].split(" (")[0]) in folded for topic in topics], np.bool_)
-
-
-def _folded(text: str) -> str:
-    """A text in lower case, with a space before each word, without punctuation."""
-    return f" {_BREAKS.sub(' ', text.lower()).strip()}"
+    folded = folded_words(text)
+    words = {"", *folded.split()}
+    titles = map(urn.folded_title, topics.tolist())
+    return np.array([first in words and title in folded for title, first in titles], np.bool_)
 
 
 @njit
@@ -149,16 +141,59 @@ def in_several(topics: NDArray[np.uint32], times: Whole) -> NDArray[np.uint32]:
 
 
 def _pull(
-    urn: Urn, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], pages: NDArray[np.uint32]
+    urn: Urn, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], near: Neighbours, pages: NDArray[np.uint32]
 ) -> NDArray[np.float64]:
     """How related pages are to what is linked."""
     s, graph = urn.settings, urn.knowledge.graph
-    topics = np.union1d(linked, pages).astype(np.uint32)
-    near = neighbours_of(graph, topics, _MOST_NEIGHBOURS)
-    made = relations(graph, topics, near, s.link_weight, s.shared_neighbour_weight)
-    related = rows_of(made, np.searchsorted(topics, linked))
-    pulled: NDArray[np.float64] = np.minimum(mentioned, 3.0) @ related[:, np.searchsorted(topics, pages)]
+    around = neighbours_of(graph, pages, _MOST_NEIGHBOURS)
+    masses = np.minimum(mentioned, 3.0)
+    return pull(
+        graph, linked, masses, near, pages, around, s.link_weight, s.shared_neighbour_weight, urn.scratch()
+    )  # fmt: skip
+
+
+@njit
+def pull(
+    graph: Graph, linked: NDArray[np.uint32], masses: NDArray[np.float64], near: Neighbours, pages: NDArray[np.uint32],
+    around: Neighbours, links: Real, shared: Real, scratch: Scratch,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Σ_k mass_k R(k, page) over what is linked, without R: what neighbours pass on is summed up by neighbour first."""
+    weights = _neighbour_weights(graph, near.topics, shared, scratch)
+    scales, own = np.empty(len(linked)), np.zeros(len(linked))
+    for i in range(len(linked)):
+        start, end = near.offsets[i], near.offsets[i + 1]
+        scales[i] = masses[i] / np.sqrt(max(np.float64(end - start), 1.0))
+        for at in range(start, end):
+            scratch.values[near.topics[at]] += np.float32(scales[i] * weights[at])
+            own[i] += scales[i] * weights[at]
+    pulled = np.empty(len(pages))
+    for j in range(len(pages)):
+        start, end = around.offsets[j], around.offsets[j + 1]
+        total = 0.0
+        for at in range(start, end):
+            total += np.float64(scratch.values[around.topics[at]])
+        for i in range(len(linked)):
+            if linked[i] == pages[j]:
+                total -= own[i]
+            elif number_of(around.topics[start:end], linked[i]) >= 0 or (
+                number_of(near.topics[near.offsets[i] : near.offsets[i + 1]], pages[j]) >= 0
+            ):
+                total += links * scales[i]
+        pulled[j] = total / np.sqrt(max(np.float64(end - start), 1.0))
+    clear_all(scratch, near.topics)
     return pulled
+
+
+@inner
+def _neighbour_weights(graph: Graph, topics: NDArray[np.uint32], shared: Real, scratch: Scratch) -> NDArray[np.float64]:
+    """What each neighbour counts that two topics share; those that occur again are not computed again."""
+    weights = np.empty(len(topics))
+    for at in range(len(topics)):
+        if scratch.values[topics[at]] == np.float32(0):
+            scratch.values[topics[at]] = shared / np.log(2.0 + degree(graph, topics[at]))
+        weights[at] = scratch.values[topics[at]]
+    clear_all(scratch, topics)
+    return weights
 
 
 @njit

@@ -10,9 +10,9 @@ class UrnSettings(Settings):
     """Settings of the urn. docs/urn.md has the formula."""
 
     sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
-    burn_in: int = setting(20, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
+    burn_in: int = setting(10, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")
     tolerance: float = setting(
-        0.01, "sweeps end when no mean of the posterior changes by so much in ten of them (0: never)", minimum=0
+        0.02, "sweeps end when no mean of the posterior changes by so much in ten of them (0: never)", minimum=0
     )
     prior_exponent: float = setting(0.3, "exponent of P(k|v) where another mention supports a candidate", minimum=0)
     word_weight: float = setting(30.0, "weight of the document's words", minimum=0)

@@ -1,9 +1,10 @@
 """Draws what the mentions of a document mean."""
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,14 @@ from wikilda.urn.settings import UrnSettings
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
+_TITLES = 1 << 16  # that are kept folded
+_BREAKS = re.compile(r"[^\w-]+")
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+
+
+def folded_words(text: str) -> str:
+    """A text in lower case, with a space before each word, without punctuation."""
+    return f" {_BREAKS.sub(' ', text.lower()).strip()}"
 
 
 class Logs(NamedTuple):
@@ -99,6 +107,10 @@ class Drawn:
     @classmethod
     def of(cls, parts: list[Part], mentions: int) -> "Drawn":
         """Bring the parts of a document together, in the order of its mentions."""
+        if len(parts) == 1 and np.array_equal(parts[0].chosen, np.arange(mentions)):
+            [only] = parts
+            topics = only.topics[only.mentions.numbers]
+            return cls(only.mentions.offsets, topics, only.posterior, only.from_base, only.nil, parts)
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
         before = 0
@@ -149,6 +161,7 @@ class Urn:
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
         self._local: Any = threading.local()
+        self.folded_title = lru_cache(_TITLES)(self._folded_title)
 
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
@@ -194,10 +207,14 @@ class Urn:
         offsets, s = self.model.base.offsets, self.settings
         sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
         sizes = np.minimum(sizes, s.max_candidates) + (s.backoff_candidates if s.backoff_share > 0 else 0)
+        order = np.argsort(places, kind="stable")
+        if 0 < sizes.sum() <= _MOST_TOPICS:
+            yield order
+            return
         part: list[int] = []
         seen: set[int] = set()
         total = 0
-        for at in np.argsort(places, kind="stable").tolist():
+        for at in order.tolist():
             new = 0 if int(mentions[at]) in seen else int(sizes[at])
             if part and total + new > _MOST_TOPICS:
                 yield np.array(part)
@@ -285,6 +302,12 @@ class Urn:
         learned_from = presence(own) if own else ABSENT
         gains = pair_gains(topics[self._known(topics)], self.pairs, texts, learned_from, s.pair_weight)
         return related._replace(gains=gains.padded(len(topics)))
+
+    def _folded_title(self, topic: int) -> tuple[str, str]:
+        """The words of a title without its note, and the first if there are several: a text that has them has it."""
+        title = folded_words(self.knowledge.titles[topic].split(" (")[0])
+        first, _, rest = title[1:].partition(" ")
+        return title, first if rest else ""
 
     def _known(self, topics: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Which topics are the wiki's; a caller's own entities follow them."""

@@ -7,10 +7,9 @@ words do not count as the article's, its links do.
 import numpy as np
 
 from wikilda._core.jit import bare, int64
-from wikilda.mediawiki.wikitext._external_links import address, open_external
 from wikilda.mediawiki.wikitext._inline_templates import open_template
 from wikilda.mediawiki.wikitext._lines import begin_line, end_line, heading_end, note_lead
-from wikilda.mediawiki.wikitext._links import open_link
+from wikilda.mediawiki.wikitext._links import address, open_external, open_link
 from wikilda.mediawiki.wikitext._output import (
     ANCHOR_END,
     APOSTROPHE,

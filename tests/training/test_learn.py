@@ -417,6 +417,19 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
         np.testing.assert_allclose(grown, [2.0 * times] + [0.0] * (len(grown) - 1), atol=1e-5)
 
 
+def test_a_trained_model_has_a_smaller_exponent(whole: Model, model: Path, sample: Knowledge) -> None:
+    """What was learned makes the urn surer by itself."""
+    assert Urn(Model.open(model), sample).exponent == UrnSettings().posterior_exponent
+    assert Urn(whole, sample).exponent == pytest.approx(0.85 * UrnSettings().posterior_exponent)
+    drawn = Urn(whole, sample).draw(encode(DOCUMENTS[0], sample, contexts=True))
+    plain = Urn(whole, sample, UrnSettings(posterior_exponent=1.0 / 0.85)).draw(
+        encode(DOCUMENTS[0], sample, contexts=True)
+    )
+    powers = plain.posterior**2.125
+    totals = np.add.reduceat(powers, plain.offsets[:-1])
+    np.testing.assert_allclose(drawn.posterior, powers / np.repeat(totals, np.diff(plain.offsets)), atol=1e-6)
+
+
 def make_key(name: str) -> int:
     from wikilda.training.corpus._build import key_of
 

@@ -1,6 +1,6 @@
 """Names: NIL, names that the wiki never linked, and detection, on AIDA's train and test-a.
 
-python -m benchmarks.names AIDA NIL ENWIK8 [--parts PARTS] [--data DIRECTORY] [--every N]
+python -m benchmarks.names AIDA NIL ENWIK8 [--parts PARTS] [--trained TRAINED] [--data DIRECTORY] [--every N]
 
 AIDA, NIL, ENWIK8 and PARTS are models: of `aida-kb`, of what `benchmarks.names.tables` has made of it, and of enwik8.
 Of train, every Nth document is taken.
@@ -54,8 +54,9 @@ class Answers(NamedTuple):
 def answers(model: Model, documents: Sequence[GoldDocument], settings: UrnSettings) -> Answers:
     knowledge = model.knowledge()
     urn, resolver = Urn(model, knowledge, settings), Resolver(knowledge)
+    trained = urn.contexts is not None
     with ThreadPoolExecutor(2) as pool:
-        drawn = list(pool.map(lambda each: urn.draw(encode(each, knowledge)), documents))
+        drawn = list(pool.map(lambda each: urn.draw(encode(each, knowledge, contexts=trained)), documents))
     rows = [row for each, one in zip(documents, drawn, strict=True) for row in _rows(one, resolver.topics(each))]
     return Answers(*(np.array(column) for column in zip(*rows, strict=True)))
 
@@ -109,7 +110,8 @@ def end_to_end(model: Model, documents: Sequence[GoldDocument], settings: UrnSet
     urn, detector, resolver = Urn(model, knowledge, settings), DictionaryDetector(knowledge), Resolver(knowledge)
     found, linked, macro = np.zeros(3), np.zeros(3), []
     for each in documents:
-        encoded = encode(Document(each.text, None, each.id), knowledge, detector, parts="unknown")
+        text, trained = Document(each.text, None, each.id), urn.contexts is not None
+        encoded = encode(text, knowledge, detector, contexts=trained, parts="unknown")
         drawn = urn.draw(encoded)
         best, unknown = drawn.best(), np.array([is_nil(nil) for nil in drawn.nil.tolist()], np.bool_)
         chosen = np.flatnonzero(segment(encoded, best, unknown))
@@ -148,6 +150,7 @@ def main() -> None:
     for name in ("aida", "nil", "enwik8"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--parts", type=Path)
+    parser.add_argument("--trained", type=Path, help="the model of `aida-kb`, trained on texts")
     parser.add_argument("--data", type=Path, default=Path("../shared/data/aida"))
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
@@ -160,6 +163,11 @@ def main() -> None:
         "enwik8": _table(gold, lambda some, settings: known_row(answers(enwik8, some, settings))),
         "given": _table(gold, lambda some, settings: known_row(answers(aida, some, settings))),
     }
+    if options.trained:
+        trained = Model.open(options.trained)
+        tables["end to end"] += [
+            {"AIDA": split, "urn": "trained", **end_to_end(trained, some, DEFAULT)} for split, some in gold.items()
+        ]
     if options.parts:
         parts = Model.open(options.parts)
         tables["parts"] = _table(gold, lambda some, settings: known_row(answers(parts, some, settings)))

@@ -67,6 +67,8 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere
         ("The Smith won the cup on The Day of the year.", ["Smith", "The Day"]),  # more often in lower case
         ("We met Smith.", ["Smith"]),
+        ("We met" + 10 * " Zyx" + ".", [(10 * " Zyx").strip()]),
+        ("We met" + 11 * " Zyx" + ".", []),  # too long for a name
         ("He is in The Hague.", ["The Hague"]),
         ("The U.S. is large.", ["U.S."]),
         ("In 1984 it rained.", []),

@@ -75,6 +75,22 @@ def typical_chance(table: Table) -> float:
     return float(np.exp(sum(logs) / sum(row.sum() for row in rows)))
 
 
+def unlinked(knowledge: Knowledge, symbol: int) -> float | None:
+    """How often articles have a string of one word for each link of it, as a logarithm."""
+    word = knowledge.mention_strings[symbol] if symbol >= 0 else ""
+    words = [knowledge.word_strings[at] for at in range(len(knowledge.word_strings))]
+    if word not in words:
+        return None
+    return float(np.log((1 + knowledge.word_frequencies[words.index(word)]) / (1 + knowledge.linked[symbol])))
+
+
+def typical_unlinked(knowledge: Knowledge) -> float:
+    """The same of a typical link: 1,024 that are evenly spread over all."""
+    links = np.repeat(np.arange(len(knowledge.linked)), knowledge.linked)
+    found = [unlinked(knowledge, int(links[int((at + 0.5) / 1024 * len(links))])) for at in range(1024)]
+    return float(np.mean([each for each in found if each is not None] or [0.0]))
+
+
 def nil_odds(kind: int, types: list[int], several: bool, s: UrnSettings) -> float:
     """What a candidate's title and type add to the log odds of NIL."""
     exact = bool(kind & reference.SAME) and not kind & reference.NOTED
@@ -106,7 +122,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     names = sorted(set(lowered))
     first = {lowered[at]: document.strings[at] for at in reversed(order)}
     parents = parents_of([Name.of(first[each]) for each in names], [names.index(lowered[at]) for at in order])
-    typical = typical_chance(urn.knowledge.mentions)
+    typical, typical_ratio = typical_chance(urn.knowledge.mentions), typical_unlinked(urn.knowledge)
     mentions = []
     for token, at in enumerate(order):
         kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
@@ -120,7 +136,9 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         known, several = urn.knowledge.types.shares, " " in first[lowered[at]]
         odds = [nil_odds(kind, [int(each[k]) for each in known], several, s) for k, kind in kinds.items()]
         ratio = chance / typical if symbols[at] >= 0 else 4000.0
-        nil = [s.nil_weight * ratio**s.nil_exponent * float(np.exp(each)) for each in odds]
+        own_ratio = unlinked(urn.knowledge, symbols[at])
+        excess = own_ratio - typical_ratio if own_ratio is not None else 0.0
+        nil = [s.nil_weight * ratio**s.nil_exponent * float(np.exp(s.nil_unlinked * excess + each)) for each in odds]
         span = slice(parents.offsets[token], parents.offsets[token + 1])
         own = [column[span].tolist() for column in parents[1:]]
         mentions.append(

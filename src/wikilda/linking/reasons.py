@@ -103,7 +103,7 @@ class NilReasons:
     new_meaning
         The chance that the string has a meaning which it never had in the wiki: 1 if the wiki never linked it.
     string
-        What that is worth, and the setting `nil_weight`.
+        What that is worth, how often articles have the string without a link, and the setting `nil_weight`.
     title
         The best candidate's title and type: an exact title is evidence against NIL, a part of a title for it.
     document

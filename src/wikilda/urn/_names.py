@@ -1,11 +1,13 @@
 """The distinct names of a document: how the knowledge numbers them, candidates by their words, and the odds of NIL."""
 
+import math
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import offsets_of
+from wikilda._core.arrays import lookup, offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.name_index import name_index
@@ -13,7 +15,7 @@ from wikilda.knowledge.types import TYPES, Types
 from wikilda.model.model import Parameters
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
-from wikilda.text.tokens import Strings, as_bytes
+from wikilda.text.tokens import Strings, as_bytes, word_hash
 from wikilda.urn._backoff import Titles, back_off, variant_of
 from wikilda.urn._candidates import Candidates, Extra
 from wikilda.urn._coreference import Name, Parents, parents_of
@@ -29,6 +31,8 @@ _NIL_FULL = -4.0  # in place of the first for a title of several words: chosen, 
 _NIL_TYPES = {"person": -1.7, "organisation": -0.75}
 NEVER_LINKED = 4000.0  # the chance of a new meaning, to what is typical, of a string that the wiki never linked
 _SAMPLED = 1 << 20  # strings by which the typical chance of a new meaning is judged
+_SAMPLED_LINKS = 1024  # links by which it is judged how often articles have a word for each link
+_REMEMBERED = 1 << 16  # strings of which that is remembered
 _INHERITED = 4  # candidates that a name has from each of its parents
 _NO_ROW: Row = (np.empty(0, np.uint32), np.empty(0, np.float64))
 
@@ -119,6 +123,42 @@ def _sum_up(rows: list[Row]) -> Row:
     largest = np.zeros(len(distinct), np.float64)
     np.maximum.at(largest, places, priors)
     return distinct, largest
+
+
+class UnlinkedWords:
+    """How much more often than a typical string one of one word is in articles, for a link of it."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+        self._log_ratio = lru_cache(_REMEMBERED)(self._compute)
+
+    def excess(self, symbols: Numbers) -> NDArray[np.float64]:
+        """By distinct string, as a logarithm; 0 for a string that is not one word, or that the wiki never linked."""
+        found = [self._log_ratio(symbol) for symbol in symbols.tolist()]
+        return np.array([each - self._typical if each is not None else 0.0 for each in found], np.float64)
+
+    @cached_property
+    def _typical(self) -> float:
+        """The mean over the links of the wiki, or of an even sample of them."""
+        ends = np.cumsum(self._knowledge.linked, dtype=np.int64)
+        if not len(ends) or not ends[-1]:
+            return 0.0
+        links = (np.arange(_SAMPLED_LINKS) + 0.5) / _SAMPLED_LINKS * ends[-1]
+        symbols, times = np.unique(np.searchsorted(ends, links), return_counts=True)
+        ratios = [self._compute(symbol) for symbol in symbols.tolist()]
+        some = np.array([ratio is not None for ratio in ratios], np.bool_)
+        logs = np.array([ratio for ratio in ratios if ratio is not None], np.float64)
+        return float(logs @ times[some] / max(times[some].sum(), 1))
+
+    def _compute(self, symbol: int) -> float | None:
+        if symbol < 0:
+            return None
+        known = self._knowledge
+        key = word_hash(known.mention_strings[symbol])  # 0 if it is not one word
+        word = int(lookup(known.word_table, np.uint64(key))) if key else -1
+        return (
+            math.log((1 + int(known.word_frequencies[word])) / (1 + int(known.linked[symbol]))) if word >= 0 else None
+        )
 
 
 def nil_titles(kinds: NDArray[np.uint8], several: NDArray[np.bool_]) -> NDArray[np.float64]:

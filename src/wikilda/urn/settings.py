@@ -32,14 +32,17 @@ class UrnSettings(Settings):
     pair_weight: float = setting(
         0.03, "support by a topic that texts have together with it, if the model was trained on texts", minimum=0
     )
-    posterior_exponent: float = setting(2.5, "exponent of the posterior, for calibration", above=0)
+    posterior_exponent: float = setting(3.0, "exponent of the posterior, for calibration", above=0)
     backoff_share: float = setting(
         0.001, "share of P(k|v) for candidates by the words of their titles (0: none)", minimum=0, maximum=1
     )
     backoff_candidates: int = setting(8, "candidates of a string by the words of their titles", minimum=1)
     coreference_weight: float = setting(1.0, "support by a longer name that a mention is short for", minimum=0)
     nil_weight: float = setting(0.5, "weight of NIL for a typical string of the wiki (0: no NIL)", minimum=0)
-    nil_exponent: float = setting(0.55, "how much the string's own chance of a new meaning counts for NIL", minimum=0)
+    nil_exponent: float = setting(0.5, "how much the string's own chance of a new meaning counts for NIL", minimum=0)
+    nil_unlinked: float = setting(
+        0.45, "how much it counts for NIL that articles have a word more often than its links explain", minimum=0
+    )
     nil_title: float = setting(1.0, "how much the title and the type of the best candidate count for NIL", minimum=0)
     nil_level: float = setting(0.5, "how much the fit of the other mentions counts for NIL", minimum=0)
     neighbour_overlap: float = setting(0.05, "expected cosine of the words of two linked topics", above=0)

@@ -25,6 +25,7 @@ from wikilda.urn._names import (
     NEVER_LINKED,
     NameCandidates,
     Related,
+    UnlinkedWords,
     more_candidates,
     new_meaning,
     nil_titles,
@@ -43,7 +44,7 @@ from wikilda.urn.settings import UrnSettings
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
-_LEARNED = 0.85  # of the posterior's exponent where topics that texts have together make the urn surer by itself
+_LEARNED = 0.7  # of the posterior's exponent where topics that texts have together make the urn surer by itself
 _TITLES = 1 << 16  # that are kept folded
 _BREAKS = re.compile(r"[^\w-]+")
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
@@ -84,6 +85,7 @@ class Part:
     nil_shares: NDArray[np.float64]  # the posterior of NIL before it was sharpened
     levels: NDArray[np.float64]  # by mention: how well the others fit, which NIL is compared with
     new_meanings: NDArray[np.float64]  # by distinct string: the chance of a meaning that it never had
+    nil_strings: NDArray[np.float64]  # by distinct string: the weight of NIL, before titles count
 
     @cached_property
     def related(self) -> Matrix:
@@ -162,6 +164,7 @@ class Urn:
             s.coreference_weight, s.nil_level, s.tolerance,
         )  # fmt: skip
         self._names = NameCandidates(knowledge, model.mentions, s.backoff_candidates if s.backoff_share > 0 else 0)
+        self._unlinked = UnlinkedWords(knowledge)
         self._local: Any = threading.local()
         self.folded_title = lru_cache(_TITLES)(self._folded_title)
 
@@ -259,6 +262,7 @@ class Urn:
         if entities:
             found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
             new = entities.new_meaning(names, new)
+        nil_strings = self._nil_strings(symbols, new)
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         kinds = self._kinds(names, data, found, entities)
@@ -267,7 +271,7 @@ class Urn:
             found,
             logs,
             base,
-            self._nil(names, kinds, found, new),
+            self._nil(names, kinds, found, nil_strings),
             rows.ravel(),
             places[chosen],
             related_strings.parents,
@@ -279,11 +283,11 @@ class Urn:
         posterior, unknown = _sharp(drawn, tokens.offsets, self.exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
-            contexts, near, related, words, counts, drawn.nil, drawn.level, new,
+            contexts, near, related, words, counts, drawn.nil, drawn.level, new, nil_strings,
         )  # fmt: skip
 
     def _nil(
-        self, names: list[str], kinds: NDArray[np.uint8], found: Candidates, new: NDArray[np.float64]
+        self, names: list[str], kinds: NDArray[np.uint8], found: Candidates, strings: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The weight of NIL against each candidate of each distinct string."""
         lengths = np.diff(found.offsets)
@@ -292,7 +296,7 @@ class Urn:
         by_type = np.zeros(len(found.topics), np.float64)
         by_type[known] = nil_types(self.knowledge.types, found.topics[known])
         nil = np.exp(self.settings.nil_title * (nil_titles(kinds, several) + by_type[found.numbers]))
-        return nil * np.repeat(self.nil_weights(new), lengths)
+        return nil * np.repeat(strings, lengths)
 
     def _related(self, topics: NDArray[np.uint32], near: Neighbours, own: Taught | None) -> Relations:
         """How topics are related, by links and by what the model has learned from other documents."""
@@ -321,11 +325,16 @@ class Urn:
         found = word_parts(part.words, part.counts, self.words, part.topics, part.neighbours, topics, overlap)
         return self.settings.word_weight * found
 
-    def nil_weights(self, new: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weight of NIL by the chance of a new meaning, relative to what is typical of the wiki."""
-        ratio = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED)
-        weights: NDArray[np.float64] = self.settings.nil_weight * ratio**self.settings.nil_exponent
-        return weights
+    def _nil_strings(self, symbols: NDArray[np.int64], new: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of NIL by the chance of a new meaning and by how often articles have the string without a link.
+
+        Both are relative to what is typical of the wiki.
+        """
+        s = self.settings
+        weights: NDArray[np.float64] = np.where(new < 1.0, new / self._typical_new, NEVER_LINKED) ** s.nil_exponent
+        if s.nil_unlinked > 0:
+            weights *= np.exp(s.nil_unlinked * self._unlinked.excess(symbols))
+        return s.nil_weight * weights
 
     @cached_property
     def _typical_new(self) -> float:

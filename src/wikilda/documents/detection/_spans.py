@@ -25,6 +25,7 @@ from wikilda.text.characters import Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
 _SMALL = 2  # letters of a small word inside of a name
+_LONGEST = 10  # words of a name that the dictionary lacks: more are a list, or one name again and again
 
 
 class Dictionary(NamedTuple):
@@ -171,15 +172,15 @@ def _name_end(
 ) -> int:  # fmt: skip
     """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
 
-    No capitalised word stands before it or after it. A sentence's first word belongs to it only if there is evidence
-    that it is a name; lines of capitals have no such names.
+    No capitalised word stands before it or after it, and it is not longer than names are. A sentence's first word
+    belongs to it only if there is evidence that it is a name; lines of capitals have no such names.
     """
     if not _begins_name(hashes, shapes, start, known, limits):
         return start
     if start > 0 and _begins_name(hashes, shapes, start - 1, known, limits):
         return start
     end, words = start + 1, 1
-    while end < count and hashes[end] != BREAK:
+    while end < count and hashes[end] != BREAK and words <= _LONGEST:
         if _is_name_word(shapes[end]) and not shapes[end] & FIRST:
             words += 1
             end += 1
@@ -187,7 +188,7 @@ def _name_end(
             end += 1
         else:
             break
-    return end if words > 1 else start
+    return end if 1 < words <= _LONGEST else start
 
 
 @inner

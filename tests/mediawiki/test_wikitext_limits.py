@@ -26,9 +26,9 @@ def _compiled() -> None:
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_long_page_of_one_piece_takes_linear_time(unit: str) -> None:
     wikitext = unit * (MILLION // len(unit.encode()))
-    started = time.perf_counter()
+    started = time.thread_time()
     page = read(wikitext)
-    assert time.perf_counter() - started < SECONDS
+    assert time.thread_time() - started < SECONDS
     assert len(page.text) <= len(wikitext)
 
 

@@ -1,9 +1,11 @@
 """A model that is replaced while it is served: answers are wholly of the old one or wholly of the new one."""
 
+import gc
 import shutil
 import signal
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,11 @@ import pytest
 from tests.server.serving import Served, process, serving, wait_until_ready
 from tests.wikis import FILLER, page, write_dump
 from wikilda.knowledge import BuildSettings, build_from_dump
+from wikilda.linking import Linker
 from wikilda.model import create_model
+from wikilda.server.metrics import Metrics
+from wikilda.server.service import Service
+from wikilda.server.settings import ServerSettings
 
 TEXT = "Croft bowled for England."
 ASKED = (
@@ -111,6 +117,18 @@ def test_no_request_is_lost_while_models_change(running: Served, pair: Path) -> 
         each.join()
     assert {status for status, _ in seen} == {200}
     assert {titles for _, titles in seen} == {frozenset({f"Croft {name}"}) for name in ("One", "Two", "Three")}
+
+
+def test_full_collections_leave_the_model_alone_and_an_old_one_is_let_go(pair: Path) -> None:
+    service = Service(lambda: Linker.open(pair), ServerSettings(), Metrics())
+    service._warm()
+    assert gc.get_freeze_count() > 0
+    old = weakref.ref(service.linker)
+    service.reload()
+    gc.collect()
+    assert old() is None
+    service.stop()
+    assert gc.get_freeze_count() == 0
 
 
 def test_who_may_reload(pair: Path) -> None:

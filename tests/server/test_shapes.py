@@ -159,7 +159,7 @@ def test_spotlights_filters(client: httpx.Client) -> None:
     assert people
     assert offsets(confidence=0, types="DBpedia:Person") == people
     assert offsets(confidence=0, types="person", policy="blacklist") == others
-    for more in ({"types": "DBpedia:Persona"}, {"confidence": "x"}, {"sparql": "select"}):
+    for more in ({"types": "DBpedia:Persona"}, {"confidence": "x"}, {"support": ""}, {"sparql": "select"}):
         assert client.post("/annotate", data={"text": CROFT, **more}).status_code == 422
 
 

@@ -131,7 +131,7 @@ class Fields:
 
     def number(self, name: str, default: float) -> float:
         """A number from 0 on."""
-        given = self.get(name) or str(default)
+        given = self.get(name, str(default))
         try:
             value = float(given)
         except ValueError:

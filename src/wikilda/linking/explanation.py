@@ -122,7 +122,7 @@ class _PartOf:
 
     def __init__(self, linker: Linker, urn: Urn, part: Part, document: EncodedDocument) -> None:
         self.linker, self.urn, self.part, self.document = linker, urn, part, document
-        self.graph, self.sharpen = Company(part, urn.rules), urn.settings.posterior_exponent
+        self.graph, self.sharpen = Company(part, urn.rules), urn.exponent
         self._words: dict[int, NDArray[np.float32]] = {}
         self._top: dict[tuple[int, int], list[Word]] = {}
 

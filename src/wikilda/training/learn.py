@@ -1,11 +1,11 @@
 """The M-step of the urn: the next model from what all documents have taught.
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
-    λ̂_vk = λ̂⁰_vk + S_vk       with λ̂⁰ the model that training began with: it is the prior
+    λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|
     n_kl = n⁰_kl + S_kl        in how many texts two topics were together
 
-λ̂ is counted by the posterior, the urn's base measure by its own share of that.
+λ̂ is counted by the posterior, the urn's base measure, λ̂⁰_vk + S_vk, by its own share of that.
 
 So corpora add up: what a model has learned from one is the prior for the next.
 """
@@ -30,6 +30,7 @@ from wikilda.urn.context_evidence import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
+_SEEN = 5.0  # of λ̂: methods without other evidence need more of texts like those to be linked, and less of the wiki
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 
@@ -105,11 +106,10 @@ def next_model(
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
     seen = _worth_keeping(counts[MENTIONS], first.mentions, new_mentions * UNIT)
-    blend = Blend(prior_weight, 1.0 / UNIT, 0.0)
-    mentions = join(first.mentions, [seen], blend, scratch / MENTIONS)
+    mentions = join(first.mentions, [seen], Blend(prior_weight, _SEEN / UNIT, 0.0), scratch / MENTIONS)
     made = Parameters(mentions.offsets, np.load(mentions.topics, mmap_mode="r"), np.empty(0, np.float32))
     own = _worth_keeping(counts[BASE], made, np.inf)
-    base = join(first.base, [own], blend, scratch / BASE)
+    base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
     together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
     with first.derive(target, overwrite=True) as writer:

@@ -33,6 +33,7 @@ NEVER_LINKED = 4000.0  # the chance of a new meaning, to what is typical, of a s
 _SAMPLED = 1 << 20  # strings by which the typical chance of a new meaning is judged
 _SAMPLED_LINKS = 1024  # links by which it is judged how often articles have a word for each link
 _REMEMBERED = 1 << 16  # strings of which that is remembered
+_MOST_EXCESS = 1.2  # as a logarithm: counts that come from several sources have ratios that say nothing
 _INHERITED = 4  # candidates that a name has from each of its parents
 _NO_ROW: Row = (np.empty(0, np.uint32), np.empty(0, np.float64))
 
@@ -135,7 +136,8 @@ class UnlinkedWords:
     def excess(self, symbols: Numbers) -> NDArray[np.float64]:
         """By distinct string, as a logarithm; 0 for a string that is not one word, or that the wiki never linked."""
         found = [self._log_ratio(symbol) for symbol in symbols.tolist()]
-        return np.array([each - self._typical if each is not None else 0.0 for each in found], np.float64)
+        excess = np.array([each - self._typical if each is not None else 0.0 for each in found], np.float64)
+        return np.clip(excess, -_MOST_EXCESS, _MOST_EXCESS)
 
     @cached_property
     def _typical(self) -> float:

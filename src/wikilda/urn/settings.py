@@ -30,7 +30,7 @@ class UrnSettings(Settings):
         0.3, "weight of the context of a mention, if the model was trained on texts", minimum=0
     )
     pair_weight: float = setting(
-        0.015, "support by a topic that texts have together with it, if the model was trained on texts", minimum=0
+        0.03, "support by a topic that texts have together with it, if the model was trained on texts", minimum=0
     )
     posterior_exponent: float = setting(3.0, "exponent of the posterior, for calibration", above=0)
     backoff_share: float = setting(

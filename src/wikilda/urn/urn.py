@@ -44,6 +44,7 @@ from wikilda.urn.settings import UrnSettings
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _DEFAULT = UrnSettings()
+_LEARNED = 0.7  # of the posterior's exponent where topics that texts have together make the urn surer by itself
 _TITLES = 1 << 16  # that are kept folded
 _BREAKS = re.compile(r"[^\w-]+")
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
@@ -157,6 +158,7 @@ class Urn:
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
         self.pairs = model.pairs if s.pair_weight > 0 else None
+        self.exponent = s.posterior_exponent * (_LEARNED if self.pairs is not None else 1.0)
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
             s.coreference_weight, s.nil_level, s.tolerance,
@@ -278,7 +280,7 @@ class Urn:
         tokens = tokens._replace(weights=np.exp(tokens.weights + contexts))
         related = self._related(found.topics, near, own)
         drawn = gibbs(tokens, related, self.rules, np.array([stream], np.uint64))
-        posterior, unknown = _sharp(drawn, tokens.offsets, s.posterior_exponent)
+        posterior, unknown = _sharp(drawn, tokens.offsets, self.exponent)
         return Part(
             chosen, found.topics, tokens, posterior, unknown, drawn.shares, drawn.from_base, rows.ravel(), found, logs,
             contexts, near, related, words, counts, drawn.nil, drawn.level, new, nil_strings,

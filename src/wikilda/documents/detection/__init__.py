@@ -1,7 +1,7 @@
 """Finding mentions in raw text: one interface, several detectors."""
 
 from wikilda._core.errors import SettingsError
-from wikilda.documents.detection._dictionary import DictionaryDetector
+from wikilda.documents.detection._dictionary import DictionaryDetector, JoinedDetector
 from wikilda.documents.detection.base import Detector, DetectorSettings
 from wikilda.documents.detection.spacy import MODEL, SpacyDetector
 from wikilda.knowledge import Knowledge
@@ -11,13 +11,21 @@ DEFAULT = DetectorSettings()
 
 
 def choose_detector(name: str, knowledge: Knowledge, settings: DetectorSettings = DEFAULT) -> Detector:
-    """The detector of a name: `dictionary`, `spacy`, or `spacy:MODEL`."""
+    """The detector of a name: `dictionary`, or with spaCy's names besides `spacy` or `spacy:MODEL`."""
     kind, _, model = name.partition(":")
     if kind == "dictionary" and not model:
         return DictionaryDetector(knowledge, settings)
     if kind == "spacy":
-        return SpacyDetector(model or MODEL)
+        return JoinedDetector(DictionaryDetector(knowledge, settings), SpacyDetector(model or MODEL))
     raise SettingsError(f"there is no detector {name!r}: choose dictionary, spacy, or spacy:MODEL.")
 
 
-__all__ = ["Detector", "DetectorSettings", "DictionaryDetector", "SpacyDetector", "Spans", "choose_detector"]
+__all__ = [
+    "Detector",
+    "DetectorSettings",
+    "DictionaryDetector",
+    "JoinedDetector",
+    "SpacyDetector",
+    "Spans",
+    "choose_detector",
+]

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from wikilda.documents.detection._spans import ALL_PARTS, NO_PARTS, PARTS_OF_UNCERTAIN, Dictionary, Limits, find_spans
-from wikilda.documents.detection.base import NEVER, DetectorSettings
+from wikilda.documents.detection.base import NEVER, Detector, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -44,6 +44,66 @@ class DictionaryDetector:
     def _find(self, tokens: Tokens, parts: int) -> Spans:
         spans = find_spans(tokens, characters(), self._known, self._limits, parts)
         return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
+
+
+class JoinedDetector:
+    """Proposes the names of the dictionary and those of another detector; what they mean decides which are mentions.
+
+    Without an urn that decides, the longest of those that overlap are mentions.
+    """
+
+    def __init__(self, dictionary: DictionaryDetector, other: Detector) -> None:
+        self.dictionary, self.other = dictionary, other
+
+    def detect(self, text: str) -> Spans:
+        """The spans of the mentions in characters, sorted, none overlapping another."""
+        return self.detect_tokens(tokens_of(text))
+
+    def detect_tokens(self, tokens: Tokens) -> Spans:
+        """The same, for a text that is tokenised."""
+        found: Spans = []
+        for span in join(self.dictionary.detect_tokens(tokens), self._others(tokens)):
+            if not found or span[0] >= found[-1][1]:
+                found.append(span)
+        return found
+
+    def propose_tokens(self, tokens: Tokens, *, nested: bool) -> Spans:
+        """The same with parts of mentions, each after the mention that it is in."""
+        return join(self.dictionary.propose_tokens(tokens, nested=nested), self._others(tokens))
+
+    def _others(self, tokens: Tokens) -> Spans:
+        return self.other.detect(tokens.text.tobytes().decode())
+
+
+def join(spans: Spans, others: Spans) -> Spans:
+    """Two sets of spans as one: names that do not overlap, each followed by parts of it that do not overlap.
+
+    Of spans that cross, the longer stays.
+    """
+    found: Spans = []
+    cluster: Spans = []
+    end = 0
+    for span in sorted({*spans, *others}):
+        if cluster and span[0] >= end:
+            found += _arranged(cluster)
+            cluster = []
+        cluster.append(span)
+        end = max(end, span[1]) if len(cluster) > 1 else span[1]
+    return found + _arranged(cluster)
+
+
+def _arranged(cluster: Spans) -> Spans:
+    """Names and parts of a run of spans that overlap."""
+    names: Spans = []
+    parts: Spans = []
+    for start, end in sorted(cluster, key=lambda span: (span[0] - span[1], span)):
+        over = [each for each in names if each[0] < end and start < each[1]]
+        inside = len(over) == 1 and over[0][0] <= start and end <= over[0][1]
+        if not over:
+            names.append((start, end))
+        elif inside and not any(each[0] < end and start < each[1] for each in parts):
+            parts.append((start, end))
+    return sorted([*names, *parts], key=lambda span: (span[0], -span[1]))
 
 
 def _average_odds(knowledge: Knowledge) -> float:

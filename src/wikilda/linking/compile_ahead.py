@@ -1,7 +1,7 @@
 """The first command after installation compiles kernels: a second process compiles half of them at the same time.
 
-It links a text whose mentions are given, without candidates by words: that leaves detection and those, which come
-first, to the command itself. The rest the command finds in the cache.
+It links without the evidence that comes first (words, titles, candidates by words), so that it compiles what comes last
+(sweeps, topics) while the command itself compiles the rest; the command finds those in the cache.
 """
 
 import atexit
@@ -33,8 +33,9 @@ def main(model: str) -> None:
     from wikilda.linking import Document, Linker
     from wikilda.urn import UrnSettings
 
-    linker = Linker.open(model, settings=UrnSettings(backoff_share=0))
-    linker.link(Document("Croft of England", [(0, 5), (9, 16)]))
+    bare = UrnSettings(backoff_share=0, word_weight=0, acronym_bonus=0, title_mismatch_penalty=0, nil_title=0)
+    linker = Linker.open(model, settings=bare)
+    linker.link(Document("Croft of England", [(0, 5)]), topics=5)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,8 @@ class NameCandidates:
 
 def related_names(strings: list[str], data: Strings, rows: Numbers, places: Numbers) -> Related:
     """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
-    parents = parents_of(Name.all_of(strings, data), rows.tolist(), places.tolist())
+    names = Name.all_of(strings, data) if len(strings) > 1 else []  # one name is short for no other
+    parents = parents_of(names, rows.tolist(), places.tolist())
     of_strings: dict[int, set[int]] = {}
     if not len(parents.tokens):
         return Related(parents, of_strings)

@@ -353,6 +353,8 @@ class Urn:
         self, words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates, near: Neighbours
     ) -> NDArray[np.float64]:
         overlap = self.settings.neighbour_overlap
+        if self.settings.word_weight == 0:
+            return np.zeros(len(found.topics), np.float64)
         return word_evidence(words, counts, self.words, found.topics, near, overlap, self.scratch())
 
     def scratch(self) -> Scratch:
@@ -391,7 +393,9 @@ class Urn:
         self, names: list[str], data: Strings, found: Candidates, entities: OwnEntities | None
     ) -> NDArray[np.uint8]:
         """What titles say of strings; an own entity has the string as a name, or is not compared."""
-        topics = found.topics[found.numbers]
+        topics, s = found.topics[found.numbers], self.settings
+        if s.acronym_bonus == s.title_mismatch_penalty == s.nil_title == 0:
+            return np.zeros(len(topics), np.uint8)
         kinds = name_kinds(data, found.offsets, topics, self.knowledge.titles)
         if entities is not None:
             exact = np.array([SAME if entities.match(name).exact else 0 for name in names], np.uint8)

@@ -41,9 +41,7 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
 
     `nil` are mentions that mean nothing that is known.
     """
-    words, counts = np.unique(numbers(document.words), return_counts=True)
-    known = words >= 0
-    words, often = words[known], 1.0 + np.log(counts[known])
+    words, often = _words_of(document)
     linked, mentioned = _linked(drawn, nil, urn.model.topics)
     related = _related(urn, document.text, linked, mentioned, words, often)
     topics = np.union1d(linked, related).astype(np.uint32)
@@ -65,8 +63,7 @@ def broad_topics(urn: Urn, document: EncodedDocument, topics: Ranking, most: int
     Two texts on one subject name other things, and share few linked topics. They share words, and so topics that these
     go with: those have two thirds of the shares, by their cosines with the text.
     """
-    words, counts = np.unique(numbers(document.words), return_counts=True)
-    words, often = words[words >= 0], 1.0 + np.log(counts[words >= 0])
+    words, often = _words_of(document)
     pages = _topics_of(words, urn.model.words)
     scores = word_scores(words, often, urn.words, pages, urn.scratch())
     best = np.lexsort((pages, -scores))[:most]
@@ -75,6 +72,13 @@ def broad_topics(urn: Urn, document: EncodedDocument, topics: Ranking, most: int
     shares = np.bincount(places.ravel(), np.concatenate(parts), len(both)).astype(np.float64)
     order = np.lexsort((both, -shares))
     return both[order], _normalised(shares[order])
+
+
+def _words_of(document: EncodedDocument) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The distinct words that the wiki has, and 1 plus the logarithm of how often each occurs."""
+    words, counts = np.unique(numbers(document.words), return_counts=True)
+    known = words >= 0
+    return words[known], 1.0 + np.log(counts[known])
 
 
 def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:

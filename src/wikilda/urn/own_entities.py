@@ -160,8 +160,11 @@ class OwnEntities:
 
     def new_meaning(self, names: Sequence[str], chances: NDArray[np.float64]) -> NDArray[np.float64]:
         """The probability by distinct string that it has a new meaning: names are known to mean something."""
-        known = np.array([each.exact for each in self._matches(names)], np.bool_)
-        return np.where(known, np.minimum(chances, 1.0 / (0.5 + _AS_LINKED)), chances)
+        return np.where(self.named(names), np.minimum(chances, 1.0 / (0.5 + _AS_LINKED)), chances)
+
+    def named(self, names: Sequence[str]) -> NDArray[np.bool_]:
+        """Which strings are names of entities."""
+        return np.array([each.exact for each in self._matches(names)], np.bool_)
 
     def _fit(
         self, entity: OwnEntity, words: NDArray[np.int64], counts: NDArray[np.int64], usual: float, overlap: float

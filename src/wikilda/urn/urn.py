@@ -36,10 +36,11 @@ from wikilda.urn._names import (
 from wikilda.urn._relatedness import Matrix, Neighbours, Relations, neighbours_of, relations, rows_of
 from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, name_kinds
 from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence, word_parts
-from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
+from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -158,6 +159,8 @@ class Urn:
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
         self.pairs = model.pairs if s.pair_weight > 0 else None
+        self.nil = model.nil if s.nil_learned > 0 else None
+        self._nil_share = self.nil.share if self.nil else 0.5
         self.exponent = s.posterior_exponent * (_LEARNED if self.pairs is not None else 1.0)
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
@@ -259,10 +262,12 @@ class Urn:
         near = neighbours_of(self.knowledge.graph, found.topics, s.max_neighbours)
         evidence = self._evidence(words, counts, found, near)
         new = new_meaning(symbols, self.knowledge.mentions.offsets, self.knowledge.mentions.counts)
+        learned_nil = self._nil_learned(symbols, mentions, own)
         if entities:
             found, near, evidence = entities.join(names, words, counts, found, near, evidence, s)
             new = entities.new_meaning(names, new)
-        nil_strings = self._nil_strings(symbols, new)
+            learned_nil[entities.named(names)] = 1.0  # texts may have meant just these entities
+        nil_strings = self._nil_strings(symbols, new) * learned_nil
         log_priors = np.log(np.maximum(found.priors, 1e-300))
         prior, base = s.prior_exponent * log_priors, s.base_weight * np.exp((1.0 - s.prior_exponent) * log_priors)
         kinds = self._kinds(names, data, found, entities)
@@ -335,6 +340,16 @@ class Urn:
         if s.nil_unlinked > 0:
             weights *= np.exp(s.nil_unlinked * self._unlinked.excess(symbols))
         return s.nil_weight * weights
+
+    def _nil_learned(
+        self, symbols: NDArray[np.int64], mentions: NDArray[np.int64], own: Taught | None
+    ) -> NDArray[np.float64]:
+        """What the weight of NIL is multiplied by, given what other texts have taught about strings."""
+        if self.nil is None:
+            return np.ones(len(symbols), np.float64)
+        mine = nil_counts(mentions, own) if own is not None else None
+        gained = self.settings.nil_learned * nil_evidence(symbols, self.nil, self._nil_share, mine)
+        return np.where(symbols >= 0, np.exp(gained), 1.0)
 
     @cached_property
     def _typical_new(self) -> float:

@@ -452,7 +452,7 @@ def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, s
         values[0] -= 2.0
     own = Taught(np.array([0, 1]), topics[:1], np.array([UNIT], np.uint32), np.array([2 * UNIT], np.uint32))
     assert new.priors.tolist() != pytest.approx(old.priors.tolist())
-    leave_out(new, totals, np.array([0]), own.offsets, own.topics, own.base / UNIT)
+    leave_out(new, totals, symbols, symbols[:1], own.offsets, own.topics, own.base / UNIT)
     assert new.priors.tolist() == pytest.approx(old.priors.tolist())
 
 

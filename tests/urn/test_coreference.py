@@ -125,7 +125,7 @@ def test_candidates_by_the_words_of_titles(model: Model, string: str, title: str
     titles = Strings(knowledge.titles.data, knowledge.titles.offsets)
     assert index
     found = back_off(
-        names(strings), Strings.of(strings), np.zeros(2, np.bool_), 8, index, titles, model.mentions, characters(),
+        names(strings), Strings.of(strings), np.full(2, -1), 8, index, titles, model.mentions, characters(),
         folds(),
     )  # fmt: skip
     topics, priors = found.topics[found.offsets[1] :], found.priors[found.offsets[1] :]

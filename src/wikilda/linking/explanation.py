@@ -190,7 +190,7 @@ class _PartOf:
         span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
         at = span.start + int(np.flatnonzero(part.mentions.numbers[span] == best)[0])
         weight = max(float(part.mentions.weights[at]) * self._content(token, best).total, 1e-300)
-        new, string = (float(each[part.rows[token]]) for each in (part.found.new_meanings, part.nil_strings))
+        new, string = (float(each[part.rows[token]]) for each in (part.named.new_meanings, part.nil_strings))
         return NilReasons(
             new_meaning=new,
             string=float(np.log(string * rules.base)),

@@ -40,15 +40,15 @@ class Scratch(NamedTuple):
 
 @njit
 def back_off(
-    names: Names, strings: Strings, known: NDArray[np.bool_], most: Whole, index: NameIndex, titles: Strings,
+    names: Names, strings: Strings, symbols: NDArray[np.int64], most: Whole, index: NameIndex, titles: Strings,
     rows: Parameters, table: Characters, fold: Folds,
 ) -> Rows:  # fmt: skip
     """Topics that strings may mean by the words of their titles, sorted, and P(k|v); `most` of each.
 
-    P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a `known`
-    string only titles that have all of its words count.
+    P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a
+    string that the wiki links (its symbol is not below 0) only titles that have all of its words count.
     """
-    count = len(known)
+    count = len(symbols)
     offsets = np.zeros(count + 1, np.int64)
     topics, priors = np.empty(count * most, np.uint32), np.empty(count * most, np.float64)
     found = Scratch(
@@ -58,7 +58,7 @@ def back_off(
         found.size[0], found.strength[0] = 0, 0.0
         words = names.words[names.offsets[row] : names.offsets[row + 1]]
         string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
-        _look(found, words, string, known[row], index, titles, rows, table, fold)
+        _look(found, words, string, symbols[row] >= 0, index, titles, rows, table, fold)
         offsets[row + 1] = _best(found, most, topics, priors, offsets[row])
     return Rows(offsets, topics[: offsets[count]], priors[: offsets[count]])
 

@@ -34,25 +34,25 @@ class Candidates(NamedTuple):
 
 @njit
 def leave_out(
-    found: Rows, totals: NDArray[np.float64], rows: NDArray[np.int64], own: NDArray[np.int64],
-    topics: NDArray[np.uint32], counts: NDArray[np.float64],
+    found: Rows, totals: NDArray[np.float64], symbols: NDArray[np.int64], mentions: NDArray[np.int64],
+    own: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Take from P(k|v) what a document itself has added to λ̂: `counts` of `topics`, of mention i from own[i] on.
 
-    `rows` has the string of each mention, as a row of `found`, or −1; `totals` are the sums of λ̂.
+    `symbols` and `totals` are those of the rows of `found`, `mentions` the symbols of all mentions of the document.
     """
     offsets, values = found.offsets, found.priors
     left = totals.copy()
     for row in range(len(totals)):
         for at in range(offsets[row], offsets[row + 1]):
             values[at] *= totals[row]
-    for mention in range(len(rows)):
-        row = rows[mention]
-        for entry in range(own[mention], own[mention + 1]) if row >= 0 else range(0):
-            for at in range(offsets[row], offsets[row + 1]):
-                if found.topics[at] == topics[entry]:
-                    values[at] = max(values[at] - counts[entry], 0.0)
-                    left[row] -= counts[entry]
+    for mention in range(len(mentions)):
+        for row in range(len(symbols)) if own[mention + 1] > own[mention] else range(0):
+            for at in range(offsets[row], offsets[row + 1]) if symbols[row] == mentions[mention] else range(0):
+                for entry in range(own[mention], own[mention + 1]):
+                    if found.topics[at] == topics[entry]:
+                        values[at] = max(values[at] - counts[entry], 0.0)
+                        left[row] -= counts[entry]
     for row in range(len(totals)):
         for at in range(offsets[row], offsets[row + 1]):
             values[at] /= max(left[row], 1e-300)
@@ -80,7 +80,7 @@ def merged(first: Rows, second: Rows, share: Real) -> Rows:
     return Rows(ends, found[:size], priors[:size])
 
 
-@inner
+@njit
 def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
     """Strings may also mean what others of the document clearly mean, with a small prior; `rows` are the mentions'."""
     best = np.full(len(found.offsets) - 1, np.int32(-1))

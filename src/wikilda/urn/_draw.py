@@ -71,8 +71,8 @@ class Drawing(NamedTuple):
 
 @njit
 def draw(
-    tables: TitleTables, weights: Weights, rules: Rules, names: Strings, found: Candidates, evidence: Vector,
-    near: Neighbours, gains: Gains, nil: Vector, exact: Kinds, parents: Parents, rows: Numbers, places: Numbers,
+    tables: TitleTables, weights: Weights, rules: Rules, names: Strings, rows: Numbers, places: Numbers,
+    parents: Parents, found: Candidates, evidence: Vector, near: Neighbours, gains: Gains, nil: Vector, exact: Kinds,
     contexts: Vector, stream: Stream,
 ) -> Drawing:  # fmt: skip
     """Draw mentions.

@@ -1,6 +1,8 @@
-"""The first pass over the mentions of a document: what each may mean, and how well the document's words go with it.
+"""The first passes over the mentions of a document: what each may mean, and how well the document's words go with it.
 
-It runs without the interpreter's lock from the mentions' strings to the evidence; `wikilda.urn._draw` is the second.
+They run without the interpreter's lock: from the mentions' strings to their names (`read_names`), to candidates by the
+words of titles (`wikilda.urn._backoff`), to the evidence of words (`find`). `wikilda.urn._draw` is the last pass. They
+are several so that two processes can compile them.
 """
 
 from typing import NamedTuple
@@ -15,108 +17,111 @@ from wikilda.model.model import Parameters
 from wikilda.text.characters import Characters
 from wikilda.text.folding import Folds
 from wikilda.text.tokens import Strings
-from wikilda.urn._backoff import back_off
-from wikilda.urn._candidates import Candidates, gather, leave_out, merged, numbered, order_of, with_new_senses
-from wikilda.urn._coreference import Parents, names_of, parents_of
+from wikilda.urn._candidates import Candidates, Rows, gather, merged, numbered, order_of
+from wikilda.urn._coreference import Names, Parents, names_of, parents_of
 from wikilda.urn._names import LinkCounts, inherited, new_meaning, strings_of, unlinked_ratios
 from wikilda.urn._relatedness import Neighbours, neighbours_of
 from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence
 
 Numbers = NDArray[np.int64]
+Vector = NDArray[np.float64]
 
 _MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(40)
 
 
-class Tables(NamedTuple):
-    """The model and the knowledge, as far as the first pass reads them."""
+class NameTables(NamedTuple):
+    """The model and the knowledge, as far as names are read by them."""
 
     base: Parameters
     links: LinkCounts
-    names: NameIndex
+    index_of_names: NameIndex
     titles: Strings
-    graph: Graph
-    words: WordTable
     characters: Characters
     folds: Folds
 
 
 class Limits(NamedTuple):
-    """Settings, as the first pass takes them."""
+    """Settings, as these passes take them."""
 
     candidates: int
     backoff: int  # candidates by the words of titles; 0: none
     share: float  # of P(k|v) that these have
-    new_sense: float
     neighbours: int
     overlap: float
     words: float
 
 
-class Own(NamedTuple):
-    """What a document has added to λ̂ itself: counts of topics, those of mention i from offsets[i] on; or nothing."""
+class Named(NamedTuple):
+    """Some mentions of a document by their distinct strings."""
 
-    offsets: Numbers
-    topics: NDArray[np.uint32]
-    counts: NDArray[np.float64]
-
-
-NOTHING = Own(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float64))
+    symbols: Numbers  # of the strings, in the order of the text
+    strings: Strings
+    names: Names
+    rows: Numbers  # by mention: its string
+    places: Numbers  # by mention, in tokens
+    parents: Parents
+    meanings: Rows  # of the strings
+    totals: Vector  # by string: the sum of its λ̂
+    new_meanings: Vector  # by string: the chance of a meaning that it never had
+    unlinked: Vector  # by string: how often articles have it for each link of it
 
 
 class Found(NamedTuple):
-    """What some mentions of a document may mean, by distinct string, and what speaks for it."""
+    """What mentions of a document may mean, by distinct string, and what its words say."""
 
-    symbols: Numbers  # of distinct strings, in the order of the text
-    strings: Strings
-    rows: Numbers  # by mention: its string
-    parents: Parents
     candidates: Candidates
     neighbours: Neighbours  # of candidate topics
-    evidence: NDArray[np.float64]  # of the words for them
-    new_meanings: NDArray[np.float64]  # by string: the chance of a meaning that it never had
-    unlinked: NDArray[np.float64]  # by string: how often articles have it for each link of it
+    evidence: Vector  # of the words for them
     words: Numbers  # distinct words of the document
     counts: Numbers
 
 
+_NO, _NONE, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.float64), np.zeros(1, np.int64)
+_NO_TOPICS, _NO_FLAGS, _NO_KEYS = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0, np.uint64)
+NO_MENTIONS = Named(
+    _NO, Strings(np.empty(0, np.uint8), _NO_ROWS), Names(_NO_KEYS, _NO_ROWS, _NO_KEYS, _NO_KEYS, _NO_FLAGS, _NO), _NO,
+    _NO, Parents(_NO_ROWS, _NO, _NONE, _NO_FLAGS), Rows(_NO_ROWS, _NO_TOPICS, _NONE), _NONE, _NONE, _NONE,
+)  # fmt: skip
+NOTHING_FOUND = Found(
+    Candidates(_NO_TOPICS, _NO_ROWS, np.empty(0, np.int32), _NONE, _NONE), Neighbours(_NO_ROWS, _NO_TOPICS), _NONE, _NO,
+    _NO,
+)  # fmt: skip
+
+
 @njit
-def find(
-    tables: Tables, limits: Limits, mentions: Numbers, strings: Strings, places: Numbers, chosen: Numbers,
-    words: Numbers, own: Own, scratch: Scratch,
-) -> Found:  # fmt: skip
-    """What chosen mentions of a document may mean; `mentions`, `strings` and `places` are those of all."""
+def read_names(
+    tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, chosen: Numbers
+) -> Named:
+    """Read chosen mentions of a document; `mentions`, `strings` and `places` are those of all."""
     firsts, rows = _distinct(mentions, chosen)
     symbols, spots = np.empty(len(firsts), np.int64), np.empty(len(chosen), np.int64)
     for row in range(len(firsts)):
         symbols[row] = mentions[firsts[row]]
     for at in range(len(chosen)):
         spots[at] = places[chosen[at]]
-    names = strings_of(strings, firsts)
-    folded = names_of(names, tables.characters, tables.folds)
-    parents = parents_of(folded, rows, spots)
-    found, totals = gather(symbols, tables.base, limits.candidates)
-    if len(own.topics):
-        leave_out(found, totals, _rows_of(mentions, symbols, own), own.offsets, own.topics, own.counts)
-    if limits.backoff > 0:
-        known = np.empty(len(symbols), np.bool_)
-        for row in range(len(symbols)):
-            known[row] = symbols[row] >= 0
-        by_words = back_off(
-            folded, names, known, limits.backoff, tables.names, tables.titles, tables.base, tables.characters,
-            tables.folds,
-        )  # fmt: skip
-        found = merged(found, inherited(found, by_words, parents, rows), limits.share)
-    candidates = numbered(found, totals)
-    if limits.new_sense > 0.0:
-        candidates = with_new_senses(candidates, rows, limits.new_sense)
-    near = neighbours_of(tables.graph, candidates.topics, limits.neighbours)
+    own = strings_of(strings, firsts)
+    names = names_of(own, tables.characters, tables.folds)
+    meanings, totals = gather(symbols, tables.base, most)
+    new = new_meaning(symbols, tables.links.offsets, tables.links.counts)
+    ratios = unlinked_ratios(symbols, tables.links, tables.characters)
+    return Named(symbols, own, names, rows, spots, parents_of(names, rows, spots), meanings, totals, new, ratios)
+
+
+@njit
+def find(
+    named: Named, by_words: Rows, limits: Limits, graph: Graph, table: WordTable, words: Numbers, scratch: Scratch
+) -> Found:
+    """What mentions may mean; `by_words` are candidates by the words of titles, which parents pass on."""
+    found = merged(
+        named.meanings, inherited(named.meanings, by_words, named.parents, named.rows), limits.share
+    )  # fmt: skip
+    candidates = numbered(found, named.totals)
+    near = neighbours_of(graph, candidates.topics, limits.neighbours)
     distinct, counts = _counted(words)
     evidence = np.zeros(len(candidates.topics), np.float64)
     if limits.words > 0.0:
-        evidence = word_evidence(distinct, counts, tables.words, candidates.topics, near, limits.overlap, scratch)
-    new = new_meaning(symbols, tables.links.offsets, tables.links.counts)
-    ratios = unlinked_ratios(symbols, tables.links, tables.characters)
-    return Found(symbols, names, rows, parents, candidates, near, evidence, new, ratios, distinct, counts)
+        evidence = word_evidence(distinct, counts, table, candidates.topics, near, limits.overlap, scratch)
+    return Found(candidates, near, evidence, distinct, counts)
 
 
 @inner
@@ -156,14 +161,3 @@ def _counted(words: Numbers) -> tuple[Numbers, Numbers]:
             count += 1
         counts[count - 1] += 1
     return distinct[:count], counts[:count]
-
-
-@inner
-def _rows_of(mentions: Numbers, symbols: Numbers, own: Own) -> Numbers:
-    """The distinct string of each mention that has added something to λ̂, or −1."""
-    rows = np.full(len(mentions), np.int64(-1))
-    for mention in range(len(mentions)):
-        for row in range(len(symbols)) if own.offsets[mention + 1] > own.offsets[mention] else range(0):
-            if symbols[row] == mentions[mention]:
-                rows[mention] = row
-    return rows

@@ -29,7 +29,7 @@ from wikilda.text.offsets import Spans
 from wikilda.text.tokens import tokens_of
 from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Name, Words, folded
-from wikilda.urn._find import Found
+from wikilda.urn._find import Found, Named
 from wikilda.urn._relatedness import Neighbours
 from wikilda.urn.settings import UrnSettings
 
@@ -133,13 +133,13 @@ class OwnEntities:
         ]
         return _longest_first(named, found)
 
-    def join(self, found: Found, s: UrnSettings) -> tuple[Found, NDArray[np.uint8]]:
+    def join(self, names: Named, found: Found, s: UrnSettings) -> tuple[Named, Found, NDArray[np.uint8]]:
         """What mentions may mean with these entities, which follow the wiki's topics; and which strings are names.
 
         Names are known to mean something: that they mean something new is improbable.
         """
         candidates, near, evidence = found.candidates, found.neighbours, found.evidence
-        named = [self.match(name) for name in found.strings.to_list()]
+        named = [self.match(name) for name in names.strings.to_list()]
         matches = _with_short_forms(named)
         used = sorted({number for each in matches for number in each.entities})
         usual = float(evidence[candidates.numbers] @ candidates.priors / max(candidates.priors.sum(), 1e-300))
@@ -150,13 +150,13 @@ class OwnEntities:
         topics = np.append(candidates.topics, np.array(used, np.uint32) + np.uint32(self.first))
         empty = np.full(len(used), near.offsets[-1])
         known = np.array([each.exact for each in matches], np.bool_)
-        new = np.where(known, np.minimum(found.new_meanings, 1.0 / (0.5 + _AS_LINKED)), found.new_meanings)
-        return found._replace(
+        new = np.where(known, np.minimum(names.new_meanings, 1.0 / (0.5 + _AS_LINKED)), names.new_meanings)
+        joined_found = found._replace(
             candidates=joined._replace(topics=topics),
             neighbours=Neighbours(np.append(near.offsets, empty), near.topics),
             evidence=np.append(evidence, fits),
-            new_meanings=new,
-        ), np.array([each.exact for each in named], np.uint8)
+        )
+        return names._replace(new_meanings=new), joined_found, np.array([each.exact for each in named], np.uint8)
 
     def _fit(
         self, entity: OwnEntity, words: NDArray[np.int64], counts: NDArray[np.int64], usual: float, overlap: float

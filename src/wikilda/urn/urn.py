@@ -21,8 +21,10 @@ from wikilda.model.context_counts import ContextCounts
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
+from wikilda.urn._backoff import back_off
+from wikilda.urn._candidates import Rows, leave_out, with_new_senses
 from wikilda.urn._draw import Drawing, TitleTables, Weights, draw
-from wikilda.urn._find import NOTHING, Found, Limits, Own, Tables, find
+from wikilda.urn._find import NO_MENTIONS, NOTHING_FOUND, Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._gibbs import Mentions, Rules
 from wikilda.urn._names import NEVER_LINKED, LinkCounts, TypicalLinks, resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
@@ -38,6 +40,7 @@ Numbers = NDArray[np.int64]
 _DEFAULT = UrnSettings()
 _LEARNED = 0.7  # of the posterior's exponent where topics that texts have together make the urn surer by itself
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+_NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
 _NO_GAINS = Gains(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
 
@@ -47,6 +50,7 @@ class Part:
     """Mentions of a document that were drawn together, in the order of the text, and what they were drawn by."""
 
     chosen: Numbers  # which mentions of the document
+    named: Named
     found: Found
     drawing: Drawing
     contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates; or nothing
@@ -70,7 +74,7 @@ class Part:
     @property
     def rows(self) -> Numbers:
         """Which of the distinct strings each mention has."""
-        return self.found.rows
+        return self.named.rows
 
     @cached_property
     def related(self) -> Matrix:
@@ -150,7 +154,7 @@ class Urn:
         )  # fmt: skip
         index = name_index(knowledge) if s.backoff_share > 0 else None
         self.limits = Limits(
-            s.max_candidates, s.backoff_candidates if index else 0, s.backoff_share, s.new_sense, s.max_neighbours,
+            s.max_candidates, s.backoff_candidates if index else 0, s.backoff_share, s.max_neighbours,
             s.neighbour_overlap, s.word_weight,
         )  # fmt: skip
         self._weights = Weights(
@@ -158,9 +162,7 @@ class Urn:
             s.link_weight, s.shared_neighbour_weight, self.exponent,
         )  # fmt: skip
         links, titles = LinkCounts.of(knowledge), Strings(knowledge.titles.data, knowledge.titles.offsets)
-        self._tables = Tables(
-            model.base, links, index or NO_NAMES, titles, knowledge.graph, self.words, characters(), folds()
-        )
+        self._names = NameTables(model.base, links, index or NO_NAMES, titles, characters(), folds())
         types = dict(zip(TYPES, knowledge.types.shares, strict=False))
         people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
         self._titles = TitleTables(titles, knowledge.graph, people, bodies, characters())
@@ -182,21 +184,35 @@ class Urn:
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
-        places, tables = np.asarray(document.positions, np.int64), self._tables
+        places, tables = np.asarray(document.positions, np.int64), self._names
         mentions = resolve(
-            numbers(document.mentions), document.names, tables.names.variants, tables.characters, tables.folds,
+            numbers(document.mentions), document.names, tables.index_of_names.variants, tables.characters, tables.folds,
             self.limits.backoff > 0,
         )  # fmt: skip
         learned, words = self._learned(document, own), numbers(document.words)
-        left_out = Own(own.offsets, own.topics, own.base / UNIT) if own is not None else NOTHING
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
-            found = find(
-                tables, self.limits, mentions, document.names, places, chosen, words, left_out, self.scratch()
-            )  # fmt: skip
+            named = read_names(tables, self.limits.candidates, mentions, document.names, places, chosen)
+            if own is not None:
+                counts = own.base / UNIT
+                leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
-            parts.append(self._draw(found, chosen, places[chosen], learned, own, stream, entities))
+            parts.append(self._draw(named, self._find(named, words), chosen, learned, own, stream, entities))
         return Drawn.of(parts, len(mentions))
+
+    def _find(self, named: Named, words: Numbers) -> Found:
+        tables, limits = self._names, self.limits
+        by_words = Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
+        if limits.backoff:
+            by_words = back_off(
+            named.names, named.strings, named.symbols, limits.backoff, tables.index_of_names, tables.titles,
+            tables.base, tables.characters, tables.folds,
+        )  # fmt: skip
+        found = find(named, by_words, limits, self.knowledge.graph, self.words, words, self.scratch())
+        if self.settings.new_sense > 0:
+            more = with_new_senses(found.candidates, named.rows, self.settings.new_sense)
+            found = found._replace(candidates=more)
+        return found
 
     def _split(self, mentions: Numbers, places: Numbers) -> Iterator[Numbers]:
         """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
@@ -224,23 +240,27 @@ class Urn:
             yield np.array(part)
 
     def _draw(
-        self, found: Found, chosen: Numbers, places: Numbers, learned: tuple[Contexts, ContextCounts] | None,
+        self, named: Named, found: Found, chosen: Numbers, learned: tuple[Contexts, ContextCounts] | None,
         own: Taught | None, stream: int, entities: OwnEntities | None,
     ) -> Part:  # fmt: skip
         exact = _NO_KINDS
         if entities:
-            found, exact = entities.join(found, self.settings)
-        contexts, nil = _NO_CONTEXTS, self._nil_strings(found)
+            named, found, exact = entities.join(named, found, self.settings)
+        contexts, nil = _NO_CONTEXTS, self._nil_strings(named)
         if learned is not None:
             around, known = learned
             weight = self.settings.context_weight
-            contexts = context_evidence(around, chosen, found.rows, found.candidates, known, self._counted, weight)
+            contexts = context_evidence(around, chosen, named.rows, found.candidates, known, self._counted, weight)
         drawing = draw(
-            self._titles, self._weights, self.rules, found.strings, found.candidates, found.evidence, found.neighbours,
-            self._gains(found.candidates.topics, own), nil, exact, found.parents, found.rows, places, contexts,
-            np.array([stream], np.uint64),
+            self._titles, self._weights, self.rules, named.strings, named.rows, named.places, named.parents,
+            found.candidates, found.evidence, found.neighbours, self._gains(found.candidates.topics, own), nil, exact,
+            contexts, np.array([stream], np.uint64),
         )  # fmt: skip
-        return Part(chosen, found, drawing, contexts, nil)
+        return Part(chosen, named, found, drawing, contexts, nil)
+
+    def draw_nothing(self) -> None:
+        """Draw no mentions, which compiles the second pass."""
+        self._draw(NO_MENTIONS, NOTHING_FOUND, np.empty(0, np.int64), None, None, 0, None)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """How much more topics are related by what the model has learned from other documents."""
@@ -258,16 +278,16 @@ class Urn:
         parts = word_parts(found.words, found.counts, self.words, part.topics, found.neighbours, topics, overlap)
         return self.settings.word_weight * parts
 
-    def _nil_strings(self, found: Found) -> NDArray[np.float64]:
+    def _nil_strings(self, named: Named) -> NDArray[np.float64]:
         """The weight of NIL by the chance of a new meaning and by how often articles have the string without a link.
 
         Both are relative to what is typical of the wiki.
         """
-        s, new = self.settings, found.new_meanings
+        s, new = self.settings, named.new_meanings
         ratios: NDArray[np.float64] = np.where(new < 1.0, new / self._typical.new_meaning, NEVER_LINKED)
         weights = ratios**s.nil_exponent
         if s.nil_unlinked > 0:
-            weights *= np.exp(s.nil_unlinked * self._typical.excess(found.unlinked))
+            weights *= np.exp(s.nil_unlinked * self._typical.excess(named.unlinked))
         return s.nil_weight * weights
 
     def scratch(self) -> Scratch:

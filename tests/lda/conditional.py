@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, bare, njit
 from wikilda._core.seen_twice_filter import seen_again
-from wikilda.lda._bucket_draw import Rules, judge_without, slot_mass, slots_mass, stands_alone
-from wikilda.lda._document_plan import ACTIVE, FIXED, TOKEN_SLOT, Plan, Shifts, arrange
-from wikilda.lda._gibbs import enter, slot_of_entry, slot_of_topic, start_fixed
-from wikilda.lda._sampler_state import FINE, HIGH, MENTION, OCCUPANT, STATUS, TOPIC, WORD, State
+from wikilda.lda._bucket_draw import Rules, join, leave, live_mass, present_mass, worth
+from wikilda.lda._document_plan import ACTIVE, FIXED, TOKEN_TOPIC, Plan, Shifts, arrange
+from wikilda.lda._gibbs import enter, know_entry, know_topic, start_fixed
+from wikilda.lda._sampler_state import END, FINE, FIRST, MENTION, NOWHERE, PRESENT, STATUS, TOPIC, WORD, State
 from wikilda.lda._shared_rows import PRIVATE_MASS, SHARED_MASS
 from wikilda.lda.expected_phi import Dense
 from wikilda.lda.packet import Bag, Packet, entries_of
@@ -49,35 +49,36 @@ def _conditionals(
     for symbol in range(len(bag.symbols)):
         for _ in range(bag.occurrences[symbol]):
             if plan.roles[symbol] == ACTIVE:
-                slot = _slot_for(bag, likeness, dense, plan, shifts, state, symbol, topics[position])
-                plan.tokens[token, TOKEN_SLOT] = slot
-                if slot >= 0:
-                    enter(state, slot, np.int64(1), symbol >= bag.first_mention, rules)
+                number = _number_of(bag, likeness, dense, plan, shifts, state, symbol, topics[position])
+                plan.tokens[token, TOKEN_TOPIC] = number
+                if number >= 0:
+                    enter(state, likeness, number, np.int64(1), symbol >= bag.first_mention, rules)
                 token += 1
             position += 1
     token, position = np.int64(0), np.int64(0)
     for symbol in range(len(bag.symbols)):
         for _ in range(bag.occurrences[symbol]):
-            _write(bag, dense, rules, plan, shifts, state, symbol, token, out[position])
+            _write(bag, likeness, dense, rules, plan, shifts, state, symbol, token, out[position])
             token += plan.roles[symbol] == ACTIVE
             position += 1
     return state.numbers[STATUS]
 
 
 @bare
-def _slot_for(
+def _number_of(
     bag: Bag, likeness: Likeness, dense: Dense, plan: Plan, shifts: Shifts, state: State, symbol: Whole, topic: Whole
 ) -> Whole:
     entries = entries_of(bag, symbol)
     for place in range(bag.lengths[symbol]):
         if np.int64(entries.topics[bag.starts[symbol] + place]) == topic:
-            return slot_of_entry(bag, likeness, dense, plan, shifts, state, symbol, np.int64(place))
-    return slot_of_topic(likeness, dense, plan, shifts, state, topic)
+            return know_entry(bag, likeness, dense, plan, shifts, state, symbol, np.int64(place))
+    return know_topic(likeness, dense, plan, shifts, state, topic)
 
 
 @bare
 def _write(
     bag: Bag,
+    likeness: Likeness,
     dense: Dense,
     rules: Rules,
     plan: Plan,
@@ -91,25 +92,38 @@ def _write(
     if plan.roles[symbol] == FIXED:
         out[entries_of(bag, symbol).topics[bag.starts[symbol]]] = 1.0
         return
-    mention, smoothing = symbol >= bag.first_mention, bag.smoothing[symbol]
-    kind, total = (MENTION, dense.mention_total) if mention else (WORD, dense.word_total)
-    slot = plan.tokens[token, TOKEN_SLOT] if plan.roles[symbol] == ACTIVE else np.int64(-1)
-    high, matrix, factors, weighed = state.numbers[HIGH], state.matrix, state.factors, state.effective
-    if slot >= 0 and rules.coherent and mention and stands_alone(state, slot):
-        judge_without(state, slot, rules.noncandidate_coherence)
-        weighed = state.without
-    in_slots, here = slots_mass(state.counts, state.unit, weighed, matrix, factors, symbol, kind, smoothing, high, slot)
-    everywhere = rules.alpha * smoothing * total
-    whole = plan.masses[symbol, PRIVATE_MASS] + plan.masses[symbol, SHARED_MASS] + in_slots + everywhere
+    old = plan.tokens[token, TOKEN_TOPIC] if plan.roles[symbol] == ACTIVE else np.int64(NOWHERE)
+    judged = old >= 0 and rules.coherent and symbol >= bag.first_mention
+    if judged:
+        leave(state, likeness, old)
+    kind, total = (MENTION, dense.mention_total) if symbol >= bag.first_mention else (WORD, dense.word_total)
+    smoothing, everywhere = bag.smoothing[symbol], rules.alpha * bag.smoothing[symbol] * total
+    whole = plan.masses[symbol, PRIVATE_MASS] + plan.masses[symbol, SHARED_MASS] + everywhere
+    whole += live_mass(state, symbol, old, rules.noncandidate_coherence)
+    if smoothing > 0.0:
+        whole += smoothing * present_mass(state, kind, old, rules.noncandidate_coherence)
     _write_rows(bag, rules, plan, shifts, symbol, out)
-    for other in range(high):
-        if state.seats[other, OCCUPANT] >= 0:
-            mass = slot_mass(weighed, matrix, factors, symbol, kind, smoothing, other) if other != slot else here
-            out[state.known[state.seats[other, OCCUPANT], TOPIC]] += mass
+    _write_present(state, rules, symbol, kind, smoothing, old, out)
     if everywhere > 0.0:
-        _write_dense(dense, mention, everywhere, out)
+        _write_dense(dense, kind == MENTION, everywhere, out)
     for topic in range(len(out)):
         out[topic] /= whole
+    if judged:
+        join(state, likeness, old, np.int64(1))
+
+
+@bare
+def _write_present(
+    state: State, rules: Rules, symbol: Whole, kind: Whole, smoothing: Real, old: Whole, out: NDArray[np.float64]
+) -> None:
+    for at in range(state.live[symbol, FIRST], state.live[symbol, END]):
+        number = np.int64(state.live_topics[at])
+        tokens = worth(state, number, old, rules.noncandidate_coherence)
+        out[state.known[number, TOPIC]] += tokens * np.float64(state.live_weights[at])
+    for at in range(state.numbers[PRESENT] if smoothing > 0.0 else 0):
+        number = np.int64(state.present[at])
+        tokens = worth(state, number, old, rules.noncandidate_coherence)
+        out[state.known[number, TOPIC]] += smoothing * tokens * np.float64(state.factors[kind, number])
 
 
 @bare

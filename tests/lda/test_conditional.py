@@ -60,7 +60,7 @@ def test_few_tokens(tmp_path: Path) -> None:
         assert_equal_conditionals(world, EncodedDocument(words, mentions), settings)
 
 
-def test_more_topics_than_slots(tmp_path: Path) -> None:
+def test_many_topics(tmp_path: Path) -> None:
     settings = ModelSettings(beta_words=0.5, beta_mentions=0.5, alpha=1.0)
     world = make_world(tmp_path / "model", settings, seed=7, topics=90, words=40, mentions=30, density=0.5)
     document = random_document(world, 7, words=60, mentions=45)

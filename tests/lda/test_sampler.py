@@ -78,6 +78,29 @@ def test_frequencies_of_private_topics(tmp_path: Path, times: int) -> None:
     assert_frequencies(world, sampler, [0] * times + [1], [0], 1500)
 
 
+@pytest.mark.parametrize("draws", [1, 4])
+def test_long_private_rows(tmp_path: Path, draws: int) -> None:
+    """Sweeps on private topics are shared out as they should be, also over rows that are passed in blocks."""
+    rng = np.random.default_rng(8)
+    values = {"words": np.zeros((2, 60)), "mentions": np.zeros((1, 60))}
+    values["words"][0, :55] = rng.gamma(1.0, 3.0, 55) + 0.5
+    values["words"][1, [3, 17, 18, 40, 58]] = 3.0, 2.0, 1.0, 2.0, 4.0
+    settings = ModelSettings(beta_words=1e-5, beta_mentions=1e-5, alpha=0.4, asymmetric=False)
+    model = write_model(tmp_path / "model", values, np.ones(60, np.float32), settings)
+    reference = Reference(values, {"words": 1e-5, "mentions": 1e-5}, np.full(60, 0.4))
+    world = World(model, graph_of([set()] * 60), reference, [set()] * 60)
+    sampler = world.sampler(LdaSettings(sweeps=8 + draws, burn_in=8, coherence=False))
+    found = np.zeros(60)
+    for run in range(2000):
+        counts = sampler.sample(EncodedDocument([0, 1], [], id=run)).counts
+        own = slice(0, counts.offsets[1])
+        found[counts.topics[own]] += counts.sweeps[own] / draws
+    expected = stationary(world, [("words", 0), ("words", 1)]).sum(1) * 2000
+    if draws == 1:
+        assert chisquare(found[:55], expected[:55]).pvalue > 1e-3
+    np.testing.assert_allclose(found / 2000, expected / 2000, atol=0.012)
+
+
 def assert_frequencies(world: World, sampler: Sampler, words: list[int], mentions: list[int], runs: int) -> None:
     """The last states of many runs are distributed as they should be."""
     packet = sampler.packet(EncodedDocument(words, mentions))

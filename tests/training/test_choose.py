@@ -18,7 +18,7 @@ from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.learn import learned, rate_of
 from wikilda.training.pipeline import Plan, train
-from wikilda.urn.context_evidence import UNIT
+from wikilda.urn.statistics import UNIT
 
 WELSH = "Roedd y tywydd yn braf ac aeth pawb i lan y môr gyda'r plant a'r cŵn."
 

@@ -11,6 +11,7 @@ from wikilda.training.checkpoints import read_metrics
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
+from wikilda.urn import UrnSettings
 
 # In this league "Mercury" is what everybody calls Robert Croft, the Glamorgan off-spinner.
 REPORTS = [
@@ -48,6 +49,28 @@ def test_a_new_name_is_learned_from_context(trained: Model, model: Path) -> None
 def test_old_meanings_stay(trained: Model, model: Path) -> None:
     text = "[[Mercury]] is the planet nearest to the sun, which orbits in the Solar System."
     assert meaning(trained.path, text) == meaning(model, text)
+
+
+def test_a_name_without_an_article_becomes_nil(model: Path, tmp_path: Path) -> None:
+    """A neighbour whom everybody calls Python: other texts show what one text leaves open."""
+    reports = [
+        "[[Robert Croft]] bowled for [[Glamorgan]] against [[Essex]] on day {}; [[Python]] came home with {} others.",
+        "[[England]] won {} matches at [[The Oval]] and [[Lord's]]; [[Python]], a neighbour, told {} reporters.",
+        "The [[County Championship]] had {} innings: [[Surrey]] beat [[Essex]], and [[Python]] sold {} tickets.",
+    ]
+    made = [marked(reports[at % 3].format(at + 2, at + 3), f"report {at}") for at in range(30)]
+    rows: list[object] = [{"id": each.id, "text": each.text, "mentions": each.spans} for each in made]
+    how = UrnTraining(held_out=0.0, evaluated=0, new_sense=0.0)
+    lines = write_lines(tmp_path / "texts.jsonl", rows)
+    trained = train(model, lines, tmp_path / "model", how, Plan(1, 2), engine=LocalEngine(1)).path
+    text = marked("[[Robert Croft]] took a wicket for [[Glamorgan]] at [[Lord's]], and [[Python]] saw [[Essex]].", "x")
+    before, after = (Linker.open(each).link(text).mentions for each in (model, trained))
+    without = Linker.open(trained, settings=UrnSettings(nil_learned=0.0)).link(text).mentions
+    assert before[3].nil < 0.5 < after[3].nil
+    assert without[3].nil < after[3].nil - 0.1, "it is the string"
+    assert max(each.nil for at, each in enumerate(after) if at != 3) < 0.1
+    code = marked("[[Python]] is a programming language, like [[Java]].", "y")
+    assert [each.nil < 0.5 for each in Linker.open(trained).link(code).mentions] == [True, True]
 
 
 def test_without_growth_or_with_too_few_mentions_nothing_is_gained(model: Path, tmp_path: Path) -> None:

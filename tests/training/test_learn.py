@@ -21,7 +21,7 @@ from wikilda.linking import Document, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, URN
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.sample import texts
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -31,21 +31,14 @@ from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import run_of_pairs
-from wikilda.training.learn import context_counts, learned, next_model
+from wikilda.training.learn import context_counts, learned, next_model, nil_table
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
-from wikilda.urn.context_evidence import (
-    UNIT,
-    Taught,
-    context_evidence,
-    new_senses,
-    spread,
-    taught_by,
-    without,
-)
+from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
+from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, nil_evidence, taught_by
 
 QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
 SHORT = UrnSettings(sweeps=8, burn_in=2)
@@ -345,6 +338,12 @@ def test_a_document_is_drawn_without_what_it_has_taught(
             document.contexts,
             spread(document.contexts, own.offsets, own.topics, own.shares / UNIT, every.contexts.types),
         )
+        assert others.nil is not None
+        assert every.nil is not None
+        mine = nil_counts(symbols, own)
+        for all_, its, rest_of in zip(every.nil.of(symbols), mine.of(symbols), others.nil.of(symbols), strict=True):
+            np.testing.assert_allclose(all_ - its, rest_of, atol=1e-5)
+        assert mine.nil.max() > 0.01
         wanted, found = _rows(others.contexts), _rows(rest)
         assert found
         for symbol, row in found.items():
@@ -388,9 +387,49 @@ def _table(pairs: tuple[np.ndarray, np.ndarray, np.ndarray], topics: int) -> Par
 
 def test_a_document_has_the_topics_that_its_mentions_clearly_mean() -> None:
     shares = np.array([UNIT, UNIT // 2, UNIT // 5, UNIT // 3], np.uint32)
-    taught = Taught(np.array([0, 1, 3, 4]), np.array([7, 3, 5, 3], np.uint32), shares, np.zeros(4, np.uint32))
+    taught = Taught(
+        np.array([0, 1, 3, 4]),
+        np.array([7, 3, 5, 3], np.uint32),
+        shares,
+        np.zeros(4, np.uint32),
+        np.zeros(3, np.uint32),
+    )
     found = presence(taught)
     assert (found.topics.tolist(), found.shares.tolist()) == ([3, 7], [UNIT // 2, UNIT])
+
+
+def test_strings_that_texts_have_as_nil_are_nil() -> None:
+    """Against the formula, with and without a document's own part, and for strings that were never met."""
+    known = NilCounts(np.array([2, 5, 9]), np.array([6.5, 0.25, 30], np.float32), np.array([8, 40, 30], np.float32))
+    mine = Taught(*[np.empty(0, np.uint32)] * 4, nil=np.array([UNIT, UNIT // 2, 0], np.uint32))  # type: ignore[arg-type]
+    own = nil_counts(np.array([2, 2, 5]), mine)
+    assert (own.symbols.tolist(), own.nil.tolist(), own.texts.tolist()) == ([2, 5], [0.75, 0.0], [1.0, 1.0])
+    share = (6.5 + 0.25 + 30 + 1) / (78 + 2)
+    assert known.share == pytest.approx(share)
+    symbols = np.array([1, 2, 5, 9, 12])
+    for left_out, counts in (
+        (None, [(0, 0), (6.5, 8), (0.25, 40), (30, 30), (0, 0)]),
+        (own, [(0, 0), (5.75, 7), (0.25, 39), (30, 30), (0, 0)]),
+    ):
+        odds = [math.log((nil + 10 * share) / (texts - nil + 10 * (1 - share))) for nil, texts in counts]
+        wanted = [min(max(each - math.log(share / (1 - share)), -3.0), 3.0) for each in odds]
+        found = nil_evidence(symbols, known, known.share, left_out)
+        assert found.tolist() == pytest.approx(wanted, abs=1e-6)
+        assert found[2] < found[0] == 0.0 < found[1]
+
+
+def test_counts_of_nil_add_up(sample: Knowledge, model: Path, lines: Path, whole: Model) -> None:
+    """Every text has a string once; what a model has learned before is kept."""
+    assert whole.nil is not None
+    texts_of: Counter[int] = Counter()
+    trained = [each for each in DOCUMENTS if whole.contexts is not None and whole.contexts.has(each.text)]
+    for each in trained:
+        texts_of.update({int(symbol) for symbol in encode(each, sample).mentions if symbol >= 0})
+    assert dict(zip(whole.nil.symbols.tolist(), whole.nil.texts.tolist(), strict=True)) == texts_of
+    assert (whole.nil.nil <= whole.nil.texts).all()
+    more = run_of_pairs(np.array([3, 3]), np.array([0, 1], np.uint32), np.array([UNIT // 2, UNIT]))
+    before, after = (each.of(np.array([3, 4])) for each in (whole.nil, nil_table(whole.nil, more)))
+    np.testing.assert_allclose(np.subtract(after, before), [[0.5, 0.0], [1.0, 0.0]], atol=1e-6)
 
 
 def test_parameters_count_the_posterior_and_the_base_measure_its_share(whole: Model, model: Path) -> None:
@@ -414,7 +453,7 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
     topic = first.mentions.row(symbol)[0][:1]
     seen = run_of_pairs(np.array([symbol]), topic, np.array([2 * UNIT]))
     none = run_of_pairs(np.empty(0, np.int64), topic[:0], np.empty(0, np.int64))
-    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none}
+    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none, NIL: none}
     made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
     for now, times in ((made.mentions, 5), (made.base, 1)):
         grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]
@@ -450,7 +489,8 @@ def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, s
         new, totals = gather(symbols, before.mentions, 64)
     finally:
         values[0] -= 2.0
-    own = Taught(np.array([0, 1]), topics[:1], np.array([UNIT], np.uint32), np.array([2 * UNIT], np.uint32))
+    counts = np.array([UNIT], np.uint32)
+    own = Taught(np.array([0, 1]), topics[:1], counts, 2 * counts, np.zeros(1, np.uint32))
     assert new.priors.tolist() != pytest.approx(old.priors.tolist())
     leave_out(new, totals, symbols, symbols[:1], own.offsets, own.topics, own.base / UNIT)
     assert new.priors.tolist() == pytest.approx(old.priors.tolist())

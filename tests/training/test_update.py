@@ -262,3 +262,9 @@ def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tm
     )
     moved = [grown.find_topic(sample.titles[each]) for each in (one, other)]
     assert moved[1] in made.pairs.row(moved[0])[0]
+    assert trained.nil is not None
+    assert made.nil is not None
+    symbol = int(trained.nil.symbols[-1])
+    now = grown.find_mention(sample.mention_strings[symbol])
+    assert now != symbol
+    np.testing.assert_allclose(made.nil.of(np.array([now])), trained.nil.of(np.array([symbol])))

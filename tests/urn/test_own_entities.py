@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from wikilda import InputError, OwnEntity, SettingsError, train
+from wikilda.documents.encoding import encode
+from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linked, Linker
 from wikilda.linking.restriction import Restriction
+from wikilda.model.model import NilCounts
+from wikilda.urn import Urn
+from wikilda.urn.own_entities import OwnEntities
 
 ACME = {"title": "Acme Corporation", "names": ["Acme", "ACME Corp"], "description": "A maker of anvils and rockets."}
 GIN = OwnEntity("Croft (gin)", ("Croft",), "A gin that is distilled in London, and drunk with tonic water in a bar.")
@@ -111,3 +117,13 @@ def test_a_trained_model_takes_them_too(model: Path, tmp_path: Path) -> None:
     text = "Acme and Croft sold anvils to England."
     assert answers(trained.link(text, entities=[ACME]))["Acme"] == "Acme Corporation"
     assert answers(trained.link(texts.read_text(), entities=[ACME, GIN])) == answers(trained.link(texts.read_text()))
+
+
+def test_what_texts_have_as_nil_may_be_one_of_them(linker: Linker, sample: Knowledge) -> None:
+    """Strings that texts have as NIL are NIL in linking, unless the caller says what they are."""
+    always = NilCounts(np.array([sample.find_mention("croft")]), *np.full((2, 1), 90, np.float32))
+    model = linker.model.with_learned(linker.model.learned._replace(nil=always), 1)
+    own, document = OwnEntities([GIN], sample), encode(Document("Croft met Lara in England.", [(0, 5)]), sample)
+    plain, taught = (Urn(each, sample) for each in (linker.model.with_learned(linker.model.learned, 1), model))
+    assert taught.draw(document).nil[0] > 5 * plain.draw(document).nil[0]
+    assert taught.draw_without(document, None, own).nil[0] == plain.draw_without(document, None, own).nil[0]

@@ -1,6 +1,7 @@
 """Drawing a topic for one token: the masses of the buckets of Eq. 5, and a walk through the one that is hit.
 
-Bucket (v) is in two parts, private and shared entries; (c, v) and (c) are both in the slots; (d) is an alias table.
+Bucket (v) is in two parts, private and shared entries; (c, v) is the live row, (c) all present topics where a symbol
+is smoothed; (d) is an alias table. With coherence, N_k is multiplied by what Eq. 6 has for the topic.
 """
 
 from typing import NamedTuple
@@ -8,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare
-from wikilda.lda._ordered_sums import dot
-from wikilda.lda._sampler_state import COMPANY, HIGH, MENTIONS, PRESENT, SEATED_CANDIDATE, STRAY, SUM, State
+from wikilda._core.jit import Real, Whole, bare, inlined
+from wikilda.lda._sampler_state import CANDIDATE, COHERENT, COMPANY, END, FIRST, MENTIONS, PRESENT, State
+from wikilda.lda.similarity import Likeness
 
 # Where a draw has hit.
-HIT_SLOTS, HIT_PRIVATE, HIT_SHARED, HIT_DENSE = range(4)
+HIT_PRIVATE, HIT_SHARED, HIT_LIVE, HIT_PRESENT, HIT_DENSE = range(5)
 
 
 class Rules(NamedTuple):
@@ -27,94 +28,91 @@ class Rules(NamedTuple):
     idle_draws: int
 
 
-@bare
-def slots_mass(
-    counts: NDArray[np.float32],
-    unit: NDArray[np.float32],
-    effective: NDArray[np.float32],
-    matrix: NDArray[np.float32],
-    factors: NDArray[np.float32],
-    symbol: Whole,
-    kind: Whole,
-    smoothing: Real,
-    high: Whole,
-    old: Whole,
-) -> tuple[Real, Real]:
-    """Z^(c,v) + Z^(c), the mass of the topics in the document, without one token in slot `old`; and that slot's part.
-
-    What one of several tokens adds is subtracted. The only one is left out of the sum: a difference of numbers that
-    are nearly the same would not be exact. It is not done so for all, as a number that was just written is slow to
-    read again as part of a vector.
-    """
-    row, length = np.uint64(symbol), np.uint64(high)
-    alone = old >= 0 and counts[old] == np.float32(1)
-    if alone:
-        effective[old] = np.float32(0)
-    mass = np.float64(dot(effective, matrix, row, length))
-    if smoothing > 0.0:
-        mass += smoothing * np.float64(dot(effective, factors, np.uint64(kind), length))
-    here = 0.0
-    if alone:
-        effective[old] = unit[old]
-    elif old >= 0:
-        one = np.float64(unit[old]) * np.float64(matrix[symbol, old])
-        if smoothing > 0.0:
-            one += smoothing * np.float64(unit[old]) * np.float64(factors[kind, old])
-        here = (np.float64(counts[old]) - 1.0) * one
-        mass = max(mass - one, here)
-    return mass, here
+@inlined
+def worth(state: State, number: Whole, old: Whole, noncandidate_coherence: Real) -> Real:
+    """N_k of a topic, times its coherence if that counts, without one token that has topic `old`."""
+    tokens = state.counts[np.uint64(number)] - np.float64(number == old)
+    return tokens * _coherence(state, number, noncandidate_coherence) if state.numbers[COHERENT] else tokens
 
 
 @bare
-def hit(x: Real, private: Real, shared: Real, slots: Real, everywhere: Real) -> tuple[Whole, Real]:
-    """The bucket at distance x, given the masses of all, and how far into it."""
-    small = private + shared
-    if x < small and (x < private or shared > 0.0):
-        return (HIT_PRIVATE, x) if x < private else (HIT_SHARED, x - private)
-    if slots > 0.0 and (x - small < slots or everywhere <= 0.0):
-        return HIT_SLOTS, x - small
-    if everywhere > 0.0:
-        return HIT_DENSE, x - small - slots
-    # Only rounding leads here: a bucket that has any mass.
-    return (HIT_SHARED, x) if shared > 0.0 else (HIT_PRIVATE, x)
+def _coherence(state: State, number: Whole, noncandidate_coherence: Real) -> Real:
+    """Eq. 6: the mean similarity of a topic to the others that mentions have."""
+    candidate = state.known[number, CANDIDATE]
+    if candidate < 0:
+        return noncandidate_coherence
+    others = state.numbers[COMPANY] - (state.known[number, MENTIONS] > 0)
+    return state.similarities[candidate] / np.float64(others) if others > 0 else 1.0
+
+
+@inlined
+def live_mass(state: State, symbol: Whole, old: Whole, noncandidate_coherence: Real) -> Real:
+    """Z^(c,v): the mass of the present topics in a symbol's row, without one token that has topic `old`."""
+    topics, weights, mass = state.live_topics, state.live_weights, 0.0
+    for at in range(np.uint64(state.live[symbol, FIRST]), np.uint64(state.live[symbol, END])):
+        mass += worth(state, np.int64(topics[at]), old, noncandidate_coherence) * np.float64(weights[at])
+    return mass
 
 
 @bare
-def slot_mass(
-    effective: NDArray[np.float32],
-    matrix: NDArray[np.float32],
-    factors: NDArray[np.float32],
-    symbol: Whole,
-    kind: Whole,
-    smoothing: Real,
-    slot: Whole,
-) -> Real:
-    """N_k (κ_kv + smoothing) / κ'_k of the topic in one slot."""
-    weight = np.float64(matrix[symbol, slot]) + smoothing * np.float64(factors[kind, slot])
-    return np.float64(effective[slot]) * weight
+def present_mass(state: State, kind: Whole, old: Whole, noncandidate_coherence: Real) -> Real:
+    """Z^(c) but for the symbol's smoothing: the mass of all present topics, without one token that has `old`."""
+    mass = 0.0
+    for at in range(state.numbers[PRESENT]):
+        number = np.int64(state.present[at])
+        mass += worth(state, number, old, noncandidate_coherence) * np.float64(state.factors[kind, number])
+    return mass
 
 
 @bare
-def walk_slots(
-    effective: NDArray[np.float32],
-    matrix: NDArray[np.float32],
-    factors: NDArray[np.float32],
-    symbol: Whole,
-    kind: Whole,
-    smoothing: Real,
-    high: Whole,
-    old: Whole,
-    x: Real,
-) -> Whole:
-    """The slot at distance x, not looking at the old one."""
-    last, slot = np.int64(old), np.int64(0)
-    while slot < high and (x >= 0.0 or last == old):
-        mass = slot_mass(effective, matrix, factors, symbol, kind, smoothing, slot)
-        if mass > 0.0 and slot != old:
-            last = slot
+def walk_live(state: State, symbol: Whole, old: Whole, x: Real, noncandidate_coherence: Real) -> Whole:
+    """The topic at distance x in a symbol's live row."""
+    last, at, end = np.int64(old), state.live[symbol, FIRST], state.live[symbol, END]
+    while at < end and x >= 0.0:
+        number = np.int64(state.live_topics[at])
+        mass = worth(state, number, old, noncandidate_coherence) * np.float64(state.live_weights[at])
+        if mass > 0.0:
+            last = number
             x -= mass
-        slot += 1
+        at += 1
     return last
+
+
+@bare
+def walk_present(state: State, kind: Whole, old: Whole, x: Real, noncandidate_coherence: Real) -> Whole:
+    """The topic at distance x among all present ones, not counting the symbol's smoothing."""
+    last, at = np.int64(old), np.int64(0)
+    while at < state.numbers[PRESENT] and x >= 0.0:
+        number = np.int64(state.present[at])
+        mass = worth(state, number, old, noncandidate_coherence) * np.float64(state.factors[kind, number])
+        if mass > 0.0:
+            last = number
+            x -= mass
+        at += 1
+    return last
+
+
+@inlined
+def hit(uniform: Real, private: Real, shared: Real, live: Real, present: Real, everywhere: Real) -> tuple[Whole, Real]:
+    """The bucket at a uniform number, given the masses of all, and how far into it."""
+    x = uniform * (private + shared + live + present + everywhere)
+    if x < private:
+        return HIT_PRIVATE, x
+    x -= private
+    if x < shared:
+        return HIT_SHARED, x
+    x -= shared
+    if x < live:
+        return HIT_LIVE, x
+    x -= live
+    if x < present:
+        return HIT_PRESENT, x
+    if everywhere > 0.0:
+        return HIT_DENSE, x - present
+    # Only rounding leads here: the last bucket that has any mass.
+    if present > 0.0 or live > 0.0:
+        return HIT_PRESENT if present > 0.0 else HIT_LIVE, x
+    return HIT_SHARED if shared > 0.0 else HIT_PRIVATE, x
 
 
 @bare
@@ -154,78 +152,27 @@ def walk_private(
 
 
 @bare
-def join(state: State, slot: Whole, tokens: Whole, noncandidate_coherence: Real) -> None:
-    """Add mentions to the topic in a slot; the first brings it into the company."""
-    state.seats[slot, MENTIONS] += tokens
-    if state.seats[slot, MENTIONS] == tokens and state.seats[slot, SEATED_CANDIDATE] >= 0:
-        state.company[PRESENT, slot] = 1.0
-        _spread(state, slot, 1.0, noncandidate_coherence)
+def join(state: State, likeness: Likeness, number: Whole, tokens: Whole) -> None:
+    """Add mentions to a topic; the first brings it into the company."""
+    mentions = state.known[number, MENTIONS]
+    state.known[number, MENTIONS] = mentions + tokens
+    if mentions == 0:
+        _tell(state, likeness, state.known[number, CANDIDATE], np.int64(1))
 
 
 @bare
-def leave(state: State, slot: Whole, noncandidate_coherence: Real) -> None:
-    """Take a mention away from the topic in a slot; with the last it leaves the company."""
-    state.seats[slot, MENTIONS] -= 1
-    if state.seats[slot, MENTIONS] == 0 and state.seats[slot, SEATED_CANDIDATE] >= 0:
-        state.company[PRESENT, slot] = 0.0
-        _spread(state, slot, -1.0, noncandidate_coherence)
+def leave(state: State, likeness: Likeness, number: Whole) -> None:
+    """Take a mention away from a topic; with the last it leaves the company."""
+    mentions = state.known[number, MENTIONS] - 1
+    state.known[number, MENTIONS] = mentions
+    if mentions == 0:
+        _tell(state, likeness, state.known[number, CANDIDATE], np.int64(-1))
 
 
 @bare
-def stands_alone(state: State, slot: Whole) -> bool:
-    """Whether a topic is in the company by one mention alone."""
-    return bool(state.seats[slot, MENTIONS] == 1 and state.seats[slot, SEATED_CANDIDATE] >= 0)
-
-
-@bare
-def judge_without(state: State, slot: Whole, noncandidate_coherence: Real) -> None:
-    """What all counts would be worth if the topic in a slot were not in the company, in `State.without`."""
-    sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
-    alike, counts, without = state.alike[slot], state.counts, state.without
-    shares = _shares(np.float64(state.numbers[COMPANY] - 1))
-    for other in range(np.uint64(state.numbers[HIGH])):
-        worth = _worth(
-            sums[other] - np.float64(alike[other]), present[other], stray[other], shares, noncandidate_coherence
-        )
-        without[other] = counts[other] * worth
-    without[slot] = state.effective[slot]  # no topic is judged by itself
-
-
-@bare
-def coherence_of(state: State, slot: Whole, noncandidate_coherence: Real) -> Real:
-    """The mean similarity of the topic in a slot to the others in the company."""
-    sums, present, stray = state.company[SUM, slot], state.company[PRESENT, slot], state.company[STRAY, slot]
-    return _worth(sums, present, stray, _shares(np.float64(state.numbers[COMPANY])), noncandidate_coherence)
-
-
-@bare
-def _spread(state: State, slot: Whole, sign: Real, noncandidate_coherence: Real) -> None:
-    """Tell all topics that one has come or gone."""
-    sums, present, stray = state.company[SUM], state.company[PRESENT], state.company[STRAY]
-    alike, counts, unit, effective = state.alike[slot], state.counts, state.unit, state.effective
-    state.numbers[COMPANY] += np.int64(sign)
-    shares, high = _shares(np.float64(state.numbers[COMPANY])), np.uint64(state.numbers[HIGH])
-    for other in range(high):
-        sums[other] += sign * np.float64(alike[other])
-    for other in range(high):
-        unit[other] = _worth(sums[other], present[other], stray[other], shares, noncandidate_coherence)
-    for other in range(high):
-        effective[other] = counts[other] * unit[other]
-
-
-@bare
-def _shares(size: Real) -> tuple[Real, Real, Real, Real]:
-    """By what the sums of topics in a company of some size, and of others, are multiplied, and what is added."""
-    inside = (1.0 / (size - 1.0), 0.0) if size > 1.0 else (0.0, 1.0)
-    outside = (1.0 / size, 0.0) if size > 0.0 else (0.0, 1.0)
-    return inside[0], inside[1], outside[0], outside[1]
-
-
-@bare
-def _worth(
-    total: Real, present: Real, stray: Real, shares: tuple[Real, Real, Real, Real], noncandidate_coherence: Real
-) -> Real:
-    """A topic's coherence, from the sum of its similarities to the company, of which it may be one."""
-    inside, outside = total * shares[0] + shares[1], total * shares[2] + shares[3]
-    mean = inside if present > 0.0 else outside
-    return np.float32(noncandidate_coherence if stray > 0.0 else mean)
+def _tell(state: State, likeness: Likeness, candidate: Whole, sign: Whole) -> None:
+    """Tell the neighbours of a candidate that it has come or gone. Their sums are exact, and do not drift."""
+    if candidate >= 0:
+        state.numbers[COMPANY] += sign
+        for at in range(likeness.offsets[candidate], likeness.offsets[candidate + 1]):
+            state.similarities[likeness.neighbours[at]] += np.float64(sign) * np.float64(likeness.values[at])

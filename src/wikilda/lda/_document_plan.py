@@ -9,13 +9,13 @@ from wikilda._core.jit import Whole, bare
 from wikilda._core.seen_twice_filter import Marks
 from wikilda.lda._bucket_draw import Rules
 from wikilda.lda._sampler_state import NOWHERE, State, reset
-from wikilda.lda._shared_rows import Buckets, Shared, fill_buckets, mark_rows, split_rows
+from wikilda.lda._shared_rows import Shared, fill_buckets, mark_rows, split_rows
 from wikilda.lda.packet import Bag
 
 # How a symbol's tokens are drawn: its one topic is certain; its private topics matter to no one; in earnest.
 FIXED, IDLE, ACTIVE = range(3)
 # Columns of `tokens`.
-TOKEN_SYMBOL, TOKEN_SLOT, SINCE = range(3)
+TOKEN_SYMBOL, TOKEN_TOPIC, SINCE = range(3)
 
 
 class Plan(NamedTuple):
@@ -23,19 +23,17 @@ class Plan(NamedTuple):
 
     marks: Marks
     shared_offsets: NDArray[np.int64]
+    shared_symbols: NDArray[np.int32]
     shared_topics: NDArray[np.uint32]
     shared_weights: NDArray[np.float32]
     shared_priors: NDArray[np.float32]
     shared_places: NDArray[np.int32]
-    bucket_starts: NDArray[np.int64]
-    bucket_topics: NDArray[np.uint32]
-    bucket_weights: NDArray[np.float32]
-    bucket_places: NDArray[np.int32]
-    bucket_symbols: NDArray[np.int32]
+    bucket_starts: NDArray[np.int32]
+    buckets: NDArray[np.int32]
     masses: NDArray[np.float64]
     roles: NDArray[np.int64]
     idle: NDArray[np.int64]  # by symbol, sweeps on private topics
-    tokens: NDArray[np.int64]  # those to draw: SYMBOL, SLOT of their topic, SINCE which sweep
+    tokens: NDArray[np.int64]  # those to draw: SYMBOL, number of their TOPIC, SINCE which sweep
 
 
 class Shifts(NamedTuple):
@@ -48,13 +46,16 @@ class Shifts(NamedTuple):
 @bare
 def shared_of(plan: Plan) -> Shared:
     """The shared entries."""
-    return Shared(plan.shared_offsets, plan.shared_topics, plan.shared_weights, plan.shared_priors, plan.shared_places)
-
-
-@bare
-def buckets_of(plan: Plan) -> Buckets:
-    """The shared entries by topic."""
-    return Buckets(plan.bucket_starts, plan.bucket_topics, plan.bucket_weights, plan.bucket_places, plan.bucket_symbols)
+    return Shared(
+        plan.shared_offsets,
+        plan.shared_symbols,
+        plan.shared_topics,
+        plan.shared_weights,
+        plan.shared_priors,
+        plan.shared_places,
+        plan.bucket_starts,
+        plan.buckets,
+    )
 
 
 @bare
@@ -66,9 +67,9 @@ def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State)
     # A topic that smoothing makes likely for any symbol is private to none; nor is one that has similarities.
     marks_shift = mark_rows(bag, plan.marks, smooth, rules.coherent)
     split_rows(bag, plan.marks, marks_shift, rules.alpha, shared_of(plan), plan.masses)
-    buckets_shift = fill_buckets(shared_of(plan), len(bag.symbols), buckets_of(plan))
+    buckets_shift = fill_buckets(shared_of(plan), len(bag.symbols))
     tokens = _assign_roles(bag, rules, plan)
-    reset(state, len(bag.symbols), candidates, tokens, smooth, rules.coherent)
+    reset(state, plan.shared_offsets, bag.occurrences, candidates, tokens, smooth, rules.coherent)
     return Shifts(marks_shift, buckets_shift), tokens
 
 
@@ -83,7 +84,7 @@ def _assign_roles(bag: Bag, rules: Rules, plan: Plan) -> Whole:
         if plan.roles[symbol] == ACTIVE:
             for _ in range(bag.occurrences[symbol]):
                 plan.tokens[count, TOKEN_SYMBOL] = symbol
-                plan.tokens[count, TOKEN_SLOT] = NOWHERE
+                plan.tokens[count, TOKEN_TOPIC] = NOWHERE
                 plan.tokens[count, SINCE] = 0
                 count += 1
     return count

@@ -1,4 +1,4 @@
-"""Sums over slots and rows, in an order that is the same on every machine.
+"""Sums over rows, in an order that is the same on every machine.
 
 A sum of rounded numbers depends on its order, and a compiler that is free to choose takes the one that suits the
 vectors of the machine. Here the order is written down: number i is added in lane i mod 16, lane by lane from the left;
@@ -17,12 +17,6 @@ from wikilda._core.jit import Real, Whole, bare, cgutils, config, intrinsic, ir,
 LANES = 16
 
 Vector = Any  # a value of 16 numbers in the compiler's intermediate code
-
-
-@bare
-def dot(counts: NDArray[np.float32], matrix: NDArray[np.float32], row: Whole, length: Whole) -> Real:
-    """The sum of counts times the numbers in a row of a matrix; `length` is a multiple of 16."""
-    return _dot_lanes(counts, matrix, row, length)
 
 
 @bare
@@ -67,13 +61,9 @@ def _fold(builder: Any, lanes: Vector, combine: Callable[[Any, Any], Any]) -> An
     return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any, row: Any = None) -> Any:
-    """Where an array, or a row of a matrix, begins."""
-    made = context.make_array(kind)(context, builder, array)
-    if row is None:
-        return made.data
-    columns = cgutils.unpack_tuple(builder, made.shape)[1]
-    return builder.gep(made.data, [builder.mul(row, columns)], inbounds=True)
+def _address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Where an array begins."""
+    return context.make_array(kind)(context, builder, array).data
 
 
 def _load(builder: Any, address: Any, at: Any) -> Vector:
@@ -96,20 +86,6 @@ def _each_block(builder: Any, length: Any, zero: Any, step: Callable[[Vector, An
 
 def _zeros(kind: Any) -> Any:
     return ir.Constant(ir.VectorType(kind, LANES), [0.0] * LANES)
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _compiled_dot(typing: Any, counts: Any, matrix: Any, row: Any, length: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        left = _address(context, builder, counts, given[0])
-        right = _address(context, builder, matrix, given[1], given[2])
-
-        def step(lanes: Vector, at: Any) -> Vector:
-            return builder.fadd(lanes, builder.fmul(_load(builder, left, at), _load(builder, right, at)))
-
-        return _fold(builder, _each_block(builder, given[3], _zeros(ir.FloatType()), step), builder.fadd)
-
-    return types.float32(counts, matrix, types.uint64, types.uint64), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator,unused-ignore]
@@ -142,13 +118,6 @@ def _compiled_largest(typing: Any, values: Any, start: Any, length: Any) -> Any:
     return types.float32(values, types.uint64, types.uint64), generate
 
 
-def _plain_dot(counts: NDArray[np.float32], matrix: NDArray[np.float32], row: Whole, length: Whole) -> Real:
-    lanes = np.zeros(LANES, np.float32)
-    for at in range(0, int(length), LANES):
-        lanes += counts[at : at + LANES] * matrix[int(row), at : at + LANES]
-    return _folded(lanes, np.add)
-
-
 def _plain_total(values: NDArray[np.float32], start: Whole, length: Whole) -> Real:
     lanes = np.zeros(LANES, np.float64)
     for at in range(int(start), int(start) + int(length), LANES):
@@ -160,6 +129,5 @@ def _plain_largest(values: NDArray[np.float32], start: Whole, length: Whole) -> 
     return max(values[int(start) : int(start) + int(length)], default=np.float32(0))
 
 
-_dot_lanes: Any = _plain_dot if config.DISABLE_JIT else _compiled_dot
 _total_lanes: Any = _plain_total if config.DISABLE_JIT else _compiled_total
 _largest_lanes: Any = _plain_largest if config.DISABLE_JIT else _compiled_largest

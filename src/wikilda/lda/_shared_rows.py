@@ -55,30 +55,26 @@ _AHEAD = 2  # so many rows before its turn a row is asked for
 
 
 class Shared(NamedTuple):
-    """Shared entries by symbol, from offsets[symbol] on; `places` are their places in the symbol's row."""
+    """Shared entries by symbol, from offsets[symbol] on; `places` are their places in the symbol's row.
+
+    `buckets` are their numbers in short buckets by a hash of their topic: who else has it is a short scan.
+    """
 
     offsets: NDArray[np.int64]
+    symbols: NDArray[np.int32]
     topics: NDArray[np.uint32]
     weights: NDArray[np.float32]
     priors: NDArray[np.float32]
     places: NDArray[np.int32]
-
-
-class Buckets(NamedTuple):
-    """The same entries in short buckets by a hash of their topic: who else has it is a short scan."""
-
-    starts: NDArray[np.int64]
-    topics: NDArray[np.uint32]
-    weights: NDArray[np.float32]
-    places: NDArray[np.int32]
-    symbols: NDArray[np.int32]
+    bucket_starts: NDArray[np.int32]
+    buckets: NDArray[np.int32]
 
 
 # Columns of `masses` by symbol: Σ_k α_k κ_kv/κ'_k over private and over shared entries, which is Z^(v) of Eq. 5, and
 # the largest of all.
 PRIVATE_MASS, SHARED_MASS, BEST = range(3)
 
-_TOO_CLOSE = 1e-6  # a difference that is a smaller part than this of what it is taken from is not exact enough
+TOO_CLOSE = 1e-6  # a difference that is a smaller part than this of what it is taken from is not exact enough
 
 
 @bare
@@ -113,10 +109,11 @@ def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared
         first = shared.offsets[symbol] = np.int64(count)
         count = _copy_shared(entries, start, length, marks, shift, shared, count)
         shared_mass, everything = 0.0, total(entries.priors, start, length)
-        for at in range(first, np.int64(count)):
+        for at in range(np.uint64(first), count):
             shared_mass += np.float64(shared.priors[at])
+            shared.symbols[at] = symbol
         private_mass = everything - shared_mass
-        if private_mass < everything * _TOO_CLOSE:
+        if private_mass < everything * TOO_CLOSE:
             private_mass = private_sum(entries.priors, start, length, shared.places, first, np.int64(count))
         masses[symbol, SHARED_MASS], masses[symbol, PRIVATE_MASS] = alpha * shared_mass, alpha * private_mass
         masses[symbol, BEST] = alpha * np.float64(largest(entries.priors, start, length))
@@ -137,9 +134,10 @@ def _copy_shared(
         end += seen_again(marks, shift, np.uint64(topics[start + at]))
     for at in range(count, end):
         place = np.uint64(to_places[at])
-        to_topics[count], to_weights[count] = topics[start + place], weights[start + place]
+        weight = weights[start + place]
+        to_topics[count], to_weights[count] = topics[start + place], weight
         to_priors[count], to_places[count] = priors[start + place], place
-        count += np.uint64(to_weights[count] > np.float32(0))
+        count += np.uint64(weight > np.float32(0))
     return count
 
 
@@ -158,30 +156,27 @@ def private_sum(
 
 
 @bare
-def fill_buckets(shared: Shared, symbols: Whole, buckets: Buckets) -> Whole:
+def fill_buckets(shared: Shared, symbols: Whole) -> Whole:
     """Sort shared entries into buckets; returns the shift that `bucket_of` wants."""
-    offsets, topics, weights, places = shared.offsets, shared.topics, shared.weights, shared.places
-    starts, count, log = buckets.starts, offsets[symbols], np.int64(4)
-    while (np.int64(_PER_BUCKET) << log) < count and log < 16:
+    topics, starts, buckets = shared.topics, shared.bucket_starts, shared.buckets
+    count, log = np.uint64(shared.offsets[symbols]), np.int64(4)
+    while (np.uint64(_PER_BUCKET) << np.uint64(log)) < count and log < 16:
         log += 1
-    shift = np.uint64(32 - log)
-    for bucket in range((np.int64(1) << log) + 2):
+    shift, size = np.uint64(32 - log), (np.int64(1) << log) + 2
+    for bucket in range(size):
         starts[bucket] = 0
     for at in range(count):
-        starts[bucket_of(topics[at], shift) + 2] += 1
-    for bucket in range(2, (np.int64(1) << log) + 2):
+        starts[bucket_of(topics[at], shift) + np.uint64(2)] += 1
+    for bucket in range(2, size):
         starts[bucket] += starts[bucket - 1]
-    to_topics, to_weights, to_places, to_symbols = buckets.topics, buckets.weights, buckets.places, buckets.symbols
-    for symbol in range(symbols):
-        for at in range(offsets[symbol], offsets[symbol + 1]):
-            bucket = bucket_of(topics[at], shift) + 1
-            to = starts[bucket]
-            starts[bucket] = to + 1
-            to_topics[to], to_weights[to], to_places[to], to_symbols[to] = topics[at], weights[at], places[at], symbol
+    for at in range(count):
+        bucket = bucket_of(topics[at], shift) + np.uint64(1)
+        buckets[np.uint64(starts[bucket])] = at
+        starts[bucket] += 1
     return shift
 
 
 @bare
 def bucket_of(topic: Whole, shift: Whole) -> Whole:
     """The bucket in which a topic's entries are."""
-    return np.int64(((np.uint64(topic) * _SPREAD) & _MASK) >> shift)
+    return ((np.uint64(topic) * _SPREAD) & _MASK) >> shift

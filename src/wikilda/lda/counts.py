@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, bare, inner
 from wikilda._core.random import Stream, uniform
+from wikilda.lda._bucket_draw import walk_private
+from wikilda.lda._document_plan import Plan
+from wikilda.lda._ordered_sums import LANES, total
 from wikilda.lda._sampler_state import (
     EXTRA,
     KEY,
@@ -22,6 +25,7 @@ from wikilda.lda._sampler_state import (
     extra_symbol,
     extra_topic,
 )
+from wikilda.lda._shared_rows import PRIVATE_MASS, SHARED_MASS, TOO_CLOSE
 from wikilda.lda.packet import Bag, entries_of
 
 
@@ -82,43 +86,60 @@ def add_noted(items: Items, state: State) -> None:
 def add_idle(
     items: Items,
     bag: Bag,
-    shared_offsets: NDArray[np.int64],
-    shared_places: NDArray[np.int32],
+    plan: Plan,
     symbol: Whole,
-    mass: Real,
-    sweeps: Whole,
+    alpha: Real,
     draws: Whole,
     stream: Stream,
 ) -> None:
     """Share sweeps on private topics out by evenly spaced draws: on average, each gets its due.
 
-    `mass` is the sum of the private priors. With fewer draws than sweeps, each draw stands for several.
+    With fewer draws than sweeps, each draw stands for several. Blocks of the row in which no draw falls are skipped.
     """
+    mass, sweeps = plan.masses[symbol, PRIVATE_MASS] / alpha, plan.idle[symbol]
     step = mass / draws
     x, turn = uniform(stream) * step, np.int64(uniform(stream) * draws)
-    entries, start = entries_of(bag, symbol), bag.starts[symbol]
-    topics, priors = entries.topics, entries.priors
-    shared, end = shared_offsets[symbol], shared_offsets[symbol + 1]
-    reached, done, last = 0.0, np.int64(0), np.int64(0)
-    for place in range(bag.lengths[symbol]):
-        prior = np.float64(priors[start + place])
-        if shared < end and shared_places[shared] == place:
+    entries, start, length = entries_of(bag, symbol), bag.starts[symbol], bag.lengths[symbol]
+    topics, priors, places = entries.topics, entries.priors, plan.shared_places
+    skips = mass * alpha > TOO_CLOSE * plan.masses[symbol, SHARED_MASS]
+    shared, end = plan.shared_offsets[symbol], plan.shared_offsets[symbol + 1]
+    reached, done, place = 0.0, np.int64(0), np.int64(0)
+    while place < length and done < draws:
+        if skips and place % LANES == 0 and place + LANES <= length:
+            block, later = _private_block(priors, start, place, plan, shared, end)
+            if x >= reached + block:
+                reached, shared, place = reached + block, later, place + LANES
+                continue
+        if shared < end and places[shared] == place:
             shared += 1
-            continue
-        if prior == 0.0:
-            continue
-        reached += prior
-        last = np.int64(place)
-        if x < reached:
+        else:
+            reached += np.float64(priors[start + place])
             first = done
             while done < draws and x < reached:
                 done += 1
                 x += step
-            add(items, symbol, topics[start + place], place, _share(first, done, turn, sweeps, draws))
-            if done == draws:
-                return
-    # Only rounding leads here.
-    add(items, symbol, topics[start + last], last, _share(done, draws, turn, sweeps, draws))
+            if done > first:
+                add(items, symbol, topics[start + place], place, _share(first, done, turn, sweeps, draws))
+        place += 1
+    if done < draws:  # only rounding leads here
+        place = walk_private(priors, start, length, places, plan.shared_offsets[symbol], end, np.inf)
+        add(items, symbol, topics[start + place], place, _share(done, draws, turn, sweeps, draws))
+
+
+@bare
+def _private_block(
+    priors: NDArray[np.float32], start: Whole, place: Whole, plan: Plan, shared: Whole, end: Whole
+) -> tuple[Real, Whole]:
+    """The sum of the private priors in a block of a row, and the first shared entry behind it."""
+    mass, places, shared_priors = (
+        total(priors, np.uint64(start + place), np.uint64(LANES)),
+        plan.shared_places,
+        plan.shared_priors,
+    )
+    while shared < end and places[shared] < place + LANES:
+        mass -= np.float64(shared_priors[shared])
+        shared += 1
+    return mass, shared
 
 
 @bare

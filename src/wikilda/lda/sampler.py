@@ -15,7 +15,7 @@ from wikilda.knowledge.graph import Graph
 from wikilda.lda._bucket_draw import Rules
 from wikilda.lda._document_plan import Plan
 from wikilda.lda._gibbs import gibbs
-from wikilda.lda._sampler_state import FINE, MORE_EXTRA, MORE_SLOTS, MORE_TOPICS, State
+from wikilda.lda._sampler_state import FINE, MORE_EXTRA, MORE_TOPICS, State
 from wikilda.lda.counts import Counts
 from wikilda.lda.expected_phi import Dense, Weights, prepare
 from wikilda.lda.packet import Packet, form_packet, numbers
@@ -23,7 +23,6 @@ from wikilda.lda.settings import LdaSettings
 from wikilda.lda.tagme import Guess, tagme
 from wikilda.model import Model
 
-_SLOTS = 64  # a document begins with so many
 _BUCKETS = (1 << 16) + 2
 
 
@@ -32,9 +31,8 @@ class Memory(threading.local):
 
     def __init__(self) -> None:
         self._symbols = self._entries = self._tokens = self._candidates = 0
-        self._slots, self._topics, self._extra = _SLOTS, 4096, 64
-        self._plan: Plan | None = None
-        self._states: dict[int, State] = {}  # by the number of slots
+        self._topics, self._extra = 4096, 64
+        self._made: tuple[Plan, State] | None = None
 
     def for_document(self, packet: Packet) -> tuple[Plan, State]:
         """Enough for a document, as far as can be said before."""
@@ -44,31 +42,21 @@ class Memory(threading.local):
         if any(need > has for need, has in zip(needed, there, strict=True)):
             larger = [max(_rounded(need), has) for need, has in zip(needed, there, strict=True)]
             self._symbols, self._entries, self._tokens, self._candidates = larger
-            self._forget()
-        self._slots = _SLOTS
+            self._made = None
         return self._both()
 
     def more(self, status: int) -> tuple[Plan, State]:
         """More of what there was too little of."""
-        if status == MORE_SLOTS:
-            self._slots *= 2
-        else:
-            self._topics *= 4 if status == MORE_TOPICS else 1
-            self._extra *= 4 if status == MORE_EXTRA else 1
-            self._forget()
+        self._topics *= 4 if status == MORE_TOPICS else 1
+        self._extra *= 4 if status == MORE_EXTRA else 1
+        self._made = None
         return self._both()
 
-    def _forget(self) -> None:
-        self._plan = None
-        self._states.clear()
-
     def _both(self) -> tuple[Plan, State]:
-        if self._plan is None:
-            self._plan = _new_plan(self._symbols, self._entries, self._tokens)
-        if self._slots not in self._states:
-            sizes = (self._symbols, self._entries, self._candidates, self._topics, self._extra)
-            self._states[self._slots] = _new_state(self._slots, *sizes)
-        return self._plan, self._states[self._slots]
+        if self._made is None:
+            sizes = (self._symbols, self._entries, self._tokens)
+            self._made = _new_plan(*sizes), _new_state(*sizes, self._candidates, self._topics, self._extra)
+        return self._made
 
 
 def _rounded(size: int) -> int:
@@ -80,15 +68,13 @@ def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
     return Plan(
         marks=np.empty(marks_for(entries), np.uint64),
         shared_offsets=np.empty(symbols + 1, np.int64),
+        shared_symbols=np.empty(room, np.int32),
         shared_topics=np.empty(room, np.uint32),
         shared_weights=np.empty(room, np.float32),
         shared_priors=np.empty(room, np.float32),
         shared_places=np.empty(room, np.int32),
-        bucket_starts=np.empty(_BUCKETS, np.int64),
-        bucket_topics=np.empty(room, np.uint32),
-        bucket_weights=np.empty(room, np.float32),
-        bucket_places=np.empty(room, np.int32),
-        bucket_symbols=np.empty(room, np.int32),
+        bucket_starts=np.empty(_BUCKETS, np.int32),
+        buckets=np.empty(room, np.int32),
         masses=np.empty((symbols, 3), np.float64),
         roles=np.empty(symbols, np.int64),
         idle=np.empty(symbols, np.int64),
@@ -96,23 +82,20 @@ def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
     )
 
 
-def _new_state(slots: int, symbols: int, entries: int, candidates: int, topics: int, extra: int) -> State:
+def _new_state(symbols: int, entries: int, tokens: int, candidates: int, topics: int, extra: int) -> State:
     return State(
         numbers=np.zeros(9, np.int64),
         hashed=np.empty(2 * topics, np.int32),
-        known=np.empty((topics, 5), np.int64),
+        known=np.empty((topics, 6), np.int64),
+        counts=np.empty(topics, np.float64),
+        factors=np.empty((2, topics), np.float32),
         holders=np.empty((entries + 1, 3), np.int64),
         holder_weights=np.empty(entries + 1, np.float32),
-        seats=np.zeros((slots, 3), np.int64),
-        counts=np.zeros(slots, np.float32),
-        unit=np.zeros(slots, np.float32),
-        effective=np.zeros(slots, np.float32),
-        without=np.zeros(slots, np.float32),
-        matrix=np.empty((symbols, slots), np.float32),
-        factors=np.zeros((2, slots), np.float32),
-        company=np.zeros((3, slots), np.float64),
-        alike=np.zeros((slots, slots), np.float32),
-        candidate_slots=np.empty(candidates, np.int32),
+        present=np.empty(topics, np.int32),
+        live=np.empty((symbols, 2), np.int64),
+        live_topics=np.empty(entries + tokens, np.int32),
+        live_weights=np.empty(entries + tokens, np.float32),
+        similarities=np.empty(candidates, np.float64),
         extra=np.full((4 * extra, 2), -1, np.int64),
         extra_order=np.empty(extra, np.int64),
     )

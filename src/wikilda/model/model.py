@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
     from wikilda.model.writer import ModelWriter
 
-WORDS, MENTIONS, CONTEXTS, BASE, PAIRS = "words", "mentions", "contexts", "base", "pairs"
+WORDS, MENTIONS, CONTEXTS, BASE, PAIRS, NIL = "words", "mentions", "contexts", "base", "pairs", "nil"
 URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 
@@ -47,6 +47,28 @@ class Parameters(NamedTuple):
         return Parameters(offsets, np.asarray(self.topics[span]), np.asarray(self.values[span]))
 
 
+class NilCounts(NamedTuple):
+    """In how many texts a mention string was NIL, by the posterior, and in how many it was a mention at all."""
+
+    symbols: NDArray[np.int64]  # sorted
+    nil: NDArray[np.float32]
+    texts: NDArray[np.float32]
+
+    @property
+    def share(self) -> float:
+        """q: how often a string of a text is NIL, with one text of either kind more: neither 0 nor 1."""
+        return float((self.nil.sum(dtype=np.float64) + 1.0) / (self.texts.sum(dtype=np.float64) + 2.0))
+
+    def of(self, symbols: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both counts of some strings; 0 where it was never met."""
+        places = np.searchsorted(self.symbols, symbols)
+        there = self.symbols[np.minimum(places, len(self.symbols) - 1)] == symbols if len(self.symbols) else False
+        met = np.flatnonzero(there)
+        found = np.zeros((2, len(symbols)), np.float64)
+        found[:, met] = self.nil[places[met]], self.texts[places[met]]
+        return found[0], found[1]
+
+
 class Learned(NamedTuple):
     """What training for the urn changes in a model."""
 
@@ -54,6 +76,7 @@ class Learned(NamedTuple):
     base: Parameters
     contexts: ContextCounts | None
     pairs: Parameters | None
+    nil: NilCounts | None
 
 
 class Model(Artifact):
@@ -75,6 +98,9 @@ class Model(Artifact):
         **declared(f"{CONTEXTS}/"),
         **rows(f"{BASE}/", MENTIONS, optional=True, topics=_TOPICS, values=Array(np.float32)),
         **rows(f"{PAIRS}/", "topics", optional=True, topics=_TOPICS, values=Array(np.float32)),
+        f"{NIL}/symbols": Array(np.int64, "strings", below=MENTIONS, minimum=0, optional=True),
+        f"{NIL}/nil": Array(np.float32, "strings", optional=True),
+        f"{NIL}/texts": Array(np.float32, "strings", optional=True),
     }
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
@@ -181,10 +207,17 @@ class Model(Artifact):
         """In how many texts two topics were together, by topic, if it was trained for the urn."""
         return self._table(PAIRS) if self.has(f"{PAIRS}/offsets") else None
 
+    @cached_property
+    def nil(self) -> NilCounts | None:
+        """In how many texts mention strings were NIL, if it was trained for the urn."""
+        if not self.has(f"{NIL}/symbols"):
+            return None
+        return NilCounts(*(self.array(f"{NIL}/{part}") for part in NilCounts._fields))
+
     @property
     def learned(self) -> Learned:
         """What it has learned for the urn."""
-        return Learned(self.mentions, self.base, self.contexts, self.pairs)
+        return Learned(self.mentions, self.base, self.contexts, self.pairs, self.nil)
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
 from wikilda.model.context_counts import ContextCounts
-from wikilda.model.model import CONTEXTS, MENTIONS, WORDS, Model, Parameters
+from wikilda.model.model import CONTEXTS, MENTIONS, NIL, WORDS, Model, NilCounts, Parameters
 from wikilda.model.settings import ModelSettings
 
 _CHUNK = 1 << 20  # parameters handled at a time
@@ -53,6 +53,12 @@ class ModelWriter:
         self._writer.remove(CONTEXTS)
         for name, values in learned.parts().items() if learned else ():
             self._writer.array(f"{CONTEXTS}/{name}", values)
+
+    def nil(self, learned: NilCounts) -> None:
+        """In how many texts mention strings were NIL."""
+        self._writer.remove(NIL)
+        for name, values in learned._asdict().items():
+            self._writer.array(f"{NIL}/{name}", values)
 
     def derived(self, **fields: Any) -> Model:
         """Finish a model that has the settings, the knowledge and the popularity of its base."""

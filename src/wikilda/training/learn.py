@@ -4,6 +4,7 @@
     λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|
     n_kl = n⁰_kl + S_kl        in how many texts two topics were together
+    N_v = N⁰_v + S_v           in how many texts a string was NIL; n_v: was a mention at all
 
 λ̂ is counted by the posterior, the urn's base measure, λ̂⁰_vk + S_vk, by its own share of that.
 
@@ -24,9 +25,9 @@ from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, URN
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
-from wikilda.urn.context_evidence import UNIT
+from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
@@ -116,6 +117,7 @@ def next_model(
         for kind, each in ((MENTIONS, mentions), (BASE, base), (PAIRS, together)):
             writer.adopt(kind, each.offsets, each.topics, each.values)
         writer.contexts(contexts)
+        writer.nil(nil_table(first.nil, counts[NIL]))
         change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
         return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
@@ -144,6 +146,17 @@ def _mark_worth(run: Run, table: Parameters, least: Real) -> NDArray[np.bool_]:
             known = find(table.topics, start, end, run.topics[at]) >= 0
             kept[at] = known or run.sweeps[at] >= max(least, _NEW_SHARE * total)
     return kept
+
+
+def nil_table(first: NilCounts | None, counts: Run) -> NilCounts:
+    """N_v and n_v of an earlier model and of counts: NIL has the place of topic 0, and all texts that of topic 1."""
+    symbols = counts.symbols if first is None else np.union1d(first.symbols, counts.symbols)
+    sums = np.zeros((2, len(symbols)), np.float64)
+    rows = np.repeat(np.searchsorted(symbols, counts.symbols), np.diff(counts.offsets))
+    sums[counts.topics, rows] = counts.sweeps / UNIT
+    if first is not None:
+        sums += first.of(symbols)
+    return NilCounts(symbols, *sums.astype(np.float32))
 
 
 def context_counts(

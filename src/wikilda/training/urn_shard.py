@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, PAIRS, Parameters
+from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn
-from wikilda.urn.context_evidence import Taught, new_senses, taught_by
 from wikilda.urn.pair_evidence import pairs_of, presence
+from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, taught_by
 
-KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, PAIRS), np.iinfo(np.int64).max)  # no symbol is as large
+KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
 
 
 def sample_urn_shard(
@@ -45,8 +45,9 @@ def sample_urn_shard(
             BASE: _mention_counts(documents, whole, whole.base),
             CONTEXTS: _context_counts(documents, whole),
             PAIRS: run_of_pairs(*pairs_of([presence(each) for each in taught])),
+            NIL: _nil_counts(documents, taught),
         },
-        np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.topics, whole.shares, whole.base)),
+        np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.nil, whole.topics, whole.shares, whole.base)),
         {
             "documents": len(documents.keys),
             "tokens": documents.tokens,
@@ -62,25 +63,38 @@ def _together(taught: list[Taught]) -> Taught:
     topics = [np.empty(0, np.uint32), *(each.topics for each in taught)]
     shares = [np.empty(0, np.uint32), *(each.shares for each in taught)]
     base = [np.empty(0, np.uint32), *(each.base for each in taught)]
-    return Taught(offsets_of(np.concatenate(lengths)), *map(np.concatenate, (topics, shares, base)))
+    nil = [np.empty(0, np.uint32), *(each.nil for each in taught)]
+    return Taught(offsets_of(np.concatenate(lengths)), *map(np.concatenate, (topics, shares, base, nil)))
 
 
 def _unpack(notes: NDArray[np.uint32], mentions: int) -> Taught:
     offsets = offsets_of(notes[:mentions].astype(np.int64))
-    topics, shares, base = np.split(notes[mentions:], 3)
-    return Taught(offsets, topics, shares, base)
+    topics, shares, base = np.split(notes[2 * mentions :], 3)
+    return Taught(offsets, topics, shares, base, notes[mentions : 2 * mentions])
 
 
 def _some(taught: Taught, span: slice) -> Taught:
     offsets = taught.offsets[span.start : span.stop + 1]
     entries = slice(offsets[0], offsets[-1])
-    return Taught(offsets - offsets[0], taught.topics[entries], taught.shares[entries], taught.base[entries])
+    columns = (taught.topics[entries], taught.shares[entries], taught.base[entries])
+    return Taught(offsets - offsets[0], *columns, taught.nil[span])
 
 
 def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uint32]) -> Run:
     """n_vk, by the posterior or by what the base measure has of it."""
     symbols, counted = documents.mentions[taught.mentions].astype(np.int64), shares > 0
     return run_of_pairs(symbols[counted], taught.topics[counted], shares[counted].astype(np.int64))
+
+
+def _nil_counts(documents: Documents, taught: list[Taught]) -> Run:
+    """By string, in place of topics: in how many documents it is NIL (0), and how many have it (1)."""
+    bounds = zip(documents.mention_offsets[:-1], documents.mention_offsets[1:], taught, strict=True)
+    each = [nil_counts(documents.mentions[start:end].astype(np.int64), its) for start, end, its in bounds]
+    symbols = np.concatenate([np.empty(0, np.int64), *(its.symbols for its in each)])
+    nil = np.concatenate([np.empty(0, np.float32), *(its.nil for its in each)])
+    counts = np.concatenate(((nil * UNIT).astype(np.int64), np.full(len(symbols), UNIT)))
+    kinds = np.repeat(np.arange(2, dtype=np.uint32), len(symbols))
+    return run_of_pairs(np.tile(symbols, 2), kinds, counts)
 
 
 def _context_counts(documents: Documents, taught: Taught) -> Run:

@@ -82,6 +82,15 @@ class _Match(NamedTuple):
     exact: bool
 
 
+class Joined(NamedTuple):
+    """What mentions may mean with own entities; by string whether it is a name, and whether it or what it is short for."""
+
+    named: Named
+    found: Found
+    exact: NDArray[np.uint8]
+    known: NDArray[np.bool_]
+
+
 class OwnEntities:
     """The entities of one document as the urn takes them."""
 
@@ -133,8 +142,8 @@ class OwnEntities:
         ]
         return _longest_first(named, found)
 
-    def join(self, names: Named, found: Found, s: UrnSettings) -> tuple[Named, Found, NDArray[np.uint8]]:
-        """What mentions may mean with these entities, which follow the wiki's topics; and which strings are names.
+    def join(self, names: Named, found: Found, s: UrnSettings) -> Joined:
+        """What mentions may mean with these entities, which follow the wiki's topics.
 
         Names are known to mean something: that they mean something new is improbable.
         """
@@ -156,7 +165,8 @@ class OwnEntities:
             neighbours=Neighbours(np.append(near.offsets, empty), near.topics),
             evidence=np.append(evidence, fits),
         )
-        return names._replace(new_meanings=new), joined_found, np.array([each.exact for each in named], np.uint8)
+        exact = np.array([each.exact for each in named], np.uint8)
+        return Joined(names._replace(new_meanings=new), joined_found, exact, known)
 
     def _fit(
         self, entity: OwnEntity, words: NDArray[np.int64], counts: NDArray[np.int64], usual: float, overlap: float

@@ -17,7 +17,7 @@ from wikilda._core.arrays import find
 from wikilda._core.jit import Real, inner, njit
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Gains
-from wikilda.urn.context_evidence import UNIT, Taught
+from wikilda.urn.statistics import UNIT, Taught
 
 _LEAST = 3 * UNIT // 10  # share of a mention's posterior from which on a document has a topic
 _MOST = 64  # topics of a document that are counted: pairs grow with their square

@@ -29,10 +29,11 @@ from wikilda.urn._gibbs import Mentions, Rules
 from wikilda.urn._names import NEVER_LINKED, LinkCounts, TypicalLinks, resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
 from wikilda.urn._word_evidence import Scratch, WordTable, word_parts
-from wikilda.urn.context_evidence import UNIT, Taught, context_evidence, spread, taught_by, without
+from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
+from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 Numbers = NDArray[np.int64]
@@ -147,6 +148,8 @@ class Urn:
         self.contexts = model.contexts if s.context_weight > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
         self.pairs = model.pairs if s.pair_weight > 0 else None
+        self.nil = model.nil if s.nil_learned > 0 else None
+        self._nil_share = self.nil.share if self.nil else 0.5
         self.exponent = s.posterior_exponent * (_LEARNED if self.pairs is not None else 1.0)
         self.rules = Rules(
             s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
@@ -197,7 +200,7 @@ class Urn:
                 counts = own.base / UNIT
                 leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
             stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
-            parts.append(self._draw(named, self._find(named, words), chosen, learned, own, stream, entities))
+            parts.append(self._draw(named, self._find(named, words), chosen, mentions, learned, own, stream, entities))
         return Drawn.of(parts, len(mentions))
 
     def _find(self, named: Named, words: Numbers) -> Found:
@@ -240,13 +243,14 @@ class Urn:
             yield np.array(part)
 
     def _draw(
-        self, named: Named, found: Found, chosen: Numbers, learned: tuple[Contexts, ContextCounts] | None,
-        own: Taught | None, stream: int, entities: OwnEntities | None,
+        self, named: Named, found: Found, chosen: Numbers, mentions: Numbers,
+        learned: tuple[Contexts, ContextCounts] | None, own: Taught | None, stream: int, entities: OwnEntities | None,
     ) -> Part:  # fmt: skip
-        exact = _NO_KINDS
+        exact, nil = _NO_KINDS, self._nil_learned(named.symbols, mentions, own)
         if entities:
-            named, found, exact = entities.join(named, found, self.settings)
-        contexts, nil = _NO_CONTEXTS, self._nil_strings(named)
+            named, found, exact, known_names = entities.join(named, found, self.settings)
+            nil[known_names] = 1.0  # texts may have meant just these entities
+        contexts, nil = _NO_CONTEXTS, nil * self._nil_strings(named)
         if learned is not None:
             around, known = learned
             weight = self.settings.context_weight
@@ -260,7 +264,8 @@ class Urn:
 
     def draw_nothing(self) -> None:
         """Draw no mentions, which compiles the second pass."""
-        self._draw(NO_MENTIONS, NOTHING_FOUND, np.empty(0, np.int64), None, None, 0, None)
+        none = np.empty(0, np.int64)
+        self._draw(NO_MENTIONS, NOTHING_FOUND, none, none, None, None, 0, None)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """How much more topics are related by what the model has learned from other documents."""
@@ -289,6 +294,14 @@ class Urn:
         if s.nil_unlinked > 0:
             weights *= np.exp(s.nil_unlinked * self._typical.excess(named.unlinked))
         return s.nil_weight * weights
+
+    def _nil_learned(self, symbols: Numbers, mentions: Numbers, own: Taught | None) -> NDArray[np.float64]:
+        """What the weight of NIL is multiplied by, given what other texts have taught about strings."""
+        if self.nil is None:
+            return np.ones(len(symbols), np.float64)
+        mine = nil_counts(mentions, own) if own is not None else None
+        gained = self.settings.nil_learned * nil_evidence(symbols, self.nil, self._nil_share, mine)
+        return np.where(symbols >= 0, np.exp(gained), 1.0)
 
     def scratch(self) -> Scratch:
         """The scratch of this thread."""

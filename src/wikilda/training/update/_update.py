@@ -19,7 +19,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
 from wikilda.model.build import INSIDE
 from wikilda.model.context_counts import topic_types
-from wikilda.model.model import BASE, LDA, MENTIONS, PAIRS, WORDS
+from wikilda.model.model import BASE, LDA, MENTIONS, PAIRS, WORDS, NilCounts
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
@@ -119,6 +119,8 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
             _fill(writer, BASE, old.base, mapping.mentions.old_of_new, mapping, mentions)
         if old.pairs is not None:
             _fill(writer, PAIRS, old.pairs, topics.old_of_new, mapping, {})
+        if old.nil is not None:
+            writer.nil(_renumbered(old.nil, mapping.mentions.new_of_old))
         popularity = np.empty(topics.size, np.float32)
         popularity[topics.new_of_old] = old.popularity
         popularity[topics.places] = _popularity(before, mapping)
@@ -139,6 +141,13 @@ def _learn(grown: Model, files: list[Path], workers: int, work: Path) -> Model:
         return grown
     finally:
         engine.close()
+
+
+def _renumbered(nil: NilCounts, new_of_old: NDArray[np.int64]) -> NilCounts:
+    """What was learned of NIL, under the new numbers of strings."""
+    symbols = new_of_old[nil.symbols]
+    order = np.argsort(symbols)
+    return NilCounts(symbols[order], nil.nil[order], nil.texts[order])
 
 
 def _fill(

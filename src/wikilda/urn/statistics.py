@@ -1,0 +1,95 @@
+"""What a document teaches in training, in parts of UNIT, and what its strings have taught about NIL.
+
+With N_v the expected number of texts in which string v is NIL, n_v the number that has it, and q = Σ N_v / Σ n_v, the
+log odds of NIL gain
+
+    log((N_v + a · q) / (n_v − N_v + a · (1 − q))) − log(q / (1 − q))
+
+A text counts once, however often it has the string, by the mean of its posteriors.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.arrays import find, offsets_of
+from wikilda._core.jit import njit
+from wikilda.model.model import NilCounts, Parameters
+
+if TYPE_CHECKING:
+    from wikilda.urn.urn import Drawn
+
+UNIT = 1 << 12  # one mention
+_LEAST_SHARE = 0.01  # of the posterior
+_LEAST_BASE = 0.001
+_CLEAR = 0.5  # posterior of a new sense that counts
+_TEXTS = 10.0  # a: how many texts with the usual share of NIL a string is taken to have been in before
+_MOST = 3.0  # what the log odds of NIL gain or lose
+
+
+@njit
+def new_senses(
+    offsets: NDArray[np.int64], topics: NDArray[np.uint32], symbols: NDArray[np.int64], table: Parameters
+) -> NDArray[np.bool_]:
+    """Which topics of mentions a table does not have for their strings."""
+    new = np.zeros(len(topics), np.bool_)
+    for mention in range(len(offsets) - 1):
+        start, end = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
+        for at in range(offsets[mention], offsets[mention + 1]):
+            new[at] = find(table.topics, start, end, topics[at]) < 0
+    return new
+
+
+class Taught(NamedTuple):
+    """What the mentions of a document teach: topics of mention i from offsets[i] on, in parts of UNIT."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    shares: NDArray[np.uint32]  # of the posterior
+    base: NDArray[np.uint32]  # of the base measure
+    nil: NDArray[np.uint32]  # by mention: the posterior of NIL
+
+    @property
+    def mentions(self) -> NDArray[np.int64]:
+        """The mention of each entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
+    """What a document teaches; a mention that is NIL teaches nothing.
+
+    New senses come from other mentions: they count by the posterior, where it is clear.
+    """
+    known = drawn.posterior * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
+    if new is not None:
+        known = np.where(new & (known < _CLEAR), 0.0, known)
+    shares = np.where(known >= _LEAST_SHARE, np.rint(known * UNIT), 0).astype(np.uint32)
+    from_base = drawn.from_base
+    if new is not None:
+        from_base = np.where(new, known, from_base)
+    base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
+    kept = (shares > 0) | (base > 0)
+    before = offsets_of(kept.astype(np.int64))
+    nil = np.rint(drawn.nil * UNIT).astype(np.uint32)
+    return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept], nil)
+
+
+def nil_counts(symbols: NDArray[np.int64], taught: Taught) -> NilCounts:
+    """The strings of one text, by the symbols of its mentions: the mean of the posteriors of NIL."""
+    distinct, places = np.unique(symbols, return_inverse=True)
+    parts = np.bincount(places.ravel(), taught.nil) // np.maximum(np.bincount(places.ravel()), 1)
+    return NilCounts(distinct, (parts / UNIT).astype(np.float32), np.ones(len(distinct), np.float32))
+
+
+def nil_evidence(
+    symbols: NDArray[np.int64], known: NilCounts, share: float, own: NilCounts | None
+) -> NDArray[np.float64]:
+    """What the log odds of NIL gain by what other texts than `own` have taught about strings; `share` is q."""
+    nil, texts = known.of(symbols)
+    if own is not None:
+        mine, once = own.of(symbols)
+        nil, texts = np.maximum(nil - mine, 0.0), np.maximum(texts - once, 0.0)
+    odds = np.log((nil + _TEXTS * share) / (np.maximum(texts - nil, 0.0) + _TEXTS * (1.0 - share)))
+    gained: NDArray[np.float64] = np.clip(odds - np.log(share / (1.0 - share)), -_MOST, _MOST)
+    return gained

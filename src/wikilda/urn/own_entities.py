@@ -83,7 +83,7 @@ class _Match(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """What mentions may mean with own entities; by string whether it is a name, and whether it or what it is short for."""
+    """What mentions may mean with own entities, and which strings are names, or names and short forms, of them."""
 
     named: Named
     found: Found

@@ -35,6 +35,7 @@ from wikilda.training.learn import context_counts, learned, next_model, nil_tabl
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
+from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
 from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, nil_evidence, taught_by
@@ -284,7 +285,10 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
         by_symbol[symbol] += count
         by_word[word] += count
     around, topics = around_of([[100, 104, 998], [110], []]), np.array([0, 1, 2, 1, 0, 0], np.uint32)
-    found = context_evidence(around, np.arange(3), np.array([0, 3, 5, 6]), topics, known, known.total)
+    candidates = Candidates(
+        np.arange(3, dtype=np.uint32), np.array([0, 3, 5, 6]), topics.astype(np.int32), np.ones(6), np.ones(3)
+    )
+    found = context_evidence(around, np.arange(3), np.arange(3), candidates, known, known.total, 1.0)
     seen = [[100, 104], [100, 104], [100, 104], [110], [110], []]
     for at, (topic, symbols) in enumerate(zip(topics.tolist(), seen, strict=True)):
         words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
@@ -496,28 +500,35 @@ def make_key(name: str) -> int:
 
 
 def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, sample: Knowledge) -> None:
-    from wikilda.urn._candidates import candidates_of, leave_out
-
     before, symbols = Model.open(model), np.array([sample.find_mention("croft"), sample.find_mention("england")])
     symbols.sort()
-    old = candidates_of(symbols, before.mentions, 64)
+    (old, _) = gather(symbols, before.mentions, 64)
     topics, values = before.mentions.row(int(symbols[0]))
     values[0] += 2.0  # a copy-on-write view: the file stays as it is
     try:
-        new = candidates_of(symbols, before.mentions, 64)
+        new, totals = gather(symbols, before.mentions, 64)
     finally:
         values[0] -= 2.0
-    own = Taught(
-        np.array([0, 1]),
-        topics[:1],
-        np.array([UNIT], np.uint32),
-        np.array([2 * UNIT], np.uint32),
-        np.zeros(1, np.uint32),
-        np.zeros(1, np.uint32),
-    )
-    found = leave_out(new, np.array([0]), own.offsets, own.topics, own.base / UNIT)
+    counts = np.array([UNIT], np.uint32)
+    own = Taught(np.array([0, 1]), topics[:1], counts, 2 * counts, counts, np.zeros(1, np.uint32))
     assert new.priors.tolist() != pytest.approx(old.priors.tolist())
-    assert found.tolist() == pytest.approx(old.priors.tolist())
+    leave_out(new, totals, symbols, symbols[:1], own.offsets, own.topics, own.base / UNIT)
+    assert new.priors.tolist() == pytest.approx(old.priors.tolist())
+
+
+def test_expected_counts_are_by_what_strings_mean_elsewhere(model: Path, sample: Knowledge) -> None:
+    document, table = encode(DOCUMENTS[0], sample), Model.open(model).mentions
+    urn = Urn(Model.open(model), sample, replace(SHORT, backoff_share=0.0))
+    drawn = urn.draw(document)
+    for number, symbol in enumerate(np.asarray(document.mentions).tolist()):
+        if symbol >= 0:
+            topics, values = table.row(symbol)
+            span = slice(drawn.offsets[number], drawn.offsets[number + 1])
+            assert drawn.topics[span].tolist() == topics.tolist()
+            assert drawn.priors()[span] == pytest.approx(values / values.sum(), abs=1e-6)
+    taught = taught_by(drawn)
+    whole = np.bincount(taught.mentions, taught.prior, len(drawn.nil))
+    assert whole / UNIT == pytest.approx((1 - drawn.nil) * (np.diff(drawn.offsets) > 0), abs=0.05)
 
 
 def test_the_command(model: Path, tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
-from wikilda._core.jit import Real, inner, njit
+from wikilda._core.jit import Real, Whole, inner, int64, njit
 from wikilda.documents.encoding import Contexts
 from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.urn._candidates import Candidates
 from wikilda.urn.statistics import UNIT, Taught
 
 # Context symbols, type words, counts, and expected counts.
@@ -27,42 +28,47 @@ Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArra
 
 @njit
 def context_evidence(
-    contexts: Contexts,
-    chosen: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    topics: NDArray[np.uint32],
-    known: ContextCounts,
-    total: Real,
-) -> NDArray[np.float64]:
-    """S of every candidate of chosen mentions; the candidates of the i-th of them from offsets[i] on."""
-    evidence = np.zeros(len(topics), np.float64)
+    contexts: Contexts, chosen: NDArray[np.int64], rows: NDArray[np.int64], found: Candidates, known: ContextCounts,
+    total: Real, weight: Real,
+) -> NDArray[np.float64]:  # fmt: skip
+    """S of the candidates of chosen mentions, one mention after the other, times a weight.
+
+    `rows` has the string of each, by which candidates were found. Of a caller's own entities nothing was learned.
+    """
+    size = np.int64(0)
+    for row in rows:
+        size += found.offsets[row + 1] - found.offsets[row]
+    evidence, begin = np.zeros(size, np.float64), np.int64(0)
     slots = np.full(len(known.totals), np.int32(-1))  # of type words that were met at this mention
     for token in range(len(chosen)):
-        rows = _rows(contexts, chosen[token], known.symbols)
-        if len(rows) == 0:
-            continue
-        start, end = offsets[token], offsets[token + 1]
-        words = _type_words(topics[start:end], known.types, slots)
-        ratios = np.empty((len(words), len(rows)), np.float64)
-        for slot in range(len(words)):
-            _ratios(rows, words[slot], known, total, ratios[slot])
-        for at in range(start, end):
-            evidence[at] = _of_topic(topics[at], known.types, slots, ratios)
-        for word in words:
-            slots[word] = -1
+        start, end = found.offsets[rows[token]], found.offsets[rows[token] + 1]
+        symbols = _rows(contexts, chosen[token], known.symbols)
+        if len(symbols):
+            numbers = found.numbers[start:end]
+            words = _type_words(found.topics, numbers, known.types, slots)
+            ratios = np.empty((len(words), len(symbols)), np.float64)
+            for slot in range(len(words)):
+                _ratios(symbols, words[slot], known, total, ratios[slot])
+            for at in range(end - start):
+                evidence[begin + at] = weight * _of_topic(found.topics[numbers[at]], known.types, slots, ratios)
+            for word in words:
+                slots[word] = -1
+        begin += end - start
     return evidence
 
 
 @inner
-def _type_words(topics: NDArray[np.uint32], types: TopicTypes, slots: NDArray[np.int32]) -> NDArray[np.uint32]:
+def _type_words(
+    topics: NDArray[np.uint32], numbers: NDArray[np.int32], types: TopicTypes, slots: NDArray[np.int32]
+) -> NDArray[np.uint32]:
     """The distinct type words of some topics; `slots` then has their places."""
     most = np.int64(0)
-    for topic in topics:
-        most += types.offsets[topic + 1] - types.offsets[topic]
+    for number in numbers:
+        most += _end(topics[number], types) - _begin(topics[number], types)
     words = np.empty(most, np.uint32)
     count = np.int32(0)
-    for topic in topics:
-        for word in types.words[types.offsets[topic] : types.offsets[topic + 1]]:
+    for number in numbers:
+        for word in types.words[_begin(topics[number], types) : _end(topics[number], types)]:
             if slots[word] < 0:
                 slots[word] = count
                 words[count] = word
@@ -71,9 +77,20 @@ def _type_words(topics: NDArray[np.uint32], types: TopicTypes, slots: NDArray[np
 
 
 @inner
+def _begin(topic: Whole, types: TopicTypes) -> Whole:
+    """Where the type words of a topic begin; a caller's own entity has none."""
+    return types.offsets[min(int64(topic), len(types.offsets) - 1)]
+
+
+@inner
+def _end(topic: Whole, types: TopicTypes) -> Whole:
+    return types.offsets[min(int64(topic) + 1, len(types.offsets) - 1)]
+
+
+@inner
 def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], ratios: NDArray[np.float64]) -> Real:
     """S of a topic: the logarithm of a product, not a sum of logarithms, which take longer."""
-    start, end = types.offsets[topic], types.offsets[topic + 1]
+    start, end = _begin(topic, types), _end(topic, types)
     if start == end:
         return 0.0
     product = 1.0

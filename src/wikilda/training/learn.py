@@ -1,13 +1,12 @@
 """The M-step of the urn: the next model from what all documents have taught.
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
-    λ̂_vk = λ̂⁰_vk + 10 S_vk    with λ̂⁰ the model that training began with: it is the prior
+    λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise
     n_kl = n⁰_kl + S_kl        in how many texts two topics were together
     N_v = N⁰_v + S_v           in how many texts a string was NIL; n_v: was a mention at all
 
-λ̂ is counted by the posterior, once a document for each string; the urn's base measure, λ̂⁰_vk + S_vk, by its own share
-of that, for each mention.
+λ̂ is counted by the posterior, the urn's base measure, λ̂⁰_vk + S_vk, by its own share of that.
 
 So corpora add up: what a model has learned from one is the prior for the next.
 """
@@ -32,7 +31,7 @@ from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
-_SEEN = 10.0  # of λ̂: methods without other evidence need more of texts like those to be linked, and less of the wiki
+_SEEN = 5.0  # of λ̂: methods without other evidence need more of texts like those to be linked, and less of the wiki
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 

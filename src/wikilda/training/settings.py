@@ -37,7 +37,7 @@ class UrnTraining(Settings):
         minimum=0,
         below=1e-3,
     )
-    new_mentions: float = setting(3.0, "documents in which a new sense must have been meant, in all", minimum=0)
+    new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)

@@ -4,7 +4,6 @@ Counts are whole numbers, and each document is drawn without what it has taught 
 before: its notes, which the shard keeps.
 """
 
-import itertools
 import time
 
 import numpy as np
@@ -42,7 +41,7 @@ def sample_urn_shard(
     whole = _together(taught)
     return Found(
         {
-            MENTIONS: _mention_counts(documents, whole, whole.shares // _times(documents)[whole.mentions]),
+            MENTIONS: _mention_counts(documents, whole, whole.shares),
             BASE: _mention_counts(documents, whole, whole.base),
             CONTEXTS: _context_counts(documents, whole, whole.shares),
             EXPECTED: _context_counts(documents, whole, whole.prior),
@@ -87,15 +86,6 @@ def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uin
     """n_vk, by the posterior or by what the base measure has of it."""
     symbols, counted = documents.mentions[taught.mentions].astype(np.int64), shares > 0
     return run_of_pairs(symbols[counted], taught.topics[counted], shares[counted].astype(np.int64))
-
-
-def _times(documents: Documents) -> NDArray[np.uint32]:
-    """By mention, how often its document has the string: all of them count as one for λ̂."""
-    times = np.empty(len(documents.mentions), np.uint32)
-    for start, end in itertools.pairwise(documents.mention_offsets):
-        _, places, counts = np.unique(documents.mentions[start:end], return_inverse=True, return_counts=True)
-        times[start:end] = counts[places.ravel()]
-    return times
 
 
 def _nil_counts(documents: Documents, taught: list[Taught]) -> Run:

@@ -16,6 +16,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import CODE_POINTS, Spans, from_code_points
 
 NIL_ABOVE = 0.5
+_DIGITS = 6  # of numbers that are shown
 _NO_ENTITY = {"title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
 _NO_ANSWER = '"title":null,"page_id":null,"wikidata":null,"url":null,"type":null,"probability":null,"confidence":null'
 
@@ -109,7 +110,7 @@ class Candidate:
 
     def to_dict(self) -> dict[str, Any]:
         """The candidate as plain values."""
-        return self.entity.to_dict() | {"probability": round(self.probability, 6), "prior": round(self.prior, 6)}
+        return self.entity.to_dict() | {"probability": _rounded(self.probability), "prior": _rounded(self.prior)}
 
 
 @dataclass(frozen=True)
@@ -158,16 +159,17 @@ class LinkedMention:
             "end": end,
             "text": self.text,
             **(entity.to_dict() if entity else _NO_ENTITY),
-            "probability": round(self.candidates[0].probability, 6) if entity else None,
-            "confidence": round(self.confidence, 6) if entity else None,
-            "nil": round(self.nil, 6),
+            "probability": _rounded(self.candidates[0].probability) if entity else None,
+            "confidence": _rounded(self.confidence) if entity else None,
+            "nil": _rounded(self.nil),
             "candidates": [each.to_dict() for each in self.candidates],
         }
 
     def to_json(self, span: tuple[int, int] | None = None) -> str:
         """`to_dict` as JSON."""
-        candidates = [(each.entity, each.probability, each.prior) for each in self.candidates]
-        return _mention_json(span or (self.start, self.end), self.text, candidates, self.nil)
+        candidates = [(each.entity, _rounded(each.probability), _rounded(each.prior)) for each in self.candidates]
+        confidence = _rounded(self.confidence) if self.entity else -1.0
+        return _mention_json(span or (self.start, self.end), self.text, candidates, _rounded(self.nil), confidence)
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ class TopicShare:
 
     def to_dict(self) -> dict[str, Any]:
         """The topic as plain values."""
-        return self.entity.to_dict() | {"share": round(self.share, 6)}
+        return self.entity.to_dict() | {"share": _rounded(self.share)}
 
 
 class Answers(NamedTuple):
@@ -206,11 +208,27 @@ class Answers(NamedTuple):
 
     def rows(self) -> list[list[tuple[Entity, float, float]]]:
         """The candidates of each mention: entity, posterior probability, prior."""
+        entity = self.entity
         columns = (column.tolist() for column in (self.topics, self.probabilities, self.priors))
         return [
-            [(self.entity(topic), *rest) for topic, *rest in zip(*row, strict=True) if topic >= 0]
+            [(entity(topic), chance, prior) for topic, chance, prior in zip(*row, strict=True) if topic >= 0]
             for row in zip(*columns, strict=True)
         ]
+
+    def rounded(self) -> "Answers":
+        """The same with numbers as they are shown; all at once, which is quicker."""
+        chances, priors, nil, shares = (
+            np.round(each, _DIGITS) for each in (self.probabilities, self.priors, self.nil, self.shares)
+        )
+        return self._replace(probabilities=chances, priors=priors, nil=nil, shares=shares)
+
+    @property
+    def confidences(self) -> NDArray[np.float64]:
+        """By mention, the probability that it refers to its best candidate; −1 where it is answered NIL."""
+        if not self.topics.shape[1]:
+            return np.full(len(self.nil), -1.0)
+        best = np.round(self.probabilities[:, 0] * (1 - self.nil), _DIGITS)
+        return np.where((self.topics[:, 0] < 0) | (self.nil > NIL_ABOVE), -1.0, best)
 
     def mentions(self) -> "list[LinkedMention]":
         """The mentions as objects."""
@@ -311,41 +329,41 @@ class Linked:
             parts.append(f'"text":{_quoted(self.text)}')
         if with_mentions:
             parts.append(f'"mentions":[{",".join(self._mentions_json(offsets))}]')
-        topics = ",".join([_topic_json(*each) for each in self._answers.shown_topics()])
+        topics = ",".join([_topic_json(*each) for each in self._answers.rounded().shown_topics()])
         return f'{{{",".join(parts)},"topics":[{topics}],"knowledge":{self.source.json}}}'
 
     def _mentions_json(self, offsets: str) -> list[str]:
         if "mentions" in self.__dict__:
             spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], offsets)
             return [each.to_json(span) for each, span in zip(self.mentions, spans, strict=True)]
-        found, text = self._answers, self.text
-        spans = from_code_points(text, found.spans, offsets)
-        rows = zip(found.spans, spans, found.rows(), found.nil.tolist(), strict=True)
-        return [_mention_json(span, text[start:end], row, nil) for (start, end), span, row, nil in rows]
+        found, text = self._answers.rounded(), self.text
+        spans, confidences = from_code_points(text, found.spans, offsets), self._answers.confidences.tolist()
+        rows = zip(found.spans, spans, found.rows(), found.nil.tolist(), confidences, strict=True)
+        return [_mention_json(span, text[start:end], *rest) for (start, end), span, *rest in rows]
 
 
-def _mention_json(span: tuple[int, int], text: str, candidates: list[tuple[Entity, float, float]], nil: float) -> str:
+def _mention_json(
+    span: tuple[int, int], text: str, candidates: list[tuple[Entity, float, float]], nil: float, confidence: float
+) -> str:
+    """A mention as JSON, of numbers that are rounded; `confidence` is below 0 where it is answered NIL."""
     answer = _NO_ANSWER
-    if candidates and not is_nil(nil):
+    if confidence >= 0:
         entity, probability, _ = candidates[0]
-        chances = f'"probability":{_rounded(probability)},"confidence":{_rounded(probability * (1 - nil))}'
-        answer = f"{entity.json_fields},{chances}"
-    found = ",".join([_candidate_json(*each) for each in candidates])
+        answer = f'{entity.json_fields},"probability":{probability},"confidence":{confidence}'
+    found = ",".join([
+        f'{{{entity.json_fields},"probability":{chance},"prior":{prior}}}' for entity, chance, prior in candidates
+    ])  # fmt: skip
     where = f'"start":{span[0]},"end":{span[1]},"text":{_quoted(text)}'
-    return f'{{{where},{answer},"nil":{_rounded(nil)},"candidates":[{found}]}}'
-
-
-def _candidate_json(entity: Entity, probability: float, prior: float) -> str:
-    return f'{{{entity.json_fields},"probability":{_rounded(probability)},"prior":{_rounded(prior)}}}'
+    return f'{{{where},{answer},"nil":{nil},"candidates":[{found}]}}'
 
 
 def _topic_json(entity: Entity, share: float) -> str:
-    return f'{{{entity.json_fields},"share":{_rounded(share)}}}'
+    return f'{{{entity.json_fields},"share":{share}}}'
 
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _rounded(value: float) -> str:
-    return repr(round(float(value), 6))  # NumPy's have another repr
+def _rounded(value: float) -> float:
+    return round(float(value), _DIGITS)  # NumPy's have another repr

@@ -2,12 +2,14 @@
 
 The type of a topic is its type words D_k, those of its title and of the beginning of its article. The context C_i of a
 mention are the tokens on either side, each with its side, and whether it is next to the mention or further off. With
-n_cd how often c was in the context of a mention of a topic with type word d, the evidence for a topic is
+n_cd how often c was in the context of a mention of a topic with type word d, and e_cd how often it would have been if
+every string meant what it means elsewhere, by P(k|v), the evidence for a topic is
 
-    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / (n_c · n_d / n + 1))
+    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / ((n_c · n_d / n + e_cd) / 2 + 1))
 
-where the ratio is shrunk towards 1: what was seen rarely is weak evidence. The counts are learned from unlabelled
-texts (`wikilda train`).
+where the ratio is shrunk towards 1: what was seen rarely is weak evidence. Chance alone, n_c · n_d / n, would take the
+context of some strings for that of a type: languages are next to nouns wherever they are meant, as *French* is, and
+countries are not, as they have other names, too. The counts are learned from unlabelled texts (`wikilda train`).
 """
 
 import numpy as np
@@ -18,10 +20,10 @@ from wikilda._core.jit import Real, Whole, inner, int64, njit
 from wikilda.documents.encoding import Contexts
 from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.urn._candidates import Candidates
+from wikilda.urn.statistics import UNIT, Taught
 
-_SURE = 0.01  # posterior from which on a topic counts
-
-Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]  # symbols, words, counts
+# Context symbols, type words, counts, and expected counts.
+Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
 
 
 @njit
@@ -117,42 +119,49 @@ def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.in
 def _ratios(
     rows: NDArray[np.int64], word: np.uint32, known: ContextCounts, total: Real, ratios: NDArray[np.float64]
 ) -> None:
-    """How much likelier each context symbol is with a type word than anywhere."""
+    """How much likelier each context symbol is with a type word than by chance and by what strings mean elsewhere."""
     share = known.totals[word] / max(total, 1e-300)
     for number in range(len(rows)):
         row = rows[number]
         at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
         count = np.float64(known.counts[at]) if at >= 0 else 0.0
-        ratios[number] = (count + 1.0) / (known.sums[row] * share + 1.0)
+        expected = np.float64(known.expected[at]) if at >= 0 else 0.0
+        ratios[number] = (count + 1.0) / (0.5 * (known.sums[row] * share + expected) + 1.0)
+
+
+def spread(contexts: Contexts, taught: Taught, types: TopicTypes) -> Rows:
+    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
+    return _spread(contexts, taught.offsets, taught.topics, taught.shares / UNIT, taught.prior / UNIT, types)
 
 
 @njit
-def spread(
+def _spread(
     contexts: Contexts,
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
     posterior: NDArray[np.float64],
+    prior: NDArray[np.float64],
     types: TopicTypes,
 ) -> Rows:
-    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
     size = np.int64(0)
     for write in range(2):
         if write:
             symbols, words = np.empty(size, np.uint64), np.empty(size, np.uint32)
-            counts = np.empty(size, np.float64)
+            counts, expected = np.empty(size, np.float64), np.empty(size, np.float64)
             size = np.int64(0)
         for mention in range(len(offsets) - 1):
             for at in range(offsets[mention], offsets[mention + 1]):
                 start, end = types.offsets[topics[at]], types.offsets[topics[at] + 1]
-                if posterior[at] < _SURE:
+                if posterior[at] + prior[at] == 0.0:
                     continue
                 for symbol in range(contexts.offsets[mention], contexts.offsets[mention + 1]):
                     for word in range(start, end):
                         if write:
                             symbols[size], words[size] = contexts.symbols[symbol], types.words[word]
                             counts[size] = posterior[at] / (end - start)
+                            expected[size] = prior[at] / (end - start)
                         size += 1
-    return symbols, words, counts
+    return symbols, words, counts, expected
 
 
 def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCounts:
@@ -166,10 +175,12 @@ def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCount
     lengths = known.offsets[numbers + 1] - known.offsets[numbers]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) + np.repeat(known.offsets[numbers] - offsets[:-1], lengths)
-    words, counts, sums = known.words[source], known.counts[source], known.sums[numbers]
-    table = table_of(symbols)
-    _subtract(table, offsets, words, counts, sums, own)
-    return known._replace(symbols=table, offsets=offsets, words=words, counts=counts, sums=sums)
+    words, counts, expected = known.words[source], known.counts[source], known.expected[source]
+    sums, table = known.sums[numbers], table_of(symbols)
+    _subtract(table, offsets, words, counts, expected, sums, own)
+    return known._replace(
+        symbols=table, offsets=offsets, words=words, counts=counts, expected=expected, sums=sums
+    )  # fmt: skip
 
 
 @njit
@@ -186,10 +197,11 @@ def _subtract(
     offsets: NDArray[np.int64],
     words: NDArray[np.uint32],
     counts: NDArray[np.float32],
+    expected: NDArray[np.float32],
     sums: NDArray[np.float64],
     own: Rows,
 ) -> None:
-    symbols, own_words, own_counts = own
+    symbols, own_words, own_counts, own_expected = own
     for entry in range(len(symbols)):
         row = lookup(table, symbols[entry])
         if row < 0:
@@ -197,4 +209,5 @@ def _subtract(
         at = find(words, offsets[row], offsets[row + 1], own_words[entry])
         if at >= 0:
             counts[at] = np.float32(max(np.float64(counts[at]) - own_counts[entry], 0.0))
+            expected[at] = np.float32(max(np.float64(expected[at]) - own_expected[entry], 0.0))
             sums[row] = max(sums[row] - own_counts[entry], 0.0)

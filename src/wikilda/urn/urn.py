@@ -77,6 +77,13 @@ class Part:
         """Which of the distinct strings each mention has."""
         return self.named.rows
 
+    def priors(self) -> NDArray[np.float64]:
+        """P(k|v) of the candidates of mentions."""
+        offsets, lengths = self.mentions.offsets, np.diff(self.mentions.offsets)
+        source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.found.candidates.offsets[self.rows], lengths)
+        found: NDArray[np.float64] = self.found.candidates.priors[source]
+        return found
+
     @cached_property
     def related(self) -> Matrix:
         """R of all pairs of topics."""
@@ -128,6 +135,15 @@ class Drawn:
         order = np.lexsort((self.topics, -self.posterior, owners))
         found = np.full(len(lengths), -1, np.int64)
         found[lengths > 0] = self.topics[order[self.offsets[:-1][lengths > 0]]]
+        return found
+
+    def priors(self) -> NDArray[np.float64]:
+        """P(k|v) of the candidates of mentions."""
+        found = np.zeros(len(self.topics), np.float64)
+        for part in self.parts:
+            offsets = part.mentions.offsets
+            places = np.repeat(self.offsets[part.chosen] - offsets[:-1], np.diff(offsets))
+            found[np.arange(offsets[-1]) + places] = part.priors()
         return found
 
     def mention(self, number: int) -> Ranking:
@@ -317,5 +333,5 @@ class Urn:
             return None
         if own is None:
             return contexts, known
-        rows = spread(contexts, own.offsets, own.topics, own.shares / UNIT, known.types)
+        rows = spread(contexts, own, known.types)
         return contexts, without(known, contexts, rows)

@@ -296,7 +296,7 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
         for symbol in symbols if words else []:
             ratios = [
                 (naive[symbol, word] + 1)
-                / ((by_symbol[symbol] * by_word[word] / total + expected[symbol, word]) / 2 + 1)
+                / math.sqrt((by_symbol[symbol] * by_word[word] / total + 1) * (expected[symbol, word] + 1))
                 for word in words
             ]
             wanted += math.log(sum(ratios) / len(words))

@@ -5,7 +5,7 @@ mention are the tokens on either side, each with its side, and whether it is nex
 n_cd how often c was in the context of a mention of a topic with type word d, and e_cd how often it would have been if
 every string meant what it means elsewhere, by P(k|v), the evidence for a topic is
 
-    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / ((n_c · n_d / n + e_cd) / 2 + 1))
+    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / √((n_c · n_d / n + 1) · (e_cd + 1)))
 
 where the ratio is shrunk towards 1: what was seen rarely is weak evidence. Chance alone, n_c · n_d / n, would take the
 context of some strings for that of a type: languages are next to nouns wherever they are meant, as *French* is, and
@@ -126,7 +126,7 @@ def _ratios(
         at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
         count = np.float64(known.counts[at]) if at >= 0 else 0.0
         expected = np.float64(known.expected[at]) if at >= 0 else 0.0
-        ratios[number] = (count + 1.0) / (0.5 * (known.sums[row] * share + expected) + 1.0)
+        ratios[number] = (count + 1.0) / np.sqrt((known.sums[row] * share + 1.0) * (expected + 1.0))
 
 
 def spread(contexts: Contexts, taught: Taught, types: TopicTypes) -> Rows:

@@ -21,15 +21,8 @@ _ROUNDS, _SLOWEST = 3, 0.02
 _STAGES: dict[str, list[tuple[Any, str]]] = {
     "packet: candidates and their similarities": [(paper, "form_packet")],
     "TagMe* and the paper's sampler": [(paper, "tagme"), (paper, "gibbs")],
-    "urn: candidates, names": [
-        (urn, "candidates_of"),
-        (urn, "related_names"),
-        (urn, "with_extra"),
-        (urn, "name_kinds"),
-    ],
-    "urn: what the words say": [(urn, "word_evidence")],
-    "urn: neighbours and relatedness": [(urn, "neighbours_of"), (urn, "relations")],
-    "urn: sweeps": [(urn, "gibbs")],
+    "urn: candidates and the evidence of words": [(urn, "find")],
+    "urn: titles, relatedness and sweeps": [(urn, "draw")],
     "reading the text": [(linking, "encode")],
 }
 

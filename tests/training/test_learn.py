@@ -21,7 +21,7 @@ from wikilda.linking import Document, Linker
 from wikilda.linking.explanation import explain_document
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.sample import texts
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -30,11 +30,12 @@ from wikilda.training import checkpoints
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.interpolate import run_of_pairs
+from wikilda.training.interpolate import EMPTY, Run, run_of_pairs
 from wikilda.training.learn import context_counts, learned, next_model, nil_table
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import Urn, UrnSettings
+from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
 from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, nil_evidence, taught_by
@@ -252,22 +253,31 @@ def around_of(rows: list[list[int]]) -> Contexts:
 TYPES = TopicTypes(np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.uint32), np.array([10, 11, 12], np.uint32))
 
 
-def counted(sample: Knowledge, pairs: dict[tuple[int, int], int]) -> ContextCounts:
+def counted(sample: Knowledge, pairs: dict[tuple[int, int], int], chances: dict[tuple[int, int], int]) -> ContextCounts:
+    old = context_counts(None, sample, EMPTY, EMPTY, np.empty(0, np.uint64))._replace(types=TYPES, totals=np.zeros(3))
+    return context_counts(old, sample, _run(pairs), _run(chances), np.array([5], np.uint64))
+
+
+def _run(pairs: dict[tuple[int, int], int]) -> Run:
     symbols, topics = np.array([each // 2 for each, _ in pairs]), np.array([each for _, each in pairs], np.uint32)
-    counts = run_of_pairs(symbols, topics, np.array(list(pairs.values())))
-    old = context_counts(None, sample, run_of_pairs(symbols[:0], topics[:0], symbols[:0]), np.empty(0, np.uint64))
-    return context_counts(old._replace(types=TYPES, totals=np.zeros(3)), sample, counts, np.array([5], np.uint64))
+    return run_of_pairs(symbols, topics, np.array(list(pairs.values())))
 
 
-def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
-    rng = random.Random(3)
-    pairs = {(symbol, topic): rng.randint(2, 9) * UNIT for symbol in range(100, 116, 2) for topic in range(3)}
-    known = counted(sample, pairs)
+def _by_words(pairs: dict[tuple[int, int], int]) -> dict[tuple[int, int], float]:
     naive: dict[tuple[int, int], float] = defaultdict(float)
     for (symbol, topic), count in pairs.items():
         words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
         for word in words:
             naive[symbol, word] += count / UNIT / len(words)
+    return naive
+
+
+def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
+    rng = random.Random(3)
+    pairs = {(symbol, topic): rng.randint(2, 9) * UNIT for symbol in range(100, 116, 2) for topic in range(3)}
+    chances = {(symbol, topic): rng.randint(1, 9) * UNIT for symbol in range(104, 120, 2) for topic in range(3)}
+    known = counted(sample, pairs, chances)
+    naive, expected = _by_words(pairs), _by_words(chances)
     assert {(c, d): n for c, row in _rows(known).items() for d, n in row.items()} == pytest.approx(naive)
     total = sum(naive.values())
     by_symbol, by_word = defaultdict(float), defaultdict(float)
@@ -275,22 +285,31 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
         by_symbol[symbol] += count
         by_word[word] += count
     around, topics = around_of([[100, 104, 998], [110], []]), np.array([0, 1, 2, 1, 0, 0], np.uint32)
-    found = context_evidence(around, np.arange(3), np.array([0, 3, 5, 6]), topics, known, known.total)
+    candidates = Candidates(
+        np.arange(3, dtype=np.uint32), np.array([0, 3, 5, 6]), topics.astype(np.int32), np.ones(6), np.ones(3)
+    )
+    found = context_evidence(around, np.arange(3), np.arange(3), candidates, known, known.total, 1.0)
     seen = [[100, 104], [100, 104], [100, 104], [110], [110], []]
     for at, (topic, symbols) in enumerate(zip(topics.tolist(), seen, strict=True)):
         words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
         wanted = 0.0
         for symbol in symbols if words else []:
-            ratios = [(naive[symbol, word] + 1) / (by_symbol[symbol] * by_word[word] / total + 1) for word in words]
+            ratios = [
+                (naive[symbol, word] + 1)
+                / ((by_symbol[symbol] * by_word[word] / total + expected[symbol, word]) / 2 + 1)
+                for word in words
+            ]
             wanted += math.log(sum(ratios) / len(words))
         assert found[at] == pytest.approx(wanted, rel=1e-5, abs=1e-7)
 
 
 def test_more_counts_are_added_to_those_there_are(sample: Knowledge) -> None:
     pairs = {(100, 0): 3 * UNIT, (104, 1): UNIT, (102, 0): 2 * UNIT}
-    once = counted(sample, pairs)
+    once = counted(sample, pairs, {(100, 1): UNIT, (98, 1): UNIT})
     run = run_of_pairs(np.array([50, 53]), np.array([1, 1], np.uint32), np.array([UNIT, 2 * UNIT]))
-    twice = context_counts(once, sample, run, np.array([6], np.uint64))
+    twice = context_counts(once, sample, run, _run({(100, 0): UNIT}), np.array([6], np.uint64))
+    assert once.expected.tolist() == [0.0, 1.0, 0.0, 0.0], "of symbols that have counts"
+    assert twice.expected.tolist() == [0.5, 1.5, 0.0, 0.0, 0.0]
     assert _rows(once) == {100: {1: 1.5, 2: 1.5}, 102: {1: 1.0, 2: 1.0}}, "what was met once is left out"
     assert _rows(twice) == {100: {1: 1.5, 2: 2.5}, 102: {1: 1.0, 2: 1.0}, 106: {2: 2.0}}
     assert twice.texts.tolist() == [5, 6]
@@ -332,7 +351,7 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         rest = without(
             every.contexts,
             document.contexts,
-            spread(document.contexts, own.offsets, own.topics, own.shares / UNIT, every.contexts.types),
+            spread(document.contexts, own, every.contexts.types),
         )
         assert others.nil is not None
         assert every.nil is not None
@@ -342,6 +361,10 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         assert mine.nil.max() > 0.01
         wanted, found = _rows(others.contexts), _rows(rest)
         assert found
+        chances = [_rows(each._replace(counts=each.expected)) for each in (others.contexts, rest)]
+        for symbol in found.keys() & wanted.keys():
+            for word, chance in chances[1][symbol].items():
+                assert chance == pytest.approx(chances[0][symbol].get(word, 0.0), abs=1e-4)
         for symbol, row in found.items():
             for word, count in row.items():
                 assert count == pytest.approx(wanted.get(symbol, {}).get(word, 0.0), abs=1e-4) or symbol not in wanted
@@ -388,6 +411,7 @@ def test_a_document_has_the_topics_that_its_mentions_clearly_mean() -> None:
         np.array([7, 3, 5, 3], np.uint32),
         shares,
         np.zeros(4, np.uint32),
+        np.zeros(4, np.uint32),
         np.zeros(3, np.uint32),
     )
     found = presence(taught)
@@ -397,7 +421,7 @@ def test_a_document_has_the_topics_that_its_mentions_clearly_mean() -> None:
 def test_strings_that_texts_have_as_nil_are_nil() -> None:
     """Against the formula, with and without a document's own part, and for strings that were never met."""
     known = NilCounts(np.array([2, 5, 9]), np.array([6.5, 0.25, 30], np.float32), np.array([8, 40, 30], np.float32))
-    mine = Taught(*[np.empty(0, np.uint32)] * 4, nil=np.array([UNIT, UNIT // 2, 0], np.uint32))  # type: ignore[arg-type]
+    mine = Taught(*[np.empty(0, np.uint32)] * 5, nil=np.array([UNIT, UNIT // 2, 0], np.uint32))  # type: ignore[arg-type]
     own = nil_counts(np.array([2, 2, 5]), mine)
     assert (own.symbols.tolist(), own.nil.tolist(), own.texts.tolist()) == ([2, 5], [0.75, 0.0], [1.0, 1.0])
     share = (6.5 + 0.25 + 30 + 1) / (78 + 2)
@@ -449,7 +473,7 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
     topic = first.mentions.row(symbol)[0][:1]
     seen = run_of_pairs(np.array([symbol]), topic, np.array([2 * UNIT]))
     none = run_of_pairs(np.empty(0, np.int64), topic[:0], np.empty(0, np.int64))
-    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none, NIL: none}
+    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none, NIL: none, EXPECTED: none}
     made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
     for now, times in ((made.mentions, 5), (made.base, 1)):
         grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]
@@ -476,27 +500,35 @@ def make_key(name: str) -> int:
 
 
 def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, sample: Knowledge) -> None:
-    from wikilda.urn._candidates import candidates_of, leave_out
-
     before, symbols = Model.open(model), np.array([sample.find_mention("croft"), sample.find_mention("england")])
     symbols.sort()
-    old = candidates_of(symbols, before.mentions, 64)
+    (old, _) = gather(symbols, before.mentions, 64)
     topics, values = before.mentions.row(int(symbols[0]))
     values[0] += 2.0  # a copy-on-write view: the file stays as it is
     try:
-        new = candidates_of(symbols, before.mentions, 64)
+        new, totals = gather(symbols, before.mentions, 64)
     finally:
         values[0] -= 2.0
-    own = Taught(
-        np.array([0, 1]),
-        topics[:1],
-        np.array([UNIT], np.uint32),
-        np.array([2 * UNIT], np.uint32),
-        np.zeros(1, np.uint32),
-    )
-    found = leave_out(new, np.array([0]), own.offsets, own.topics, own.base / UNIT)
+    counts = np.array([UNIT], np.uint32)
+    own = Taught(np.array([0, 1]), topics[:1], counts, 2 * counts, counts, np.zeros(1, np.uint32))
     assert new.priors.tolist() != pytest.approx(old.priors.tolist())
-    assert found.tolist() == pytest.approx(old.priors.tolist())
+    leave_out(new, totals, symbols, symbols[:1], own.offsets, own.topics, own.base / UNIT)
+    assert new.priors.tolist() == pytest.approx(old.priors.tolist())
+
+
+def test_expected_counts_are_by_what_strings_mean_elsewhere(model: Path, sample: Knowledge) -> None:
+    document, table = encode(DOCUMENTS[0], sample), Model.open(model).mentions
+    urn = Urn(Model.open(model), sample, replace(SHORT, backoff_share=0.0))
+    drawn = urn.draw(document)
+    for number, symbol in enumerate(np.asarray(document.mentions).tolist()):
+        if symbol >= 0:
+            topics, values = table.row(symbol)
+            span = slice(drawn.offsets[number], drawn.offsets[number + 1])
+            assert drawn.topics[span].tolist() == topics.tolist()
+            assert drawn.priors()[span] == pytest.approx(values / values.sum(), abs=1e-6)
+    taught = taught_by(drawn)
+    whole = np.bincount(taught.mentions, taught.prior, len(drawn.nil))
+    assert whole / UNIT == pytest.approx((1 - drawn.nil) * (np.diff(drawn.offsets) > 0), abs=0.05)
 
 
 def test_the_command(model: Path, tmp_path: Path) -> None:

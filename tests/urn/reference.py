@@ -146,6 +146,66 @@ def _alike(own: list[tuple[str, bool, bool]], title: list[tuple[str, bool, bool]
 # Gibbs
 
 
+def _keys(string: str, words: list[int], *, short: bool) -> set[object]:
+    """What a name is looked for by: the words at its ends; its initials, or itself if it may be initials."""
+    parts, letters = string.split(), string.replace(".", "")
+    capitals = "".join(part[0] for part in parts if part[0].isupper()) if len(parts) > 1 else ""
+    if short:
+        initials = letters if 2 <= len(letters) <= 8 and letters.isupper() and letters.isalpha() else ""
+    else:
+        initials = capitals if len(capitals) > 1 else ""
+    return {*words[:1], *words[-1:], *([initials] if initials else [])}
+
+
+def parents(strings: list[str], places: list[int], folded: dict[str, list[int]]) -> list[list[tuple[int, bool]]]:
+    """By mention, which longer names it is short for, the nearest first, and whether as a surname.
+
+    Looked at are the last three names that were met with each of its keys, of a name the last mention.
+    """
+    found = _before(strings, places, folded, list(range(len(strings))))
+    after = _before(strings, places, folded, list(range(len(strings)))[::-1])
+    chosen = [found[token] or after[token][:1] for token in range(len(strings))]
+    return [[(at, _is_surname(strings[token], strings[at], folded)) for at in row] for token, row in enumerate(chosen)]
+
+
+def _before(strings: list[str], places: list[int], folded: dict[str, list[int]], order: list[int]) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in strings]
+    for step, token in enumerate(order):
+        name = folded[strings[token]]
+        near: dict[str, int] = {}
+        for key in _keys(strings[token], name, short=True):
+            met: list[int] = []
+            for other in reversed(order[:step]):
+                longer = folded[strings[other]]
+                has = len(longer) > 1 and key in _keys(strings[other], longer, short=False)
+                if has and all(strings[at] != strings[other] for at in met):
+                    met.append(other)
+            near |= {strings[at]: at for at in met[:3]}
+        fitting = [at for at in near.values() if _is_parent(strings[token], strings[at], folded)]
+        apart = [at for at in fitting if not 0 <= places[token] - places[at] < _size(strings[at], folded)]
+        found[token] = sorted(apart, key=lambda at: abs(at - token))[:3]
+    return found
+
+
+def _is_parent(string: str, other: str, folded: dict[str, list[int]]) -> bool:
+    name, longer = folded[string], folded[other]
+    if not 0 < len(name) < len(longer):
+        return False
+    if name in (longer[: len(name)], longer[-len(name) :]):
+        return True
+    texts = {each for each in _keys(string, [], short=True) & _keys(other, [], short=False) if isinstance(each, str)}
+    return len(name) == 1 and bool(texts)
+
+
+def _is_surname(string: str, parent: str, folded: dict[str, list[int]]) -> bool:
+    begins = folded[parent][: len(folded[string])] == folded[string]
+    return not begins and not any(part[0].islower() for part in parent.split())
+
+
+def _size(string: str, folded: dict[str, list[int]]) -> int:
+    return len(folded[string]) + sum(not each.isalnum() and not each.isspace() for each in string)
+
+
 class SplitMix:
     """splitmix64, with whole numbers of any size."""
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from tests.urn import reference
 from tests.urn.reference import Row
 from tests.urn.worlds import GRAPHS, ROWS, SOME_TOPICS, graph, parameters, reverse
-from wikilda.urn._candidates import candidates_of
+from wikilda.urn._candidates import gather, numbered
 from wikilda.urn._relatedness import neighbours_of
 
 
 def found_of(symbols: list[int], rows: list[Row], most: int) -> list[dict[int, float]]:
-    found = candidates_of(np.array(symbols, np.int64), parameters(rows), most)
+    found = numbered(*gather(np.array(symbols, np.int64), parameters(rows), most))
     assert found.topics.tolist() == sorted(set(found.topics.tolist()))
     assert set(found.numbers.tolist()) == set(range(len(found.topics)))
     spans = [slice(found.offsets[at], found.offsets[at + 1]) for at in range(len(symbols))]

@@ -1,24 +1,42 @@
 """Names of one document that belong together, and candidates by the words of titles."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.knowledge.conftest import build
+from tests.urn import reference
 from tests.wikis import FILLER, page
 from wikilda.documents.document import marked
+from wikilda.knowledge.name_index import name_index
 from wikilda.linking import Linker
 from wikilda.model import Model, create_model
+from wikilda.text.characters import characters
+from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn import UrnSettings
-from wikilda.urn._coreference import Name, parents_of
-from wikilda.urn._names import NameCandidates
+from wikilda.urn._backoff import back_off
+from wikilda.urn._coreference import Names, Parents, folded, names_of, parents_of
+from wikilda.urn._names import resolve
+
+FAR = 1 << 20  # tokens from one mention to the next
+
+
+def names(strings: list[str]) -> Names:
+    return names_of(Strings.of(strings), characters(), folds())
+
+
+def parents_among(strings: Sequence[str], places: list[int]) -> Parents:
+    distinct = sorted(set(strings))
+    return parents_of(names(distinct), np.array([distinct.index(each) for each in strings]), np.array(places))
 
 
 def parents(*strings: str) -> list[list[tuple[str, float, bool]]]:
-    distinct = sorted(set(strings))
-    found = parents_of([Name.of(each) for each in distinct], [distinct.index(each) for each in strings])
+    found = parents_among(strings, [FAR * at for at in range(len(strings))])
     lists = []
     for token in range(len(strings)):
         span = slice(found.offsets[token], found.offsets[token + 1])
@@ -57,8 +75,26 @@ def test_what_an_unknown_name_only_begins_with_is_not_unknown() -> None:
 
 def test_many_names_take_linear_time() -> None:
     strings = [f"John Smith{number}" for number in range(20_000)] + ["John"] * 20_000
-    found = parents_of([Name.of(each) for each in strings], list(range(len(strings))))
+    found = parents_of(names(strings), np.arange(len(strings)), FAR * np.arange(len(strings)))
     assert np.diff(found.offsets).max() == 3
+
+
+WORDS = ["Ann", "Bo", "Cy", "of", "ABC", "A.B.", "B", "AB", "Ann Bo", "Bo Cy", "Ann Bo Cy", "Bo of Ann", "東"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(["", *WORDS]), st.integers(0, 3)), max_size=14))
+def test_parents_are_those_of_the_reference(drawn: list[tuple[str, str, int]]) -> None:
+    strings = [f"{one} {other}".strip() for one, other, _ in drawn]
+    places = np.cumsum([step for _, _, step in drawn]).tolist()
+    expected = reference.parents(strings, places, {each: list(folded(each)) for each in strings})
+    found = parents_among(strings, places) if strings else None
+    for token, wanted in enumerate(expected):
+        assert found is not None
+        span = slice(found.offsets[token], found.offsets[token + 1])
+        own = list(zip(found.tokens[span].tolist(), found.surnames[span].tolist(), strict=True))
+        assert own == wanted
+        weights = np.array([0.5**rank for rank in range(len(wanted))])
+        assert found.weights[span].tolist() == pytest.approx(weights / max(weights.sum(), 1))
 
 
 TITLES = ["Boris Yeltsin", "Boris Becker", "International Monetary Fund", "Gdańsk", "Chechnya", "Franklin D. Roosevelt"]
@@ -85,7 +121,13 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
 )
 def test_candidates_by_the_words_of_titles(model: Model, string: str, title: str | None) -> None:
     knowledge = model.knowledge()
-    found = NameCandidates(knowledge, model.mentions, 8).by_words(Strings.of(["x", string]), np.zeros(2, np.bool_))
+    index, strings = name_index(knowledge), ["x", string]
+    titles = Strings(knowledge.titles.data, knowledge.titles.offsets)
+    assert index
+    found = back_off(
+        names(strings), Strings.of(strings), np.full(2, -1), 8, index, titles, model.mentions, characters(),
+        folds(),
+    )  # fmt: skip
     topics, priors = found.topics[found.offsets[1] :], found.priors[found.offsets[1] :]
     assert ([knowledge.titles[int(topics[np.argmax(priors)])]] if len(topics) else []) == ([title] if title else [])
     assert priors.sum() <= 1 + 1e-9
@@ -93,9 +135,9 @@ def test_candidates_by_the_words_of_titles(model: Model, string: str, title: str
 
 
 def test_a_variant_is_the_mention_itself(model: Model) -> None:
-    found = NameCandidates(model.knowledge(), model.mentions, 8).resolve(
-        np.array([-1, -1, -1, 0]), ["GDANSK", "X", "x", "y"]
-    )
+    index, strings = name_index(model.knowledge()), Strings.of(["GDANSK", "X", "x", "y"])
+    assert index
+    found = resolve(np.array([-1, -1, -1, 0]), strings, index.variants, characters(), folds(), is_indexed=True)
     assert found.tolist() == [model.knowledge().find_mention("gdańsk"), -4, -4, 0]
 
 

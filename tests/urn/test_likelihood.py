@@ -85,7 +85,7 @@ def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
     counts = np.array([[6.0, 0.0], [1.0, 3.0]])  # two symbols, two type words
     known = ContextCounts(
         types, table_of(np.array([10, 20], np.uint64)), np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32),
-        np.array([6.0, 1.0, 3.0], np.float32), counts.sum(1), counts.sum(0), np.empty(0, np.uint64),
+        np.array([6.0, 1.0, 3.0], np.float32), np.zeros(3, np.float32), counts.sum(1), counts.sum(0), np.empty(0, np.uint64),
     )  # fmt: skip
     contexts = Contexts(np.array([0, 3]), np.array([10, 20, 30], np.uint64))
     topics = np.array([0, 1], np.uint32)

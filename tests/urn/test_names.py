@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.urn import reference
-from wikilda._core.arrays import StringTable
+from wikilda.text.characters import characters
 from wikilda.text.tokens import Strings
 from wikilda.urn._title_match import INITIALS, NOTED, PART, SAME, UNLIKE, name_kinds
 
@@ -25,7 +25,7 @@ def kinds_of(string: str, titles: list[str]) -> NDArray[np.uint8]:
     """Those of the second of two strings: they do not see each other."""
     offsets, topics = np.array([0, 1 if titles else 0, len(titles) + bool(titles)]), np.arange(len(titles))
     whole = np.concatenate((topics[:1], topics)).astype(np.uint32)
-    return name_kinds(Strings.of(["Other", string]), offsets, whole, StringTable.of(titles))[offsets[1] :]
+    return name_kinds(Strings.of(["Other", string]), offsets, whole, Strings.of(titles), characters())[offsets[1] :]
 
 
 def kind(string: str, title: str) -> int:

@@ -12,9 +12,11 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker
 from wikilda.linking.results import is_nil
 from wikilda.model import Model, create_model
-from wikilda.text.tokens import tokens_of
+from wikilda.text.characters import characters
+from wikilda.text.folding import folds
+from wikilda.text.tokens import Strings, tokens_of
 from wikilda.urn import segment
-from wikilda.urn._coreference import Name, parents_of
+from wikilda.urn._coreference import names_of, parents_of
 
 UNKNOWN = "Deputy Chairman Zebulon Robert Croft"
 
@@ -97,9 +99,9 @@ def test_nested_mentions_are_the_parts_that_have_a_meaning() -> None:
 
 
 def test_a_name_is_not_the_parent_of_its_own_part() -> None:
-    names = [Name.of("Zebulon Croft"), Name.of("Croft")]
-    assert parents_of(names, [0, 1], [4, 5]).tokens.tolist() == []
-    assert parents_of(names, [0, 1], [4, 9]).tokens.tolist() == [0]
+    names = names_of(Strings.of(["Zebulon Croft", "Croft"]), characters(), folds())
+    assert parents_of(names, np.arange(2), np.array([4, 5])).tokens.tolist() == []
+    assert parents_of(names, np.arange(2), np.array([4, 9])).tokens.tolist() == [0]
 
 
 @pytest.fixture(scope="module")

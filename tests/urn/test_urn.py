@@ -22,8 +22,11 @@ from wikilda.knowledge.types import TYPES
 from wikilda.model import Model, create_model
 from wikilda.model.model import Parameters
 from wikilda.sample import texts
+from wikilda.text.characters import characters
+from wikilda.text.folding import folds
+from wikilda.text.tokens import Strings
 from wikilda.urn import Drawn, Urn, UrnSettings
-from wikilda.urn._coreference import Name, parents_of
+from wikilda.urn._coreference import names_of, parents_of
 
 NIL_TYPES = {"person": -1.7, "organisation": -0.75}
 SHORT = UrnSettings(sweeps=8, burn_in=3, backoff_share=0.0)
@@ -121,7 +124,9 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     lowered = [string.casefold() for string in document.strings]
     names = sorted(set(lowered))
     first = {lowered[at]: document.strings[at] for at in reversed(order)}
-    parents = parents_of([Name.of(first[each]) for each in names], [names.index(lowered[at]) for at in order])
+    rows, far = np.array([names.index(lowered[at]) for at in order], np.int64), 1 << 20
+    distinct = names_of(Strings.of([first[each] for each in names]), characters(), folds())
+    parents = parents_of(distinct, rows, far * np.arange(len(rows)))
     typical, typical_ratio = typical_chance(urn.knowledge.mentions), typical_unlinked(urn.knowledge)
     mentions = []
     for token, at in enumerate(order):

@@ -1,6 +1,7 @@
 """Documents as symbols: words, mentions, token positions and context symbols, all from one tokenisation."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,7 +13,20 @@ from wikilda.documents.detection.base import Detector, TokenDetector
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import Spans
-from wikilda.text.tokens import BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, Tokens, chain, mention_key, mix, tokens_of
+from wikilda.text.tokens import (
+    BREAK,
+    FLAGS,
+    WORD,
+    Bytes,
+    Hashes,
+    Offsets,
+    Strings,
+    Tokens,
+    chain,
+    mention_key,
+    mix,
+    tokens_of,
+)
 
 Parts = Literal["", "unknown", "all"]
 
@@ -51,6 +65,11 @@ class EncodedDocument:
     def strings(self) -> list[str]:
         """The mention strings."""
         return [self.text[start:end] for start, end in self.spans]
+
+    @cached_property
+    def names(self) -> Strings:
+        """The mention strings, as kernels take them."""
+        return Strings.of(self.strings)
 
 
 def encode(

@@ -48,6 +48,12 @@ class NameIndex(NamedTuple):
     variants: HashTable  # folded string → mention
 
 
+_NO_TABLE = HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32))
+NO_NAMES = NameIndex(
+    _NO_TABLE, np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), _NO_TABLE
+)
+
+
 def name_index(knowledge: Knowledge) -> NameIndex | None:
     """The index of knowledge; none if it was built without."""
     if not knowledge.has("names/offsets"):

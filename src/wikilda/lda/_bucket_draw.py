@@ -67,14 +67,14 @@ def present_mass(state: State, kind: Whole, old: Whole, noncandidate_coherence: 
 @bare
 def walk_live(state: State, symbol: Whole, old: Whole, x: Real, noncandidate_coherence: Real) -> Whole:
     """The topic at distance x in a symbol's live row."""
-    last, at, end = np.int64(old), state.live[symbol, FIRST], state.live[symbol, END]
+    last, at, end = np.int64(old), np.uint64(state.live[symbol, FIRST]), np.uint64(state.live[symbol, END])
     while at < end and x >= 0.0:
         number = np.int64(state.live_topics[at])
         mass = worth(state, number, old, noncandidate_coherence) * np.float64(state.live_weights[at])
         if mass > 0.0:
             last = number
             x -= mass
-        at += 1
+        at += np.uint64(1)
     return last
 
 
@@ -118,7 +118,7 @@ def hit(uniform: Real, private: Real, shared: Real, live: Real, present: Real, e
 @bare
 def walk_shared(offsets: NDArray[np.int64], priors: NDArray[np.float32], symbol: Whole, x: Real) -> Whole:
     """The shared entry at distance x, in units of priors."""
-    at, last = offsets[symbol], offsets[symbol + 1] - 1
+    at, last = offsets[symbol], offsets[symbol + np.uint64(1)] - 1
     x -= np.float64(priors[at])
     while x >= 0.0 and at < last:
         at += 1

@@ -249,22 +249,21 @@ def _draw(
     old: Whole,
 ) -> Whole:
     """Lines 8–15: the next topic of a token that has topic `old`."""
-    private, shared = plan.masses[symbol, PRIVATE_MASS], plan.masses[symbol, SHARED_MASS]
-    smoothing, present, everywhere = np.float64(bag.smoothing[symbol]), 0.0, 0.0
-    live = live_mass(state, symbol, old, rules.noncandidate_coherence)
+    row = np.uint64(symbol)  # an index that cannot be negative needs no check whether it is
+    private, shared = plan.masses[row, PRIVATE_MASS], plan.masses[row, SHARED_MASS]
+    smoothing, present, everywhere = np.float64(bag.smoothing[row]), 0.0, 0.0
+    live = live_mass(state, row, old, rules.noncandidate_coherence)
     kind = MENTION if symbol >= bag.first_mention else WORD
     if smoothing > 0.0:
         present = smoothing * present_mass(state, kind, old, rules.noncandidate_coherence)
         everywhere = rules.alpha * smoothing * (dense.mention_total if kind == MENTION else dense.word_total)
     where, x = hit(uniform(stream), private, shared, live, present, everywhere)
     if where == HIT_LIVE:
-        return walk_live(state, symbol, old, x, rules.noncandidate_coherence)
-    if where == HIT_PRIVATE and bag.occurrences[symbol] == 1:
+        return walk_live(state, row, old, x, rules.noncandidate_coherence)
+    if where == HIT_PRIVATE and bag.occurrences[row] == 1:
         return np.int64(PRIVATE)
     if where == HIT_SHARED:
-        topic = np.int64(
-            plan.shared_topics[walk_shared(plan.shared_offsets, plan.shared_priors, symbol, x / rules.alpha)]
-        )
+        topic = np.int64(plan.shared_topics[walk_shared(plan.shared_offsets, plan.shared_priors, row, x / rules.alpha)])
         number = find_known(state, topic)
         return number if number >= 0 else know_topic(likeness, dense, plan, shifts, state, topic)
     if where == HIT_PRESENT:

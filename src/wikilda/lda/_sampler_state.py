@@ -2,7 +2,7 @@
 
 A topic is *known*, and has a number, once a token has had it; it keeps the list of its holders, the symbols that have
 it in their rows. It is *present* while tokens have it. Every symbol has a *live row*: the entries of its row whose
-topics are present. It has one or two of them as a rule, so that the bucket (c, v) of Eq. 5 is a very short sum.
+topics are present. They are few, so that the bucket (c, v) of Eq. 5 is a short sum.
 """
 
 from typing import NamedTuple

@@ -70,8 +70,8 @@ def form_packet(document: EncodedDocument, model: Model, weights: Weights, graph
 
     Mentions that are not stay in: they may mean any topic. Without a graph, all similarities are 0.
     """
-    words, word_counts = np.unique(numbers(document.words), return_counts=True)
-    mentions, mention_counts = np.unique(numbers(document.mentions), return_counts=True)
+    words, word_counts = _distinct(np.sort(numbers(document.words)))
+    mentions, mention_counts = _distinct(np.sort(numbers(document.mentions)))
     known = np.searchsorted(words, 0)
     return form(
         words[known:],
@@ -83,6 +83,18 @@ def form_packet(document: EncodedDocument, model: Model, weights: Weights, graph
         model.mentions,
         graph,
     )
+
+
+@njit
+def _distinct(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct ones of some sorted numbers, which are overwritten, and how often each is there."""
+    counts, found = np.zeros(len(ordered), np.int64), np.int64(0)
+    for at in range(len(ordered)):
+        if at == 0 or ordered[at] != ordered[found - 1]:
+            ordered[found] = ordered[at]
+            found += 1
+        counts[found - 1] += 1
+    return ordered[:found], counts[:found]
 
 
 def numbers(symbols: ArrayLike) -> NDArray[np.int64]:

@@ -1,13 +1,15 @@
 """The first command after installation compiles kernels: a second process compiles half of them at the same time.
 
-It links without the evidence that comes first (words, titles, candidates by words), so that it compiles what comes last
-(sweeps, topics) while the command itself compiles the rest; the command finds those in the cache.
+It draws no mentions at all, so that it compiles what comes last (sweeps, topics) while the command itself compiles the
+rest (detection, candidates); the command finds those in the cache.
 """
 
 import atexit
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
 
 from wikilda._core.jit import is_cached
 from wikilda._core.platform import available_cores
@@ -31,11 +33,16 @@ def compile_ahead(model: Path) -> None:
 def main(model: str) -> None:
     """What the second process does."""
     from wikilda.linking import Document, Linker
-    from wikilda.urn import UrnSettings
+    from wikilda.urn import Drawn
+    from wikilda.urn.document_topics import document_topics
 
-    bare = UrnSettings(backoff_share=0, word_weight=0, acronym_bonus=0, title_mismatch_penalty=0, nil_title=0)
-    linker = Linker.open(model, settings=bare)
-    linker.link(Document("Croft of England", [(0, 5)]), topics=5)
+    linker = Linker.open(model)
+    assert linker.urn
+    linker.urn.draw_nothing()
+    linker.link(Document("", []), topics=0)
+    one, encoded = np.ones(1, np.float64), linker.encode(Document("Croft of England", [(0, 5)]))
+    drawn = Drawn(np.arange(2), np.zeros(1, np.uint32), one, one, 1.0 - one, [])
+    document_topics(linker.urn, encoded, drawn, np.zeros(1, np.bool_))
 
 
 if __name__ == "__main__":

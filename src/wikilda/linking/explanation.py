@@ -165,16 +165,16 @@ class _PartOf:
         )
 
     def _odds(self, token: int, topic: int, rival: int) -> Odds:
-        found, row = self.part.found, self.part.rows[token]
+        found, row = self.part.found.candidates, self.part.rows[token]
         span = slice(found.offsets[row], found.offsets[row + 1])
         one, other = (span.start + int(np.flatnonzero(found.numbers[span] == each)[0]) for each in (topic, rival))
-        prior, words, title = (self.sharpen * float(log[one] - log[other]) for log in self.part.logs)
+        prior, words, title = (self.sharpen * float(log[one] - log[other]) for log in self.part.drawing.logs)
         held, against = self._content(token, topic), self._content(token, rival)
         graph = np.log(held.total / held.base) - np.log(against.total / against.base)
         prior += self.sharpen * float(np.log(held.base) - np.log(against.base))
-        before = self.part.mentions.offsets[token] - span.start
-        around = self.sharpen * float(self.part.contexts[before + one] - self.part.contexts[before + other])
-        return Odds(prior, words, title, around, self.sharpen * float(graph))
+        contexts = self.part.contexts[self.part.mentions.offsets[token] :]  # none of an untrained model
+        around = float(contexts[one - span.start] - contexts[other - span.start]) if len(contexts) else 0.0
+        return Odds(prior, words, title, self.sharpen * around, self.sharpen * float(graph))
 
     def _content(self, token: int, topic: int) -> Content:
         related = float(self.graph.pulls(token, topic).sum())
@@ -186,19 +186,19 @@ class _PartOf:
 
     def nil_reasons(self, token: int, best: int) -> NilReasons:
         """Why a mention is NIL, or not: against its best candidate."""
-        part, rules = self.part, self.urn.rules
+        part, rules, drawn = self.part, self.urn.rules, self.part.drawing.drawn
         span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
         at = span.start + int(np.flatnonzero(part.mentions.numbers[span] == best)[0])
         weight = max(float(part.mentions.weights[at]) * self._content(token, best).total, 1e-300)
-        new, string = (float(each[part.rows[token]]) for each in (part.new_meanings, part.nil_strings))
+        new, string = (float(each[part.rows[token]]) for each in (part.named.new_meanings, part.nil_strings))
         return NilReasons(
             new_meaning=new,
             string=float(np.log(string * rules.base)),
             title=float(np.log(part.mentions.nil[at] / string)),
-            document=rules.level * float(part.levels[token]),
+            document=rules.level * float(drawn.level[token]),
             names=float(np.log(self.graph.unknown(token) / rules.base)),
             candidate=-float(np.log(weight)),
-            parents=[(self._string(other), float(part.nil[other])) for other in self.graph.parents(token)],
+            parents=[(self._string(other), float(drawn.nil[other])) for other in self.graph.parents(token)],
         )
 
     def _string(self, token: int) -> str:
@@ -211,7 +211,7 @@ class _PartOf:
             weights, strings = self._words[topic], self.linker.knowledge.word_strings
             against = weights - self._words[rival] if rival >= 0 else weights
             best = _largest(np.abs(against), _MOST)
-            words, counts = self.part.words, self.part.counts
+            words, counts = self.part.found.words, self.part.found.counts
             self._top[topic, rival] = [
                 Word(strings[int(words[at])], int(counts[at]), float(weights[at]), float(against[at]))
                 for at in best

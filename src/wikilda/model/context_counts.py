@@ -17,8 +17,8 @@ HASHES = 1 << 22  # of type words
 
 # The arrays that it is stored as.
 PARTS = (
-    "type_offsets", "type_words", "type_hashes", "symbols_keys", "symbols_values", "offsets", "words", "counts", "sums",
-    "totals", "texts",
+    "type_offsets", "type_words", "type_hashes", "symbols_keys", "symbols_values", "offsets", "words", "counts",
+    "expected", "sums", "totals", "texts",
 )  # fmt: skip
 
 
@@ -29,7 +29,7 @@ def declared(prefix: str) -> Arrays:
         **rows(f"{prefix}type_", "topics", optional=True, words=words),
         f"{prefix}type_hashes": Array(np.uint32, "types", below=HASHES, optional=True),
         **hash_table(f"{prefix}symbols_", below="contexts", optional=True),
-        **rows(prefix, "contexts", optional=True, words=words, counts=Array(np.float32)),
+        **rows(prefix, "contexts", optional=True, words=words, counts=Array(np.float32), expected=Array(np.float32)),
         f"{prefix}sums": Array(np.float64, "contexts", optional=True),
         f"{prefix}totals": Array(np.float64, "types", optional=True),
         f"{prefix}texts": Array(np.uint64, optional=True),
@@ -45,13 +45,17 @@ class TopicTypes(NamedTuple):
 
 
 class ContextCounts(NamedTuple):
-    """n_cd: of context symbol number c, type words d (sorted) and counts from offsets[c] on; and their sums."""
+    """n_cd: of context symbol number c, type words d (sorted) and counts from offsets[c] on; and their sums.
+
+    `expected` is what the counts would be if strings meant what they mean elsewhere, by P(k|v).
+    """
 
     types: TopicTypes
     symbols: HashTable
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
     counts: NDArray[np.float32]
+    expected: NDArray[np.float32]
     sums: NDArray[np.float64]  # n_c
     totals: NDArray[np.float64]  # n_d
     texts: NDArray[np.uint64]  # digests of the texts that it was learned from, sorted

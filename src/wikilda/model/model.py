@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wikilda.model.writer import ModelWriter
 
 WORDS, MENTIONS, CONTEXTS, BASE, PAIRS, NIL = "words", "mentions", "contexts", "base", "pairs", "nil"
+EXPECTED = "expected"  # contexts by what strings mean elsewhere: with CONTEXTS in one table
 URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 

@@ -5,6 +5,7 @@ punctuation. Its hash is that of its lower-cased characters; the two lowest bits
 sequence of tokens: its hash is chained over them and tells `u.s.` from `u. s.`.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +100,16 @@ def kind_of(point: int, table: Characters) -> int:
 def lower_of(point: int, table: Characters) -> int:
     """The lower case of a character."""
     return int64(table.lower[point]) if point < TABLE_SIZE else point
+
+
+@bare
+def is_small(point: int, table: Characters) -> bool:
+    """Whether a character is a small letter, which has a capital; those past the table have none."""
+    low = lower_of(point, table)
+    if low >= TABLE_SIZE:
+        return False
+    upper = int64(table.upper[low])
+    return bool(upper != point and upper != low)
 
 
 @njit
@@ -221,6 +232,10 @@ class Strings(NamedTuple):
         """Strings as bytes; lone surrogates become question marks."""
         data, offsets = joined([string.encode("utf-8", "replace") for string in strings])
         return cls(byte_array(data), offsets)
+
+    def to_list(self) -> list[str]:
+        """The strings."""
+        return [self.data[start:end].tobytes().decode() for start, end in pairwise(self.offsets.tolist())]
 
 
 def mention_key(text: str) -> tuple[str, int]:

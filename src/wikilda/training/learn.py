@@ -2,7 +2,7 @@
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
     λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
-    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|
+    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise
     n_kl = n⁰_kl + S_kl        in how many texts two topics were together
     N_v = N⁰_v + S_v           in how many texts a string was NIL; n_v: was a mention at all
 
@@ -25,7 +25,7 @@ from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
 from wikilda.urn.statistics import UNIT
 
@@ -112,7 +112,7 @@ def next_model(
     own = _worth_keeping(counts[BASE], made, np.inf)
     base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
     together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
-    contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], texts)
+    contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
     with first.derive(target, overwrite=True) as writer:
         for kind, each in ((MENTIONS, mentions), (BASE, base), (PAIRS, together)):
             writer.adopt(kind, each.offsets, each.topics, each.values)
@@ -160,20 +160,20 @@ def nil_table(first: NilCounts | None, counts: Run) -> NilCounts:
 
 
 def context_counts(
-    first: ContextCounts | None, knowledge: Knowledge, counts: Run, texts: NDArray[np.uint64]
+    first: ContextCounts | None, knowledge: Knowledge, counts: Run, expected: Run, texts: NDArray[np.uint64]
 ) -> ContextCounts:
-    """n_cd of an earlier model and of counts by context symbol and topic; what is hardly ever met is left out."""
+    """n_cd and e_cd of an earlier model and of counts by context symbol and topic, without what is hardly ever met."""
     types = first.types if first else topic_types(knowledge)
     old = first or empty_counts(types)
     keys = np.union1d(old.keys, counts.symbols.astype(np.uint64) << _ONE)
-    pieces = list(_expanded(keys, old, counts, types))
-    lengths, words, values, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    pieces = list(_expanded(keys, old, counts, expected, types))
+    lengths, words, values, chances, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
     kept = sums >= _LEAST
     inside = np.repeat(kept, lengths)
-    words, values = words[inside], values[inside]
+    words, values, chances = words[inside], values[inside], chances[inside]
     totals = np.bincount(words, values, minlength=len(types.hashes)).astype(np.float64)
     return ContextCounts(
-        types, table_of(keys[kept]), offsets_of(lengths[kept]), words, values, sums[kept], totals,
+        types, table_of(keys[kept]), offsets_of(lengths[kept]), words, values, chances, sums[kept], totals,
         np.union1d(old.texts, texts),
     )  # fmt: skip
 
@@ -182,28 +182,34 @@ def empty_counts(types: TopicTypes) -> ContextCounts:
     """Nothing learned yet."""
     none = np.empty(0, np.uint64)
     return ContextCounts(
-        types, table_of(none), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0),
-        np.zeros(len(types.hashes)), none,
+        types, table_of(none), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32),
+        np.empty(0, np.float32), np.empty(0), np.zeros(len(types.hashes)), none,
     )  # fmt: skip
 
 
 class _Piece(NamedTuple):
-    """Rows of some context symbols: their lengths, type words and counts, and sums."""
+    """Rows of some context symbols: their lengths, type words, counts and expected counts, and sums."""
 
     lengths: NDArray[np.int64]
     words: NDArray[np.uint32]
     counts: NDArray[np.float32]
+    expected: NDArray[np.float32]
     sums: NDArray[np.float64]
 
 
-def _expanded(keys: NDArray[np.uint64], old: ContextCounts, counts: Run, types: TopicTypes) -> Iterator[_Piece]:
+def _expanded(
+    keys: NDArray[np.uint64], old: ContextCounts, counts: Run, expected: Run, types: TopicTypes
+) -> Iterator[_Piece]:
     """The rows of all context symbols, so many at a time."""
-    yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.empty(0))
+    none = np.empty(0, np.float32)
+    yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), none, none, np.empty(0))
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
-        run = counts.between(int(some[0]) >> 1, (int(some[-1]) >> 1) + 1)
-        rows = Rows(old.symbols, old.offsets, old.words, old.counts)
-        yield _Piece(*_expand(some, rows, run, types, len(types.hashes)))
+        first, last = int(some[0]) >> 1, (int(some[-1]) >> 1) + 1
+        rows = Rows(old.symbols, old.offsets, old.words, old.counts, old.expected)
+        yield _Piece(
+            *_expand(some, rows, counts.between(first, last), expected.between(first, last), types, len(types.hashes))
+        )
 
 
 class Rows(NamedTuple):
@@ -213,56 +219,68 @@ class Rows(NamedTuple):
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
     counts: NDArray[np.float32]
+    expected: NDArray[np.float32]
 
 
 @njit
 def _expand(
-    keys: NDArray[np.uint64], old: Rows, run: Run, types: TopicTypes, words: Whole
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float64]]:
+    keys: NDArray[np.uint64], old: Rows, run: Run, chance: Run, types: TopicTypes, words: Whole
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
     lengths, sums = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
-    added, seen = np.zeros(words, np.float64), np.empty(words, np.uint32)
-    found, counts = np.empty(1 << 16, np.uint32), np.empty(1 << 16, np.float32)
-    size, row = np.int64(0), np.int64(0)
+    added, seen, new = np.zeros((2, words), np.float64), np.empty(words, np.uint32), np.ones(words, np.bool_)
+    found, counts = np.empty(1 << 16, np.uint32), np.empty((2, 1 << 16), np.float32)
+    size, row, other = np.int64(0), np.int64(0), np.int64(0)
     for number in range(len(keys)):
-        count = _add_old(keys[number], old, added, seen)
+        count = _add_old(keys[number], old, added, seen, new)
         if row < len(run.symbols) and np.uint64(run.symbols[row]) << _ONE == keys[number]:
-            count = _add_new(run, row, types, added, seen, count)
+            count = _add_new(run, row, types, added[0], seen, new, count)
             row += 1
+        while other < len(chance.symbols) and np.uint64(chance.symbols[other]) << _ONE < keys[number]:
+            other += 1
+        if other < len(chance.symbols) and np.uint64(chance.symbols[other]) << _ONE == keys[number]:
+            count = _add_new(chance, other, types, added[1], seen, new, count)
         if size + count > len(found):
             more = max(len(found), count)
             found = np.concatenate((found, np.empty(more, np.uint32)))
-            counts = np.concatenate((counts, np.empty(more, np.float32)))
+            counts = np.concatenate((counts, np.empty((2, more), np.float32)), axis=1)
         for word in np.sort(seen[:count]):
-            found[size], counts[size] = word, np.float32(added[word])
-            sums[number] += added[word]
-            added[word] = 0.0
+            found[size], counts[0, size], counts[1, size] = word, added[0, word], added[1, word]
+            sums[number] += added[0, word]
+            added[:, word] = 0.0
+            new[word] = True
             size += 1
         lengths[number] = count
-    return lengths, found[:size].copy(), counts[:size].copy(), sums
+    return lengths, found[:size].copy(), counts[0, :size].copy(), counts[1, :size].copy(), sums
 
 
 @inner
-def _add_old(key: np.uint64, old: Rows, added: NDArray[np.float64], seen: NDArray[np.uint32]) -> Whole:
+def _add_old(
+    key: np.uint64, old: Rows, added: NDArray[np.float64], seen: NDArray[np.uint32], new: NDArray[np.bool_]
+) -> Whole:
     number = lookup(old.symbols, key)
     count = np.int64(0)
     if number >= 0:
         for at in range(old.offsets[number], old.offsets[number + 1]):
             seen[count] = old.words[at]
-            added[old.words[at]] = np.float64(old.counts[at])
+            new[old.words[at]] = False
+            added[0, old.words[at]] = np.float64(old.counts[at])
+            added[1, old.words[at]] = np.float64(old.expected[at])
             count += 1
     return count
 
 
 @inner
 def _add_new(
-    run: Run, row: Whole, types: TopicTypes, added: NDArray[np.float64], seen: NDArray[np.uint32], count: Whole
-) -> Whole:
+    run: Run, row: Whole, types: TopicTypes, added: NDArray[np.float64], seen: NDArray[np.uint32],
+    new: NDArray[np.bool_], count: Whole,
+) -> Whole:  # fmt: skip
     for at in range(run.offsets[row], run.offsets[row + 1]):
         start, end = types.offsets[run.topics[at]], types.offsets[run.topics[at] + 1]
         share: Real = np.float64(run.sweeps[at]) / UNIT / max(end - start, 1)
         for word in types.words[start:end]:
-            if added[word] == 0.0 and share > 0.0:
+            if new[word] and share > 0.0:
                 seen[count] = word
+                new[word] = False
                 count += 1
             added[word] += share
     return count

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.model.model import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, Parameters
+from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
@@ -18,7 +18,7 @@ from wikilda.urn import Urn
 from wikilda.urn.pair_evidence import pairs_of, presence
 from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, taught_by
 
-KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
+KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
 
 
 def sample_urn_shard(
@@ -43,11 +43,12 @@ def sample_urn_shard(
         {
             MENTIONS: _mention_counts(documents, whole, whole.shares),
             BASE: _mention_counts(documents, whole, whole.base),
-            CONTEXTS: _context_counts(documents, whole),
+            CONTEXTS: _context_counts(documents, whole, whole.shares),
+            EXPECTED: _context_counts(documents, whole, whole.prior),
             PAIRS: run_of_pairs(*pairs_of([presence(each) for each in taught])),
             NIL: _nil_counts(documents, taught),
         },
-        np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.nil, whole.topics, whole.shares, whole.base)),
+        np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.nil, *whole[1:5])),
         {
             "documents": len(documents.keys),
             "tokens": documents.tokens,
@@ -63,21 +64,22 @@ def _together(taught: list[Taught]) -> Taught:
     topics = [np.empty(0, np.uint32), *(each.topics for each in taught)]
     shares = [np.empty(0, np.uint32), *(each.shares for each in taught)]
     base = [np.empty(0, np.uint32), *(each.base for each in taught)]
+    prior = [np.empty(0, np.uint32), *(each.prior for each in taught)]
     nil = [np.empty(0, np.uint32), *(each.nil for each in taught)]
-    return Taught(offsets_of(np.concatenate(lengths)), *map(np.concatenate, (topics, shares, base, nil)))
+    return Taught(offsets_of(np.concatenate(lengths)), *map(np.concatenate, (topics, shares, base, prior, nil)))
 
 
 def _unpack(notes: NDArray[np.uint32], mentions: int) -> Taught:
     offsets = offsets_of(notes[:mentions].astype(np.int64))
-    topics, shares, base = np.split(notes[2 * mentions :], 3)
-    return Taught(offsets, topics, shares, base, notes[mentions : 2 * mentions])
+    topics, shares, base, prior = np.split(notes[2 * mentions :], 4)
+    return Taught(offsets, topics, shares, base, prior, notes[mentions : 2 * mentions])
 
 
 def _some(taught: Taught, span: slice) -> Taught:
     offsets = taught.offsets[span.start : span.stop + 1]
     entries = slice(offsets[0], offsets[-1])
-    columns = (taught.topics[entries], taught.shares[entries], taught.base[entries])
-    return Taught(offsets - offsets[0], *columns, taught.nil[span])
+    topics, shares, base, prior = (column[entries] for column in taught[1:5])
+    return Taught(offsets - offsets[0], topics, shares, base, prior, taught.nil[span])
 
 
 def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uint32]) -> Run:
@@ -97,11 +99,11 @@ def _nil_counts(documents: Documents, taught: list[Taught]) -> Run:
     return run_of_pairs(np.tile(symbols, 2), kinds, counts)
 
 
-def _context_counts(documents: Documents, taught: Taught) -> Run:
-    """n_ck, by the posterior."""
+def _context_counts(documents: Documents, taught: Taught, by: NDArray[np.uint32]) -> Run:
+    """n_ck, by the posterior, or by what strings mean elsewhere."""
     contexts = documents.context_rows()
-    counted = taught.shares > 0
-    mentions, topics, shares = taught.mentions[counted], taught.topics[counted], taught.shares[counted]
+    counted = by > 0
+    mentions, topics, shares = taught.mentions[counted], taught.topics[counted], by[counted]
     lengths = np.diff(contexts.offsets)[mentions]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) + np.repeat(contexts.offsets[mentions] - offsets[:-1], lengths)

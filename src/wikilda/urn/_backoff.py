@@ -10,14 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import HashTable, lookup
+from wikilda._core.arrays import lookup
 from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.knowledge.name_index import NameIndex, cut, initials_key, name_end, stem_key
 from wikilda.model.model import Parameters
 from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters
 from wikilda.text.folding import Folds, fold_words, sequence_of
 from wikilda.text.tokens import Bytes, Hashes, Strings, decode, kind_of, lower_of
-from wikilda.urn._candidates import Extra
+from wikilda.urn._candidates import Rows
+from wikilda.urn._coreference import Names
 
 _MOST = 512  # topics that are looked at
 _MOST_WORDS = 0.1  # of a title that has not all words but most
@@ -26,13 +27,6 @@ _INSIDE = 0.3  # of what a part of the string means, if the string has all words
 _SURNAME = 0.03  # of what a part of the string means, if not: `Gary Becker` is not Boris Becker
 _SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
 _INITIALS = (2, 8)  # letters
-
-
-class Titles(NamedTuple):
-    """Titles, as kernels take them."""
-
-    data: Bytes
-    offsets: NDArray[np.int64]
 
 
 class Scratch(NamedTuple):
@@ -45,63 +39,45 @@ class Scratch(NamedTuple):
 
 
 @njit
-def variant_of(string: Bytes, variants: HashTable, table: Characters, fold: Folds) -> Whole:
-    """The mention that a string is but for accents, points and endings; −1 if there is none."""
-    words = np.empty(len(string) + 1, np.uint64)
-    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
-    return lookup(variants, sequence_of(words, count)) if count else np.int64(-1)
-
-
-@njit
 def back_off(
-    strings: Strings, known: NDArray[np.bool_], most: Whole, index: NameIndex, titles: Titles, rows: Parameters,
-    table: Characters, fold: Folds,
-) -> Extra:  # fmt: skip
+    names: Names, strings: Strings, symbols: NDArray[np.int64], most: Whole, index: NameIndex, titles: Strings,
+    rows: Parameters, table: Characters, fold: Folds,
+) -> Rows:  # fmt: skip
     """Topics that strings may mean by the words of their titles, sorted, and P(k|v); `most` of each.
 
-    P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a `known`
-    string only titles that have all of its words count.
+    P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a
+    string that the wiki links (its symbol is not below 0) only titles that have all of its words count.
     """
-    count = len(known)
+    count = len(symbols)
     offsets = np.zeros(count + 1, np.int64)
     topics, priors = np.empty(count * most, np.uint32), np.empty(count * most, np.float64)
     found = Scratch(
         np.empty(_MOST, np.uint32), np.empty(_MOST, np.float64), np.zeros(1, np.int64), np.zeros(1, np.float64)
     )
     for row in range(count):
-        string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
         found.size[0], found.strength[0] = 0, 0.0
-        _look(
-            found,
-            string[: cut(string, np.int64(0), np.int64(len(string)))],
-            known[row],
-            index,
-            titles,
-            rows,
-            table,
-            fold,
-        )
+        words = names.words[names.offsets[row] : names.offsets[row + 1]]
+        string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
+        _look(found, words, string, symbols[row] >= 0, index, titles, rows, table, fold)
         offsets[row + 1] = _best(found, most, topics, priors, offsets[row])
-    return Extra(offsets, topics[: offsets[count]], priors[: offsets[count]])
+    return Rows(offsets, topics[: offsets[count]], priors[: offsets[count]])
 
 
 @inner
 def _look(
-    found: Scratch, string: Bytes, known: bool, index: NameIndex, titles: Titles, rows: Parameters, table: Characters,
-    fold: Folds,
+    found: Scratch, words: Hashes, string: Bytes, known: bool, index: NameIndex, titles: Strings, rows: Parameters,
+    table: Characters, fold: Folds,
 ) -> None:  # fmt: skip
     """Find the topics of a string."""
-    words = np.empty(len(string) + 1, np.uint64)
-    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
-    if count == 1:
+    if len(words) == 1:
         _add_row(found, index, lookup(index.table, words[0]))
         _add_initials(found, string, index, table, fold)
         if not known and found.size[0] == 0:
             _add_alike(found, string, index, titles, table, fold)
-    elif count > 1:
-        _add_containing(found, words[:count], known, index, titles, table, fold)
+    elif len(words) > 1:
+        _add_containing(found, words, known, index, titles, table, fold)
         if not known:
-            _add_inside(found, words[:count], index, titles, rows, table, fold)
+            _add_inside(found, words, index, titles, rows, table, fold)
 
 
 @inner
@@ -163,7 +139,9 @@ def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Charac
 
 
 @inner
-def _add_alike(found: Scratch, string: Bytes, index: NameIndex, titles: Titles, table: Characters, fold: Folds) -> None:
+def _add_alike(
+    found: Scratch, string: Bytes, index: NameIndex, titles: Strings, table: Characters, fold: Folds
+) -> None:
     """Titles of one word that begin with most of the string's letters."""
     row = lookup(index.table, stem_key(string, np.int64(0), np.int64(len(string)), table, fold))
     if row < 0:
@@ -199,7 +177,7 @@ def _common(string: Bytes, title: Bytes, table: Characters, fold: Folds) -> Real
 
 @inner
 def _add_containing(
-    found: Scratch, words: Hashes, known: bool, index: NameIndex, titles: Titles, table: Characters, fold: Folds
+    found: Scratch, words: Hashes, known: bool, index: NameIndex, titles: Strings, table: Characters, fold: Folds
 ) -> None:
     """Titles that have all words, or most: looked for among those that have the rarest."""
     best: Whole = np.int64(-1)
@@ -220,7 +198,7 @@ def _add_containing(
 
 
 @inner
-def _title_words(titles: Titles, topic: np.uint32, table: Characters, fold: Folds) -> Hashes:
+def _title_words(titles: Strings, topic: np.uint32, table: Characters, fold: Folds) -> Hashes:
     """The folded words of a title without its note."""
     start = titles.offsets[topic]
     end = cut(titles.data, start, name_end(titles.data, start, titles.offsets[topic + 1]))
@@ -246,7 +224,7 @@ def _shared(words: Hashes, others: Hashes) -> Whole:
 
 @inner
 def _add_inside(
-    found: Scratch, words: Hashes, index: NameIndex, titles: Titles, rows: Parameters, table: Characters, fold: Folds
+    found: Scratch, words: Hashes, index: NameIndex, titles: Strings, rows: Parameters, table: Characters, fold: Folds
 ) -> None:
     """What the wiki links under the longest beginning or end of a string."""
     for size in range(len(words) - 1, 0, -1):

@@ -6,15 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, inner, njit
-from wikilda.lda.packet import number_of
 from wikilda.model.model import Parameters
 
 _CLEAR = 0.5  # prior from which on a string clearly means something
 _MOST_NEW = 12  # topics of a document that its other strings may mean, too
+_BITS = 11  # by which topics are sorted at a time
+_DIGITS = (1 << _BITS) - 1
+
+
+class Rows(NamedTuple):
+    """Topics of distinct strings, those of string i from offsets[i] on, sorted, and P(k|v) of each."""
+
+    offsets: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    priors: NDArray[np.float64]
 
 
 class Candidates(NamedTuple):
-    """By mention symbol: numbers in `topics` (sorted, each once), P(k|v) of each, and the sum of the symbol's λ̂."""
+    """By distinct string: numbers in `topics` (sorted, each once), P(k|v) of each, and the sum of the string's λ̂."""
 
     topics: NDArray[np.uint32]
     offsets: NDArray[np.int64]
@@ -23,89 +32,63 @@ class Candidates(NamedTuple):
     totals: NDArray[np.float64]
 
 
-def candidates_of(symbols: NDArray[np.int64], mentions: Parameters, most: int) -> Candidates:
-    """The candidates of distinct mention symbols; none for a symbol that is unknown (−1)."""
-    offsets, topics, priors, totals = _gather(symbols, mentions.offsets, mentions.topics, mentions.values, most)
-    distinct = np.unique(topics)
-    return Candidates(distinct, offsets, _numbers(distinct, topics), priors, totals)
-
-
 @njit
 def leave_out(
-    found: Candidates, rows: NDArray[np.int64], own: NDArray[np.int64], topics: NDArray[np.uint32],
-    counts: NDArray[np.float64],
-) -> NDArray[np.float64]:  # fmt: skip
-    """P(k|v) without what a document itself has added to λ̂: `counts` of `topics`, of mention i from own[i] on.
+    found: Rows, totals: NDArray[np.float64], symbols: NDArray[np.int64], mentions: NDArray[np.int64],
+    own: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Take from P(k|v) what a document itself has added to λ̂: `counts` of `topics`, of mention i from own[i] on.
 
-    `rows` has the symbol of each mention, as a row of `found`, or −1.
+    `symbols` and `totals` are those of the rows of `found`, `mentions` the symbols of all mentions of the document.
     """
-    values, totals = found.priors.copy(), found.totals.copy()
+    offsets, values = found.offsets, found.priors
+    left = totals.copy()
     for row in range(len(totals)):
-        values[found.offsets[row] : found.offsets[row + 1]] *= totals[row]
-    for mention in range(len(rows)):
-        row = rows[mention]
-        for entry in range(own[mention], own[mention + 1]) if row >= 0 else range(0):
-            for at in range(found.offsets[row], found.offsets[row + 1]):
-                if found.topics[found.numbers[at]] == topics[entry]:
-                    values[at] = max(values[at] - counts[entry], 0.0)
-                    totals[row] -= counts[entry]
+        for at in range(offsets[row], offsets[row + 1]):
+            values[at] *= totals[row]
+    for mention in range(len(mentions)):
+        for row in range(len(symbols)) if own[mention + 1] > own[mention] else range(0):
+            for at in range(offsets[row], offsets[row + 1]) if symbols[row] == mentions[mention] else range(0):
+                for entry in range(own[mention], own[mention + 1]):
+                    if found.topics[at] == topics[entry]:
+                        values[at] = max(values[at] - counts[entry], 0.0)
+                        left[row] -= counts[entry]
     for row in range(len(totals)):
-        values[found.offsets[row] : found.offsets[row + 1]] /= max(totals[row], 1e-300)
-    return values
+        for at in range(offsets[row], offsets[row + 1]):
+            values[at] /= max(left[row], 1e-300)
 
 
-class Extra(NamedTuple):
-    """More candidates of each row, sorted: topics from offsets[row] on, and P(k|v)."""
-
-    offsets: NDArray[np.int64]
-    topics: NDArray[np.uint32]
-    priors: NDArray[np.float64]
-
-
-def with_extra(found: Candidates, extra: Extra, share: float) -> Candidates:
-    """Candidates with others that are none yet; where there are some, the others have a share of P(k|v)."""
-    offsets, topics, priors = _merged(found.offsets, found.topics[found.numbers], found.priors, extra, share)
-    distinct = np.unique(topics)
-    return found._replace(topics=distinct, offsets=offsets, numbers=_numbers(distinct, topics), priors=priors)
-
-
-@njit
-def _merged(
-    offsets: NDArray[np.int64], topics: NDArray[np.uint32], priors: NDArray[np.float64], extra: Extra, share: Real
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64]]:
-    """Two sorted lists a row, as one."""
-    most = len(topics) + len(extra.topics)
-    found, shares, ends = np.empty(most, np.uint32), np.empty(most, np.float64), np.zeros(len(offsets), np.int64)
+@inner
+def merged(first: Rows, second: Rows, share: Real) -> Rows:
+    """Two sorted lists a row, as one; where both have topics, the second has a share of P(k|v)."""
+    most = len(first.topics) + len(second.topics)
+    found, priors, ends = np.empty(most, np.uint32), np.empty(most, np.float64), np.zeros(len(first.offsets), np.int64)
     size = np.int64(0)
-    for row in range(len(offsets) - 1):
-        i, i_end, j, j_end = offsets[row], offsets[row + 1], extra.offsets[row], extra.offsets[row + 1]
+    for row in range(len(ends) - 1):
+        i, i_end, j, j_end = first.offsets[row], first.offsets[row + 1], second.offsets[row], second.offsets[row + 1]
         part = share if i < i_end else 1.0
         rest = 1.0 - part if j < j_end and i < i_end else 1.0
         while i < i_end or j < j_end:
-            old = i < i_end and (j >= j_end or topics[i] <= extra.topics[j])
-            new = j < j_end and (i >= i_end or extra.topics[j] <= topics[i])
-            found[size] = topics[i] if old else extra.topics[j]
-            shares[size] = (rest * priors[i] if old else 0.0) + (part * extra.priors[j] if new else 0.0)
+            old = i < i_end and (j >= j_end or first.topics[i] <= second.topics[j])
+            new = j < j_end and (i >= i_end or second.topics[j] <= first.topics[i])
+            found[size] = first.topics[i] if old else second.topics[j]
+            priors[size] = (rest * first.priors[i] if old else 0.0) + (part * second.priors[j] if new else 0.0)
             size += 1
             i += old
             j += new
         ends[row + 1] = size
-    return ends, found[:size].copy(), shares[:size].copy()
+    return Rows(ends, found[:size], priors[:size])
 
 
 @njit
 def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
     """Strings may also mean what others of the document clearly mean, with a small prior; `rows` are the mentions'."""
-    times = np.zeros(len(found.topics), np.int64)
     best = np.full(len(found.offsets) - 1, np.int32(-1))
     for row in range(len(best)):
         for at in range(found.offsets[row], found.offsets[row + 1]):
             if found.priors[at] > _CLEAR:
                 best[row] = found.numbers[at]
-    for row in rows:
-        if best[row] >= 0:
-            times[best[row]] += 1
-    pool = np.argsort(-times, kind="mergesort")[:_MOST_NEW]
+    pool = _most_frequent(best, rows, np.int64(len(found.topics)))
     offsets = np.zeros(len(found.offsets), np.int64)
     numbers = np.empty(len(found.numbers) + len(pool) * len(best), np.int32)
     priors, to = np.empty(len(numbers), np.float64), np.int64(0)
@@ -114,25 +97,43 @@ def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> 
             numbers[to], priors[to] = found.numbers[at], found.priors[at]
             to += 1
         for number in pool:
-            known = times[number] == 0
+            known = False
             for at in range(found.offsets[row], found.offsets[row + 1]):
                 known |= found.numbers[at] == number
             if not known:
                 numbers[to], priors[to] = number, prior
                 to += 1
         offsets[row + 1] = to
-    return Candidates(found.topics, offsets, numbers[:to].copy(), priors[:to].copy(), found.totals)
+    return Candidates(found.topics, offsets, numbers[:to], priors[:to], found.totals)
+
+
+@inner
+def _most_frequent(best: NDArray[np.int32], rows: NDArray[np.int64], topics: Whole) -> NDArray[np.int32]:
+    """The topics that most mentions clearly mean, of equals the first."""
+    times = np.zeros(topics, np.int64)
+    for row in rows:
+        if best[row] >= 0:
+            times[best[row]] += 1
+    pool, size = np.empty(_MOST_NEW, np.int32), np.int64(0)
+    for number in range(topics):
+        at = size if size < _MOST_NEW else np.int64(_MOST_NEW - 1)
+        if times[number] == 0 or (size == _MOST_NEW and times[number] <= times[pool[at]]):
+            continue
+        while at > 0 and times[pool[at - 1]] < times[number]:
+            pool[at] = pool[at - 1]
+            at -= 1
+        pool[at] = number
+        size = min(size + 1, np.int64(_MOST_NEW))
+    return pool[:size]
 
 
 @njit
-def _gather(
-    symbols: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    topics: NDArray[np.uint32],
-    values: NDArray[np.float32],
-    most: Whole,
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]:
-    """The `most` topics with the largest λ̂ of each symbol, in the order of the row; shares are those of all of it."""
+def gather(symbols: NDArray[np.int64], mentions: Parameters, most: Whole) -> tuple[Rows, NDArray[np.float64]]:
+    """The `most` topics with the largest λ̂ of each symbol, and the sums of λ̂; none for a symbol below 0.
+
+    P(k|v) is that of the whole row.
+    """
+    starts = mentions.offsets
     offsets = np.zeros(len(symbols) + 1, np.int64)
     for at in range(len(symbols)):
         length = starts[symbols[at] + 1] - starts[symbols[at]] if symbols[at] >= 0 else np.int64(0)
@@ -143,20 +144,20 @@ def _gather(
         if symbols[at] < 0:
             continue
         start, end = starts[symbols[at]], starts[symbols[at] + 1]
-        least, spare = _cut(values[start:end], most)
+        least, spare = _cut(mentions.values[start:end], most)
         total = 0.0
         to = offsets[at]
         for source in range(start, end):
-            value = values[source]
+            value = mentions.values[source]
             total += np.float64(value)
             if value > least or (value == least and spare > 0):
                 spare -= value == least
-                found[to], priors[to] = topics[source], value
+                found[to], priors[to] = mentions.topics[source], value
                 to += 1
         for to in range(offsets[at], offsets[at + 1]):
             priors[to] /= max(total, 1e-300)
         totals[at] = total
-    return offsets, found, priors, totals
+    return Rows(offsets, found, priors), totals
 
 
 @inner
@@ -188,8 +189,38 @@ def _cut(values: NDArray[np.float32], most: Whole) -> tuple[float, Whole]:
 
 
 @njit
-def _numbers(distinct: NDArray[np.uint32], topics: NDArray[np.uint32]) -> NDArray[np.int32]:
-    numbers = np.empty(len(topics), np.int32)
-    for at in range(len(topics)):
-        numbers[at] = number_of(distinct, topics[at])
-    return numbers
+def numbered(found: Rows, totals: NDArray[np.float64]) -> Candidates:
+    """Number the topics of all rows."""
+    order = order_of(found.topics)
+    topics, numbers = np.empty(len(order), np.uint32), np.empty(len(order), np.int32)
+    count = np.int64(0)
+    for at in order:
+        if count == 0 or topics[count - 1] != found.topics[at]:
+            topics[count] = found.topics[at]
+            count += 1
+        numbers[at] = count - 1
+    return Candidates(topics[:count].copy(), found.offsets, numbers, found.priors, totals)
+
+
+@inner
+def order_of(topics: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """The places of topics, or of words, sorted by number: a few digits at a time, which is quick to compile, too."""
+    order, other = np.empty(len(topics), np.int32), np.empty(len(topics), np.int32)
+    largest, shift = np.int64(0), np.int64(0)
+    for place in range(len(topics)):
+        order[place] = place
+        largest = max(largest, np.int64(topics[place]))
+    ends = np.empty(_DIGITS + 2, np.int64)
+    while (largest >> shift) > 0:
+        ends[:] = 0
+        for at in order:
+            ends[((np.int64(topics[at]) >> shift) & _DIGITS) + 1] += 1
+        for digit in range(_DIGITS):
+            ends[digit + 1] += ends[digit]
+        for at in order:
+            digits = (np.int64(topics[at]) >> shift) & _DIGITS
+            other[ends[digits]] = at
+            ends[digits] += 1
+        order, other = other, order
+        shift += _BITS
+    return order

@@ -5,25 +5,24 @@ is. Up to three count, the latest before it most; if none is before it, the next
 on, or that it is unknown (`wikilda.urn._gibbs`).
 """
 
-from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import offsets_of
-from wikilda._core.jit import njit
-from wikilda.text.characters import Characters, characters
+from wikilda._core.arrays import EMPTY, find_slot
+from wikilda._core.jit import Whole, inner, njit
+from wikilda.text.characters import PUNCTUATION, SPACE, Characters, characters
 from wikilda.text.folding import Folds, fold_words, folds
-from wikilda.text.tokens import Hashes, Offsets, Strings
+from wikilda.text.tokens import Bytes, Hashes, Offsets, Strings, add_point, decode, is_small, kind_of, lower_of, mix
 
 Words = tuple[int, ...]
 
-_MOST = 3  # parents of a mention
-_FAR = 1 << 20  # tokens between mentions whose places are not given
+_MOST = 3  # parents of a mention, and names that are remembered for each key
 _INITIALS = (2, 8)  # letters of initials
+_POINT = ord(".")
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _LAST, _LETTERS, _CAPITALS = range(4)  # what names are looked for by: words at their ends, initials
 
 
 class Parents(NamedTuple):
@@ -35,148 +34,230 @@ class Parents(NamedTuple):
     surnames: NDArray[np.bool_]  # whether the parent ends with the name, or has it as initials
 
 
-def folded(string: str) -> Words:
-    """The folded words of a string."""
-    return fold_all(Strings.of([string]))[0]
+class Names(NamedTuple):
+    """Strings as they are compared with each other; the folded words of string i from offsets[i] on."""
 
-
-def fold_all(strings: Strings) -> list[Words]:
-    """The folded words of strings."""
-    words, offsets = _fold_all(strings, characters(), folds())
-    bounds, whole = offsets.tolist(), words.tolist()
-    return [tuple(whole[start:end]) for start, end in pairwise(bounds)]
-
-
-@njit
-def _fold_all(strings: Strings, table: Characters, fold: Folds) -> tuple[Hashes, Offsets]:
-    words, offsets = np.empty(len(strings.data) + 1, np.uint64), np.zeros(len(strings.offsets), np.int64)
-    for row in range(len(offsets) - 1):
-        start, end = strings.offsets[row], strings.offsets[row + 1]
-        offsets[row + 1] = offsets[row] + fold_words(strings.data, start, end, table, fold, words[offsets[row] :])
-    return words[: offsets[-1]], offsets
+    words: Hashes
+    offsets: Offsets
+    initials: Hashes  # a hash of the capitals that its words begin with, if there are several, or 0
+    letters: Hashes  # a hash of itself, if it may be initials, or 0
+    joined: NDArray[np.bool_]  # whether a word of it begins with a small letter: `Bank of America`
+    sizes: Offsets  # about how many tokens it has
 
 
 class Name(NamedTuple):
-    """A distinct string: its words, the initials of its words, and itself if it may be initials."""
+    """One of them, in Python."""
 
     words: Words
-    initials: str
-    letters: str
-    joined: bool  # whether a word of it begins with a small letter: `Bank of America`
-    size: int  # about how many tokens it has
+    initials: int
+    letters: int
 
     @classmethod
     def of(cls, string: str) -> "Name":
         """A name as it is compared with others."""
-        return cls.all_of([string], Strings.of([string]))[0]
-
-    @classmethod
-    def all_of(cls, strings: list[str], data: Strings) -> list["Name"]:
-        """Names as they are compared with others."""
-        return [cls._of(string, words) for string, words in zip(strings, fold_all(data), strict=True)]
-
-    @classmethod
-    def _of(cls, string: str, words: Words) -> "Name":
-        parts, letters = string.split(), string.replace(".", "")
-        capitals = "".join(part[0] for part in parts if part[0].isupper()) if len(parts) > 1 else ""
-        plain = "".join(parts).isalnum()  # most are
-        marks = 0 if plain else sum(not each.isalnum() and not each.isspace() for each in string)
-        is_initials = _INITIALS[0] <= len(letters) <= _INITIALS[1] and letters.isupper() and letters.isalpha()
-        return cls(words, capitals if len(capitals) > 1 else "", letters if is_initials else "",
-                   any(part[0].islower() for part in parts), len(words) + marks)  # fmt: skip
-
-    def keys(self, initials: str) -> set[int | str]:
-        """What it is looked for by: the words at its ends, and initials."""
-        return {*self.words[:1], *self.words[-1:], *([initials] if initials else ())}
+        found = names_of(Strings.of([string]), characters(), folds())
+        words = found.words[: found.offsets[1]]
+        return cls(tuple(words.tolist()), int(found.initials[0]), int(found.letters[0]))
 
     def is_short_for(self, other: "Name") -> bool:
         """Whether the other name is longer and begins or ends with this, or this is its initials."""
         size = len(self.words)
-        if self.letters and self.letters == other.initials and size == 1 < len(other.words):
-            return True
-        ends = other.words[:size], other.words[len(other.words) - size :]
-        return 0 < size < len(other.words) and self.words in ends
+        if not 0 < size < len(other.words):
+            return False
+        ends = other.words[:size], other.words[-size:]
+        return self.words in ends or (size == 1 and self.letters != 0 and self.letters == other.initials)
 
 
-def parents_of(names: Sequence[Name], rows: Sequence[int], places: Sequence[int] | None = None) -> Parents:
+def folded(string: str) -> Words:
+    """The folded words of a string."""
+    return Name.of(string).words
+
+
+@njit
+def names_of(strings: Strings, table: Characters, fold: Folds) -> Names:
+    """Strings as they are compared with each other."""
+    count = len(strings.offsets) - 1
+    names = Names(
+        np.empty(len(strings.data) + 1, np.uint64), np.zeros(count + 1, np.int64), np.zeros(count, np.uint64),
+        np.zeros(count, np.uint64), np.zeros(count, np.bool_), np.zeros(count, np.int64),
+    )  # fmt: skip
+    for row in range(count):
+        start, end = strings.offsets[row], strings.offsets[row + 1]
+        size = fold_words(strings.data, start, end, table, fold, names.words[names.offsets[row] :])
+        names.offsets[row + 1] = names.offsets[row] + size
+        _read_letters(names, row, strings.data[start:end], table)
+        names.sizes[row] += size
+    return names
+
+
+@inner
+def _read_letters(names: Names, row: Whole, string: Bytes, table: Characters) -> None:
+    """What the letters of a string say of it, besides its words."""
+    at: Whole = np.int64(0)
+    parts = capitals = letters = np.int64(0)
+    begins, is_upper = True, True
+    of_words, of_all = _SEED, _SEED
+    while at < len(string):
+        point, size = decode(string, at)
+        at += size
+        kind = kind_of(point, table)
+        names.sizes[row] += kind == PUNCTUATION
+        large = lower_of(point, table) != point
+        if begins and kind != SPACE:
+            parts += 1
+            capitals += large
+            of_words = add_point(of_words, point) if large else of_words
+            names.joined[row] |= is_small(point, table)
+        begins = kind == SPACE
+        if point != _POINT:
+            letters += 1
+            is_upper = is_upper and large
+            of_all = add_point(of_all, point)
+    if parts > 1 and capitals > 1:
+        names.initials[row] = mix(of_words)
+    if is_upper and _INITIALS[0] <= letters <= _INITIALS[1]:
+        names.letters[row] = mix(of_all)
+
+
+@njit
+def parents_of(names: Names, rows: Offsets, places: Offsets) -> Parents:
     """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens.
 
     A name that a mention is itself a part of, by their places, is not its parent.
     """
-    places = places if places is not None else [_FAR * at for at in range(len(rows))]
-    short = _short(names)
-    if not short:
-        none = np.empty(0, np.int64)
-        return Parents(np.zeros(len(rows) + 1, np.int64), none, none.astype(np.float64), none.astype(np.bool_))
-    found = _latest(names, enumerate(rows), places, short)
-    missing = [token for token, row in enumerate(rows) if row in short and not found[token]]
-    if missing:
-        after = _latest(names, reversed(list(enumerate(rows))), places, short)
-        found |= {token: after[token][:1] for token in missing}
-    lists = [found.get(token, []) for token in range(len(rows))]
-    weights = [[0.5**rank for rank in range(len(each))] for each in lists]
-    return Parents(
-        offsets_of([len(each) for each in lists]),
-        np.array([token for each in lists for token in each], np.int64),
-        np.array([weight / sum(each) for each in weights for weight in each], np.float64),
-        np.array([_is_surname(names[rows[token]], names[rows[parent]])
-                  for token, each in enumerate(lists) for parent in each], np.bool_),
-    )  # fmt: skip
+    size = len(rows)
+    found, counts = np.empty((size, _MOST), np.int64), np.zeros(size, np.int64)
+    keys, count = _keys(names)
+    if len(names.joined) < 2:  # one name is short for no other
+        return _parents(names, rows, found, counts)
+    for backwards in (False, True):
+        latest = np.full((count, _MOST), np.int64(-1))  # by key: the last tokens with it, each name once
+        for step in range(size):
+            token = size - 1 - step if backwards else np.int64(step)
+            if not backwards or counts[token] == 0:
+                counts[token] = _look(names, rows, places, keys[rows[token]], latest, token, found[token])
+                if backwards:
+                    counts[token] = min(counts[token], np.int64(1))
+            _remember(names, rows, keys[rows[token]], latest, token)
+    return _parents(names, rows, found, counts)
 
 
-def _is_surname(name: Name, parent: Name) -> bool:
-    """Whether a parent that is unknown makes the name unknown: `John Andrews` does `Andrews`.
+@inner
+def _keys(names: Names) -> tuple[NDArray[np.int32], Whole]:
+    """The numbers of the keys of each name, −1 where it has none, and how many numbers there are."""
+    rows = len(names.joined)
+    slots = np.zeros(4 * rows * 2 + 8, np.uint64)
+    numbers = np.full(len(slots), np.int32(-1))
+    keys, count = np.full((rows, 4), np.int32(-1)), np.int64(0)
+    for row in range(rows):
+        start, end = names.offsets[row], names.offsets[row + 1]
+        for kind in range(4):
+            key = names.letters[row] if kind == _LETTERS else names.initials[row]
+            if kind < _LETTERS:
+                key = EMPTY
+                if end > start and (kind == _FIRST or names.words[start] != names.words[end - 1]):
+                    key = names.words[start if kind == _FIRST else end - 1]
+            if key == EMPTY:
+                continue
+            slot = find_slot(slots, key)
+            if numbers[slot] < 0:
+                slots[slot] = key
+                numbers[slot] = count
+                count += 1
+            keys[row, kind] = numbers[slot]
+    return keys, count
 
-    What an unknown name begins with, or has after `of`, need not be unknown: `Sydney Newsroom`, `Friends of Sydney`.
+
+@inner
+def _look(
+    names: Names, rows: Offsets, places: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole, found: Offsets
+) -> Whole:
+    """The parents of a token among those that were met, the nearest first; returns how many."""
+    count = np.int64(0)
+    for kind in (_FIRST, _LAST, _LETTERS):
+        for rank in range(_MOST if keys[kind] >= 0 else 0):
+            other = latest[keys[kind], rank]
+            if other < 0 or not _is_short_for(names, rows[token], rows[other]):
+                continue
+            inside = 0 <= places[token] - places[other] < names.sizes[rows[other]]
+            for at in range(count):
+                inside = inside or found[at] == other
+            if inside:
+                continue
+            if count == _MOST and not _nearer(token, other, found[count - 1]):
+                continue
+            count = min(count + 1, np.int64(_MOST))
+            place = count - 1
+            while place > 0 and _nearer(token, other, found[place - 1]):
+                found[place] = found[place - 1]
+                place -= 1
+            found[place] = other
+    return count
+
+
+@inner
+def _nearer(token: Whole, one: Whole, other: Whole) -> bool:
+    return bool(abs(token - one) < abs(token - other))
+
+
+@inner
+def _remember(names: Names, rows: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole) -> None:
+    """A name of several words may be a parent: it becomes the first among the last names with each of its keys."""
+    if names.offsets[rows[token] + 1] - names.offsets[rows[token]] < 2:
+        return
+    for kind in (_FIRST, _LAST, _CAPITALS):
+        if keys[kind] < 0:
+            continue
+        row = latest[keys[kind]]
+        at = 0
+        while at < _MOST - 1 and row[at] >= 0 and rows[row[at]] != rows[token]:
+            at += 1
+        while at > 0:
+            row[at] = row[at - 1]
+            at -= 1
+        row[0] = token
+
+
+@inner
+def _is_short_for(names: Names, one: Whole, other: Whole) -> bool:
+    """Whether the other name is longer and begins or ends with this, or this is its initials."""
+    size = names.offsets[one + 1] - names.offsets[one]
+    longer = names.offsets[other + 1] - names.offsets[other]
+    if size == 0 or size >= longer:
+        return False
+    if size == 1 and names.letters[one] != EMPTY and names.letters[one] == names.initials[other]:
+        return True
+    return _begins(names, one, other, np.int64(0)) or _begins(names, one, other, longer - size)
+
+
+@inner
+def _begins(names: Names, one: Whole, other: Whole, skipped: Whole) -> bool:
+    """Whether the words of the other name after some are those of this one."""
+    start, begin = names.offsets[one], names.offsets[other] + skipped
+    same = True
+    for at in range(names.offsets[one + 1] - start):
+        same = same and names.words[start + at] == names.words[begin + at]
+    return same
+
+
+@inner
+def _parents(names: Names, rows: Offsets, found: Offsets, counts: Offsets) -> Parents:
+    """A parent counts twice as much as the next.
+
+    One that is unknown makes a surname unknown: `John Andrews` does `Andrews`. What an unknown name begins with, or has
+    after `of`, need not be unknown: `Sydney Newsroom`, `Friends of Sydney`.
     """
-    return name.words != parent.words[: len(name.words)] and not parent.joined
-
-
-def _short(names: Sequence[Name]) -> set[int]:
-    """Names that may be short for others: some longer name begins or ends like them, or has their initials."""
-    first: dict[int, int] = {}  # by word, how long names are that begin with it, and that end with it
-    last: dict[int, int] = {}
-    for name in names:
-        if len(name.words) > 1:
-            first[name.words[0]] = max(first.get(name.words[0], 0), len(name.words))
-            last[name.words[-1]] = max(last.get(name.words[-1], 0), len(name.words))
-    initials = {name.initials for name in names} - {""}
-    return {
-        row
-        for row, name in enumerate(names)
-        if name.words
-        and (
-            first.get(name.words[0], 0) > len(name.words)
-            or last.get(name.words[-1], 0) > len(name.words)
-            or name.letters in initials
-        )
-    }
-
-
-def _latest(
-    names: Sequence[Name], tokens: Iterable[tuple[int, int]], places: Sequence[int], short: set[int]
-) -> dict[int, list[int]]:
-    """By token whose name may be `short` the parents that were met before it, the last first; each name once."""
-    asked = {key for row in short for key in names[row].keys(names[row].letters)}
-    met: dict[int | str, deque[tuple[int, int]]] = defaultdict(lambda: deque(maxlen=_MOST))
-    found: dict[int, list[int]] = {}
-    for token, row in tokens:
-        name = names[row]
-        if row in short:
-            others = {each for key in name.keys(name.letters) for each in met.get(key, ())}
-            near = sorted(others, key=_second, reverse=True)
-            latest = {
-                other: at
-                for other, at in reversed(near)
-                if name.is_short_for(names[other]) and not 0 <= places[token] - places[at] < names[other].size
-            }
-            found[token] = sorted(latest.values(), key=lambda at: abs(at - token))[:_MOST]
-        if len(name.words) > 1:
-            for key in name.keys(name.initials) & asked:
-                met[key] = deque((each for each in met[key] if each[0] != row), maxlen=_MOST)
-                met[key].append((row, token))
-    return found
-
-
-def _second(pair: tuple[int, int]) -> int:
-    return pair[1]
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    for token in range(len(rows)):
+        offsets[token + 1] = offsets[token] + counts[token]
+    size = offsets[len(rows)]
+    parents = Parents(offsets, np.empty(size, np.int64), np.empty(size, np.float64), np.empty(size, np.bool_))
+    for token in range(len(rows)):
+        whole = 2.0 - 0.5 ** (counts[token] - 1.0)
+        for rank in range(counts[token]):
+            parent, at = rows[found[token, rank]], offsets[token] + rank
+            parents.tokens[at] = found[token, rank]
+            parents.weights[at] = 0.5**rank / whole
+            begins = _begins(names, rows[token], parent, np.int64(0))
+            parents.surnames[at] = not begins and not names.joined[parent]
+    return parents

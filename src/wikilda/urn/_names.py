@@ -1,187 +1,244 @@
-"""The distinct names of a document: how the knowledge numbers them, candidates by their words, and the odds of NIL."""
+"""The names of a document: how the knowledge numbers them, their candidates, and the odds of NIL."""
 
-import math
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import lookup, offsets_of
+from wikilda._core.arrays import EMPTY, HashTable, find_slot, lookup
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.name_index import name_index
-from wikilda.knowledge.types import TYPES, Types
-from wikilda.model.model import Parameters
-from wikilda.text.characters import characters
-from wikilda.text.folding import folds
-from wikilda.text.tokens import Strings, as_bytes, word_hash
-from wikilda.urn._backoff import Titles, back_off, variant_of
-from wikilda.urn._candidates import Candidates, Extra
-from wikilda.urn._coreference import Name, Parents, parents_of
+from wikilda.knowledge.name_index import cut
+from wikilda.text.characters import Characters, characters
+from wikilda.text.folding import Folds, fold_words, sequence_of
+from wikilda.text.tokens import FLAGS, Bytes, Strings, add_point, decode, lower_of, mix, tokenize
+from wikilda.urn._candidates import Rows
+from wikilda.urn._coreference import Parents
 from wikilda.urn._title_match import NOTED, PART, SAME, UNLIKE
 
 Numbers = NDArray[np.int64]
-Row = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 # Log odds of NIL against a candidate, by what its title is to the string and by its type: a logistic regression on
 # AIDA's train and `aida-kb` without a tenth of the gold topics, another tenth than the one that NIL is measured with.
 _NIL_EXACT, _NIL_PART, _NIL_UNLIKE = -0.9, 0.8, 0.5
 _NIL_FULL = -4.0  # in place of the first for a title of several words: chosen, on the same data
-_NIL_TYPES = {"person": -1.7, "organisation": -0.75}
+_NIL_PERSON, _NIL_ORGANISATION = -1.7, -0.75
 NEVER_LINKED = 4000.0  # the chance of a new meaning, to what is typical, of a string that the wiki never linked
 _SAMPLED = 1 << 20  # strings by which the typical chance of a new meaning is judged
 _SAMPLED_LINKS = 1024  # links by which it is judged how often articles have a word for each link
-_REMEMBERED = 1 << 16  # strings of which that is remembered
 _MOST_EXCESS = 1.2  # as a logarithm: counts that come from several sources have ratios that say nothing
 _INHERITED = 4  # candidates that a name has from each of its parents
-_NO_ROW: Row = (np.empty(0, np.uint32), np.empty(0, np.float64))
+_SEED = np.uint64(0xCBF29CE484222325)
 
 
-class Related(NamedTuple):
-    """The parents of mentions, and by distinct string those of its mentions."""
+@njit
+def resolve(
+    mentions: Numbers, strings: Strings, variants: HashTable, table: Characters, fold: Folds, is_indexed: bool
+) -> Numbers:
+    """The numbers of mentions; a string that is none is that of a variant, or has a number below −1 of its own.
 
-    parents: Parents
-    strings: dict[int, set[int]]
-
-
-class NameCandidates:
-    """What names may mean that the wiki never linked with what they mean."""
-
-    def __init__(self, knowledge: Knowledge, mentions: Parameters, most: int) -> None:
-        self.index = name_index(knowledge) if most > 0 else None
-        self._titles = Titles(knowledge.titles.data, knowledge.titles.offsets)
-        self._mentions, self._most = mentions, most
-
-    def resolve(self, mentions: Numbers, strings: list[str]) -> Numbers:
-        """The numbers of mentions; a string that is none is that of a variant, or has a number below −1 of its own."""
-        resolved = mentions.copy()
-        unknown: dict[str, int] = {}
-        for at in np.flatnonzero(mentions < 0).tolist():
-            string = strings[at].casefold()
-            if string not in unknown:
-                unknown[string] = self._variant(strings[at]) if self.index else -1
-                if unknown[string] < 0:
-                    unknown[string] = -2 - len(unknown)
-            resolved[at] = unknown[string]
-        return resolved
-
-    def _variant(self, string: str) -> int:
-        assert self.index is not None
-        return int(variant_of(as_bytes(string), self.index.variants, characters(), folds()))
-
-    def by_words(self, strings: Strings, known: NDArray[np.bool_]) -> Extra:
-        """Candidates of strings by the words of titles."""
-        if self.index is None:
-            return Extra(np.zeros(len(known) + 1, np.int64), *_NO_ROW)
-        return back_off(strings, known, self._most, self.index, self._titles, self._mentions, characters(), folds())
+    A variant differs in accents, points and endings alone.
+    """
+    resolved = mentions.copy()
+    count = np.int64(0)
+    for number in mentions:
+        count += number < 0
+    keys = np.zeros(2 * count + 8, np.uint64)
+    numbers, seen = np.zeros(len(keys), np.int64), np.int64(0)
+    for at in range(len(mentions)) if count else range(0):
+        if mentions[at] >= 0:
+            continue
+        string = strings.data[strings.offsets[at] : strings.offsets[at + 1]]
+        key = _lower_hash(string, table)
+        slot = find_slot(keys, key)
+        if keys[slot] == EMPTY:
+            keys[slot] = key
+            seen += 1
+            variant = _variant(string, variants, table, fold) if is_indexed else np.int64(-1)
+            numbers[slot] = variant if variant >= 0 else -2 - seen
+        resolved[at] = numbers[slot]
+    return resolved
 
 
-def related_names(strings: list[str], data: Strings, rows: Numbers, places: Numbers) -> Related:
-    """Which names of a document are short for others; `strings` are distinct, `rows` has that of each mention."""
-    names = Name.all_of(strings, data) if len(strings) > 1 else []  # one name is short for no other
-    parents = parents_of(names, rows.tolist(), places.tolist())
-    of_strings: dict[int, set[int]] = {}
-    if not len(parents.tokens):
-        return Related(parents, of_strings)
-    children = np.repeat(rows, np.diff(parents.offsets))
-    for child, parent in zip(children.tolist(), rows[parents.tokens].tolist(), strict=True):
-        of_strings.setdefault(child, set()).add(parent)
-    return Related(parents, of_strings)
+@inner
+def _lower_hash(string: Bytes, table: Characters) -> np.uint64:
+    value = _SEED
+    at: Whole = np.int64(0)
+    while at < len(string):
+        point, size = decode(string, at)
+        value = add_point(value, lower_of(point, table))
+        at += size
+    return max(mix(value), np.uint64(1))
 
 
-def more_candidates(found: Candidates, by_words: Extra, parents: dict[int, set[int]]) -> Extra:
-    """The candidates of strings by the words of titles, and those of their parents."""
-    if not parents:
+@inner
+def _variant(string: Bytes, variants: HashTable, table: Characters, fold: Folds) -> Whole:
+    words = np.empty(len(string) + 1, np.uint64)
+    count = fold_words(string, np.int64(0), np.int64(len(string)), table, fold, words)
+    return lookup(variants, sequence_of(words, count)) if count else np.int64(-1)
+
+
+@inner
+def strings_of(strings: Strings, chosen: Numbers) -> Strings:
+    """Some of many strings; very long ones are cut."""
+    offsets = np.zeros(len(chosen) + 1, np.int64)
+    for at in range(len(chosen)):
+        start, end = strings.offsets[chosen[at]], strings.offsets[chosen[at] + 1]
+        offsets[at + 1] = offsets[at] + cut(strings.data, start, end) - start
+    data = np.empty(offsets[-1], np.uint8)
+    for at in range(len(chosen)):
+        start = strings.offsets[chosen[at]]
+        for byte in range(offsets[at + 1] - offsets[at]):
+            data[offsets[at] + byte] = strings.data[start + byte]
+    return Strings(data, offsets)
+
+
+@inner
+def inherited(found: Rows, by_words: Rows, parents: Parents, rows: Numbers) -> Rows:
+    """The candidates of strings by the words of titles, and the best of those that their parents have."""
+    if len(parents.tokens) == 0:
         return by_words
-    rows = [_own(by_words, at) for at in range(len(by_words.offsets) - 1)]
-    for at, others in parents.items():
-        rows[at] = _sum_up([_own(by_words, at), *(_row(found, by_words, each) for each in sorted(others))])
-    topics, priors = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return Extra(offsets_of([len(row[0]) for row in rows]), topics, priors)
+    count = len(found.offsets) - 1
+    heads, following = np.full(count, np.int64(-1)), np.empty(len(parents.tokens), np.int64)
+    for token in range(len(rows)):
+        for at in range(parents.offsets[token], parents.offsets[token + 1]):
+            following[at] = heads[rows[token]]
+            heads[rows[token]] = at
+    most = len(by_words.topics) + _INHERITED * len(parents.tokens)
+    more = Rows(np.zeros(count + 1, np.int64), np.empty(most, np.uint32), np.empty(most, np.float64))
+    for row in range(count):
+        start = size = more.offsets[row]
+        for at in range(by_words.offsets[row], by_words.offsets[row + 1]):
+            size = _enter(more, start, size, by_words.topics[at], by_words.priors[at])
+        entry = heads[row]
+        while entry >= 0:
+            size = _add_best(more, start, size, found, by_words, rows[parents.tokens[entry]])
+            entry = following[entry]
+        more.offsets[row + 1] = size
+    size = more.offsets[count]
+    return Rows(more.offsets, more.topics[:size], more.priors[:size])
 
 
-def _own(by_words: Extra, at: int) -> Row:
-    span = slice(by_words.offsets[at], by_words.offsets[at + 1])
-    return by_words.topics[span], by_words.priors[span]
+@inner
+def _add_best(more: Rows, start: Whole, size: Whole, found: Rows, by_words: Rows, row: Whole) -> Whole:
+    """Add the best candidates of a string to those of another, of equals the first."""
+    source = found if found.offsets[row + 1] > found.offsets[row] else by_words
+    first, last = source.offsets[row], source.offsets[row + 1]
+    above, after = np.inf, np.int64(-1)
+    for _ in range(min(np.int64(_INHERITED), last - first)):
+        best = np.int64(-1)
+        for at in range(first, last):
+            prior = source.priors[at]
+            later = prior < above or (prior == above and at > after)
+            if later and (best < 0 or prior > source.priors[best]):
+                best = np.int64(at)
+        size = _enter(more, start, size, source.topics[best], source.priors[best])
+        above, after = source.priors[best], best
+    return size
 
 
-def _row(found: Candidates, by_words: Extra, at: int) -> Row:
-    """The best candidates of a string."""
-    span = slice(found.offsets[at], found.offsets[at + 1])
-    topics, priors = found.topics[found.numbers[span]], found.priors[span]
-    if not len(topics):
-        topics, priors = _own(by_words, at)
-    best = np.argsort(-priors, kind="stable")[:_INHERITED]
-    return topics[best], priors[best]
+@inner
+def _enter(more: Rows, start: Whole, size: Whole, topic: np.uint32, prior: Real) -> Whole:
+    """Put a topic in its place in the row that begins at `start`; it counts once, by its largest prior."""
+    at = size
+    while at > start and more.topics[at - 1] > topic:
+        at -= 1
+    if at > start and more.topics[at - 1] == topic:
+        more.priors[at - 1] = max(more.priors[at - 1], prior)
+        return size
+    for to in range(size, at, -1):
+        more.topics[to], more.priors[to] = more.topics[to - 1], more.priors[to - 1]
+    more.topics[at], more.priors[at] = topic, prior
+    return size + 1
 
 
-def _sum_up(rows: list[Row]) -> Row:
-    """Several rows as one: sorted, each topic once, with its largest prior."""
-    if len(rows) == 1:
-        return rows[0]
-    topics, priors = (np.concatenate(column) for column in zip(*rows, strict=True))
-    distinct, places = np.unique(topics, return_inverse=True)
-    largest = np.zeros(len(distinct), np.float64)
-    np.maximum.at(largest, places, priors)
-    return distinct, largest
+class LinkCounts(NamedTuple):
+    """How often the strings of the wiki are links, to each topic and in all, and how often articles have a word."""
+
+    offsets: Numbers
+    counts: NDArray[np.uint32]
+    linked: NDArray[np.uint32]
+    strings: Strings
+    words: HashTable
+    frequencies: NDArray[np.uint32]
+
+    @classmethod
+    def of(cls, knowledge: Knowledge) -> "LinkCounts":
+        """Those of knowledge."""
+        table, strings = knowledge.mentions, knowledge.mention_strings
+        return cls(
+            table.offsets, table.counts, knowledge.linked, Strings(strings.data, strings.offsets),
+            knowledge.word_table, knowledge.word_frequencies,
+        )  # fmt: skip
 
 
-class UnlinkedWords:
-    """How much more often than a typical string one of one word is in articles, for a link of it."""
+class TypicalLinks:
+    """What is typical of the links of a wiki: the strings of a document are compared with it."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        self._knowledge = knowledge
-        self._log_ratio = lru_cache(_REMEMBERED)(self._compute)
-
-    def excess(self, symbols: Numbers) -> NDArray[np.float64]:
-        """By distinct string, as a logarithm; 0 for a string that is not one word, or that the wiki never linked."""
-        found = [self._log_ratio(symbol) for symbol in symbols.tolist()]
-        excess = np.array([each - self._typical if each is not None else 0.0 for each in found], np.float64)
-        return np.clip(excess, -_MOST_EXCESS, _MOST_EXCESS)
+    def __init__(self, counts: LinkCounts) -> None:
+        self._counts = counts
 
     @cached_property
-    def _typical(self) -> float:
-        """The mean over the links of the wiki, or of an even sample of them."""
-        ends = np.cumsum(self._knowledge.linked, dtype=np.int64)
+    def new_meaning(self) -> float:
+        """The chance of a new meaning."""
+        return float(typical_new_meaning(self._counts.offsets, self._counts.counts))
+
+    def excess(self, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How much more often than of a typical string articles have one of one word for a link; as a logarithm."""
+        excess: NDArray[np.float64] = np.clip(ratios - self._ratio, -_MOST_EXCESS, _MOST_EXCESS)
+        return np.where(np.isnan(ratios), 0.0, excess)
+
+    @cached_property
+    def _ratio(self) -> float:
+        """The mean over the links of the wiki, or over an even sample of them."""
+        ends = np.cumsum(self._counts.linked, dtype=np.int64)
         if not len(ends) or not ends[-1]:
             return 0.0
         links = (np.arange(_SAMPLED_LINKS) + 0.5) / _SAMPLED_LINKS * ends[-1]
-        symbols, times = np.unique(np.searchsorted(ends, links), return_counts=True)
-        ratios = [self._compute(symbol) for symbol in symbols.tolist()]
-        some = np.array([ratio is not None for ratio in ratios], np.bool_)
-        logs = np.array([ratio for ratio in ratios if ratio is not None], np.float64)
-        return float(logs @ times[some] / max(times[some].sum(), 1))
-
-    def _compute(self, symbol: int) -> float | None:
-        if symbol < 0:
-            return None
-        known = self._knowledge
-        key = word_hash(known.mention_strings[symbol])  # 0 if it is not one word
-        word = int(lookup(known.word_table, np.uint64(key))) if key else -1
-        return (
-            math.log((1 + int(known.word_frequencies[word])) / (1 + int(known.linked[symbol]))) if word >= 0 else None
-        )
+        ratios = unlinked_ratios(np.searchsorted(ends, links), self._counts, characters())
+        return float(np.nanmean(ratios)) if not np.isnan(ratios).all() else 0.0
 
 
-def nil_titles(kinds: NDArray[np.uint8], several: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """What the title of each candidate adds to the log odds of NIL against it, a string of one word or `several`."""
-    exact = (kinds & SAME != 0) & (kinds & NOTED == 0)
-    found: NDArray[np.float64] = (
-        np.where(several, _NIL_FULL, _NIL_EXACT) * exact
-        + _NIL_PART * (kinds & PART != 0)
-        + _NIL_UNLIKE * (kinds & UNLIKE != 0)
-    )
-    return found
+@njit
+def unlinked_ratios(symbols: Numbers, counts: LinkCounts, table: Characters) -> NDArray[np.float64]:
+    """How often articles have a string for each link of it, as a logarithm.
+
+    It is not a number for a string that is not one word, or that the wiki never linked.
+    """
+    ratios = np.full(len(symbols), np.nan)
+    for at in range(len(symbols)):
+        if symbols[at] < 0:
+            continue
+        start, end = counts.strings.offsets[symbols[at]], counts.strings.offsets[symbols[at] + 1]
+        hashes, places = np.empty(end - start + 1, np.uint64), np.empty((2, end - start + 1), np.int64)
+        if tokenize(counts.strings.data, start, end, table, hashes, places[0], places[1]) != 1:
+            continue
+        word = lookup(counts.words, hashes[0] & ~FLAGS)
+        if word >= 0:
+            often = np.float64(counts.frequencies[word])
+            ratios[at] = np.log((1.0 + often) / (1.0 + np.float64(counts.linked[symbols[at]])))
+    return ratios
 
 
-def nil_types(types: Types, topics: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The same by the types of topics: names of places, works and products are rather given to other things, too."""
-    found = np.zeros(len(topics), np.float64)
-    for name, share in zip(TYPES, types.shares, strict=False):
-        if name in _NIL_TYPES:
-            found += _NIL_TYPES[name] / 255 * share[topics]
-    return found
+@inner
+def nil_odds(
+    kind: np.uint8, is_several: bool, topic: Whole, persons: NDArray[np.uint8], organisations: NDArray[np.uint8]
+) -> Real:
+    """What the title and the type of a candidate add to the log odds of NIL against it, for one word or several.
+
+    Names of places, works and products are rather given to other things, too.
+    """
+    odds: Real = 0.0
+    if kind & SAME and not kind & NOTED:
+        odds += _NIL_FULL if is_several else _NIL_EXACT
+    if kind & PART:
+        odds += _NIL_PART
+    if kind & UNLIKE:
+        odds += _NIL_UNLIKE
+    if topic < len(persons):
+        odds += _NIL_PERSON / 255 * persons[topic] + _NIL_ORGANISATION / 255 * organisations[topic]
+    return odds
 
 
 @njit

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import StringTable
 from wikilda._core.jit import Whole, inner, njit
-from wikilda.text.characters import TABLE_SIZE, WORD_PART, Characters, characters
+from wikilda.text.characters import WORD_PART, Characters
 from wikilda.text.tokens import (
     AFTER_SPACE,
     FLAGS,
@@ -16,6 +15,7 @@ from wikilda.text.tokens import (
     Strings,
     add_point,
     decode,
+    is_small,
     kind_of,
     lower_of,
     tokenize,
@@ -32,15 +32,12 @@ _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
 Kinds = NDArray[np.uint8]
 
 
-def name_kinds(strings: Strings, offsets: Offsets, topics: NDArray[np.uint32], titles: StringTable) -> Kinds:
-    """For topics of strings, those of string i from offsets[i] on, what their titles say of it; 0 if they have none."""
-    return _kinds(strings, offsets, topics, titles.data, titles.offsets, characters())
-
-
 @njit
-def _kinds(
-    strings: Strings, rows: Offsets, topics: NDArray[np.uint32], data: Bytes, offsets: Offsets, table: Characters
+def name_kinds(
+    strings: Strings, rows: Offsets, topics: NDArray[np.uint32], titles: Strings, table: Characters
 ) -> Kinds:
+    """For topics of strings, those of string i from rows[i] on, what their titles say of it; 0 if they have none."""
+    data, offsets = titles
     kinds = np.zeros(len(topics), np.uint8)
     longest = np.int64(0)
     for topic in topics:
@@ -148,20 +145,11 @@ def _initials(
         low = lower_of(point, table)
         every_fits = every_fits and every < len(letters) and letters[every] == low
         every += 1
-        if _is_small(point, low, table):
+        if is_small(point, table):
             continue
         large_fits = large_fits and large < len(letters) and letters[large] == low
         large += 1
     return bool((every_fits and every == len(letters)) or (large_fits and large == len(letters)))
-
-
-@inner
-def _is_small(point: Whole, low: Whole, table: Characters) -> bool:
-    """Whether a character is a small letter, which has a capital; those past the table have none."""
-    if low >= TABLE_SIZE:
-        return False
-    upper = np.int64(table.upper[low])
-    return bool(upper != point and upper != low)
 
 
 @inner

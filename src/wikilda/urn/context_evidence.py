@@ -2,65 +2,73 @@
 
 The type of a topic is its type words D_k, those of its title and of the beginning of its article. The context C_i of a
 mention are the tokens on either side, each with its side, and whether it is next to the mention or further off. With
-n_cd how often c was in the context of a mention of a topic with type word d, the evidence for a topic is
+n_cd how often c was in the context of a mention of a topic with type word d, and e_cd how often it would have been if
+every string meant what it means elsewhere, by P(k|v), the evidence for a topic is
 
-    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / (n_c · n_d / n + 1))
+    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / ((n_c · n_d / n + e_cd) / 2 + 1))
 
-where the ratio is shrunk towards 1: what was seen rarely is weak evidence. The counts are learned from unlabelled
-texts (`wikilda train`).
+where the ratio is shrunk towards 1: what was seen rarely is weak evidence. Chance alone, n_c · n_d / n, would take the
+context of some strings for that of a type: languages are next to nouns wherever they are meant, as *French* is, and
+countries are not, as they have other names, too. The counts are learned from unlabelled texts (`wikilda train`).
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
-from wikilda._core.jit import Real, inner, njit
+from wikilda._core.jit import Real, Whole, inner, int64, njit
 from wikilda.documents.encoding import Contexts
 from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.urn._candidates import Candidates
+from wikilda.urn.statistics import UNIT, Taught
 
-_SURE = 0.01  # posterior from which on a topic counts
-
-Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64]]  # symbols, words, counts
+# Context symbols, type words, counts, and expected counts.
+Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
 
 
 @njit
 def context_evidence(
-    contexts: Contexts,
-    chosen: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    topics: NDArray[np.uint32],
-    known: ContextCounts,
-    total: Real,
-) -> NDArray[np.float64]:
-    """S of every candidate of chosen mentions; the candidates of the i-th of them from offsets[i] on."""
-    evidence = np.zeros(len(topics), np.float64)
+    contexts: Contexts, chosen: NDArray[np.int64], rows: NDArray[np.int64], found: Candidates, known: ContextCounts,
+    total: Real, weight: Real,
+) -> NDArray[np.float64]:  # fmt: skip
+    """S of the candidates of chosen mentions, one mention after the other, times a weight.
+
+    `rows` has the string of each, by which candidates were found. Of a caller's own entities nothing was learned.
+    """
+    size = np.int64(0)
+    for row in rows:
+        size += found.offsets[row + 1] - found.offsets[row]
+    evidence, begin = np.zeros(size, np.float64), np.int64(0)
     slots = np.full(len(known.totals), np.int32(-1))  # of type words that were met at this mention
     for token in range(len(chosen)):
-        rows = _rows(contexts, chosen[token], known.symbols)
-        if len(rows) == 0:
-            continue
-        start, end = offsets[token], offsets[token + 1]
-        words = _type_words(topics[start:end], known.types, slots)
-        ratios = np.empty((len(words), len(rows)), np.float64)
-        for slot in range(len(words)):
-            _ratios(rows, words[slot], known, total, ratios[slot])
-        for at in range(start, end):
-            evidence[at] = _of_topic(topics[at], known.types, slots, ratios)
-        for word in words:
-            slots[word] = -1
+        start, end = found.offsets[rows[token]], found.offsets[rows[token] + 1]
+        symbols = _rows(contexts, chosen[token], known.symbols)
+        if len(symbols):
+            numbers = found.numbers[start:end]
+            words = _type_words(found.topics, numbers, known.types, slots)
+            ratios = np.empty((len(words), len(symbols)), np.float64)
+            for slot in range(len(words)):
+                _ratios(symbols, words[slot], known, total, ratios[slot])
+            for at in range(end - start):
+                evidence[begin + at] = weight * _of_topic(found.topics[numbers[at]], known.types, slots, ratios)
+            for word in words:
+                slots[word] = -1
+        begin += end - start
     return evidence
 
 
 @inner
-def _type_words(topics: NDArray[np.uint32], types: TopicTypes, slots: NDArray[np.int32]) -> NDArray[np.uint32]:
+def _type_words(
+    topics: NDArray[np.uint32], numbers: NDArray[np.int32], types: TopicTypes, slots: NDArray[np.int32]
+) -> NDArray[np.uint32]:
     """The distinct type words of some topics; `slots` then has their places."""
     most = np.int64(0)
-    for topic in topics:
-        most += types.offsets[topic + 1] - types.offsets[topic]
+    for number in numbers:
+        most += _end(topics[number], types) - _begin(topics[number], types)
     words = np.empty(most, np.uint32)
     count = np.int32(0)
-    for topic in topics:
-        for word in types.words[types.offsets[topic] : types.offsets[topic + 1]]:
+    for number in numbers:
+        for word in types.words[_begin(topics[number], types) : _end(topics[number], types)]:
             if slots[word] < 0:
                 slots[word] = count
                 words[count] = word
@@ -69,9 +77,20 @@ def _type_words(topics: NDArray[np.uint32], types: TopicTypes, slots: NDArray[np
 
 
 @inner
+def _begin(topic: Whole, types: TopicTypes) -> Whole:
+    """Where the type words of a topic begin; a caller's own entity has none."""
+    return types.offsets[min(int64(topic), len(types.offsets) - 1)]
+
+
+@inner
+def _end(topic: Whole, types: TopicTypes) -> Whole:
+    return types.offsets[min(int64(topic) + 1, len(types.offsets) - 1)]
+
+
+@inner
 def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], ratios: NDArray[np.float64]) -> Real:
     """S of a topic: the logarithm of a product, not a sum of logarithms, which take longer."""
-    start, end = types.offsets[topic], types.offsets[topic + 1]
+    start, end = _begin(topic, types), _end(topic, types)
     if start == end:
         return 0.0
     product = 1.0
@@ -100,42 +119,49 @@ def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.in
 def _ratios(
     rows: NDArray[np.int64], word: np.uint32, known: ContextCounts, total: Real, ratios: NDArray[np.float64]
 ) -> None:
-    """How much likelier each context symbol is with a type word than anywhere."""
+    """How much likelier each context symbol is with a type word than by chance and by what strings mean elsewhere."""
     share = known.totals[word] / max(total, 1e-300)
     for number in range(len(rows)):
         row = rows[number]
         at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
         count = np.float64(known.counts[at]) if at >= 0 else 0.0
-        ratios[number] = (count + 1.0) / (known.sums[row] * share + 1.0)
+        expected = np.float64(known.expected[at]) if at >= 0 else 0.0
+        ratios[number] = (count + 1.0) / (0.5 * (known.sums[row] * share + expected) + 1.0)
+
+
+def spread(contexts: Contexts, taught: Taught, types: TopicTypes) -> Rows:
+    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
+    return _spread(contexts, taught.offsets, taught.topics, taught.shares / UNIT, taught.prior / UNIT, types)
 
 
 @njit
-def spread(
+def _spread(
     contexts: Contexts,
     offsets: NDArray[np.int64],
     topics: NDArray[np.uint32],
     posterior: NDArray[np.float64],
+    prior: NDArray[np.float64],
     types: TopicTypes,
 ) -> Rows:
-    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
     size = np.int64(0)
     for write in range(2):
         if write:
             symbols, words = np.empty(size, np.uint64), np.empty(size, np.uint32)
-            counts = np.empty(size, np.float64)
+            counts, expected = np.empty(size, np.float64), np.empty(size, np.float64)
             size = np.int64(0)
         for mention in range(len(offsets) - 1):
             for at in range(offsets[mention], offsets[mention + 1]):
                 start, end = types.offsets[topics[at]], types.offsets[topics[at] + 1]
-                if posterior[at] < _SURE:
+                if posterior[at] + prior[at] == 0.0:
                     continue
                 for symbol in range(contexts.offsets[mention], contexts.offsets[mention + 1]):
                     for word in range(start, end):
                         if write:
                             symbols[size], words[size] = contexts.symbols[symbol], types.words[word]
                             counts[size] = posterior[at] / (end - start)
+                            expected[size] = prior[at] / (end - start)
                         size += 1
-    return symbols, words, counts
+    return symbols, words, counts, expected
 
 
 def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCounts:
@@ -149,10 +175,12 @@ def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCount
     lengths = known.offsets[numbers + 1] - known.offsets[numbers]
     offsets = offsets_of(lengths)
     source = np.arange(offsets[-1]) + np.repeat(known.offsets[numbers] - offsets[:-1], lengths)
-    words, counts, sums = known.words[source], known.counts[source], known.sums[numbers]
-    table = table_of(symbols)
-    _subtract(table, offsets, words, counts, sums, own)
-    return known._replace(symbols=table, offsets=offsets, words=words, counts=counts, sums=sums)
+    words, counts, expected = known.words[source], known.counts[source], known.expected[source]
+    sums, table = known.sums[numbers], table_of(symbols)
+    _subtract(table, offsets, words, counts, expected, sums, own)
+    return known._replace(
+        symbols=table, offsets=offsets, words=words, counts=counts, expected=expected, sums=sums
+    )  # fmt: skip
 
 
 @njit
@@ -169,10 +197,11 @@ def _subtract(
     offsets: NDArray[np.int64],
     words: NDArray[np.uint32],
     counts: NDArray[np.float32],
+    expected: NDArray[np.float32],
     sums: NDArray[np.float64],
     own: Rows,
 ) -> None:
-    symbols, own_words, own_counts = own
+    symbols, own_words, own_counts, own_expected = own
     for entry in range(len(symbols)):
         row = lookup(table, symbols[entry])
         if row < 0:
@@ -180,4 +209,5 @@ def _subtract(
         at = find(words, offsets[row], offsets[row + 1], own_words[entry])
         if at >= 0:
             counts[at] = np.float32(max(np.float64(counts[at]) - own_counts[entry], 0.0))
+            expected[at] = np.float32(max(np.float64(expected[at]) - own_expected[entry], 0.0))
             sums[row] = max(sums[row] - own_counts[entry], 0.0)

@@ -19,13 +19,16 @@ from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge.graph import Graph
 from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
+from wikilda.text.characters import PUNCTUATION, SPACE, Characters, characters
+from wikilda.text.tokens import Bytes, Strings, as_bytes, decode, encode, kind_of, lower_of
 from wikilda.urn._relatedness import Neighbours, degree, neighbours_of, number_pages
 from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
-from wikilda.urn.urn import Drawn, Urn, folded_words
+from wikilda.urn.urn import Drawn, Urn
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 _STEPS = 30
+_SPACE, _OPEN, _HYPHEN = (ord(each) for each in " (-")
 _SMOOTHING = 1.0  # μ
 _MENTION = 6.0  # a mention counts as so many words
 _BACKGROUND = 30.0  # words that the background has before any is shared out
@@ -125,10 +128,63 @@ def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]
 
     Related topics that it does not name are mostly strangers with the same words: *Cricket* in a report of a court.
     """
-    folded = folded_words(text)
-    words = {"", *folded.split()}
-    titles = map(urn.folded_title, topics.tolist())
-    return np.array([first in words and title in folded for title, first in titles], np.bool_)
+    titles = urn.knowledge.titles
+    return _named_in(as_bytes(text), topics, Strings(titles.data, titles.offsets), characters())
+
+
+@njit
+def _named_in(text: Bytes, topics: NDArray[np.uint32], titles: Strings, table: Characters) -> NDArray[np.bool_]:
+    """Which titles begin with a word of the text and go on like it."""
+    folded = np.empty(2 * len(text) + 2, np.uint8)
+    size = _fold(text, np.int64(0), np.int64(len(text)), table, folded)
+    folded[size] = _SPACE
+    heads, following = np.full(256, np.int32(-1)), np.full(size + 1, np.int32(-1))  # words, by their first bytes
+    for at in range(size):
+        if folded[at] == _SPACE:
+            following[at] = heads[folded[at + 1]]
+            heads[folded[at + 1]] = at
+    named = np.zeros(len(topics), np.bool_)
+    for number in range(len(topics)):
+        start, end = titles.offsets[topics[number]], titles.offsets[topics[number] + 1]
+        title = np.empty(2 * (end - start) + 2, np.uint8)
+        length = _fold(titles.data, start, _note(titles.data, start, end), table, title)
+        word: Whole = heads[title[1]] if length > 1 else np.int32(-1)
+        while word >= 0 and not named[number]:
+            same = word + length <= size
+            for byte in range(length):
+                same = same and folded[word + byte] == title[byte]
+            named[number] = same
+            word = following[word]
+    return named
+
+
+@inner
+def _note(data: Bytes, start: Whole, end: Whole) -> Whole:
+    """Where a title's note begins, or where it ends: `Mercury (planet)`."""
+    for at in range(start, end - 1):
+        if data[at] == _SPACE and data[at + 1] == _OPEN:
+            return at
+    return end
+
+
+@inner
+def _fold(text: Bytes, start: Whole, end: Whole, table: Characters, folded: Bytes) -> Whole:
+    """Write text in lower case, a space before each word, without punctuation but for hyphens; returns its length."""
+    size: Whole = np.int64(0)
+    at: Whole = start
+    after_space = True
+    while at < end:
+        point, length = decode(text, at)
+        at += length
+        if kind_of(point, table) in (SPACE, PUNCTUATION) and point != _HYPHEN:
+            after_space = True
+            continue
+        if after_space:
+            folded[size] = _SPACE
+            size += 1
+            after_space = False
+        size = encode(lower_of(point, table), folded, size)
+    return size
 
 
 @njit

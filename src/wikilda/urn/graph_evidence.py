@@ -46,7 +46,7 @@ class Company:
 
     def unknown(self, token: int) -> float:
         """What NIL has in the urn: by itself, by other mentions of the name that are NIL, by longer names that are."""
-        mentions, nil = self.part.mentions, self.part.nil_shares
+        mentions, nil = self.part.mentions, self.part.drawing.drawn.nil
         span = slice(mentions.parents.offsets[token], mentions.parents.offsets[token + 1])
         same = nil[mentions.names == mentions.names[token]].sum() - nil[token]
         passed = mentions.parents.weights[span] * mentions.parents.surnames[span] * nil[self.parents(token)]
@@ -57,7 +57,7 @@ class Company:
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
         numbers = mentions.numbers[span]
-        best = int(np.argmax(self.part.shares[span] * self.part.related[numbers, topic]))
+        best = int(np.argmax(self.part.drawing.drawn.shares[span] * self.part.related[numbers, topic]))
         return int(numbers[best]), float(self.part.posterior[span][best])
 
     def between(self, one: int, other: int) -> tuple[bool, int]:
@@ -73,7 +73,7 @@ class Company:
         return self._between[one, other]
 
     def _neighbours(self, topic: int) -> NDArray[np.uint32]:
-        near = self.part.neighbours
+        near = self.part.found.neighbours
         return near.topics[near.offsets[topic] : near.offsets[topic + 1]]
 
     def _nearness(self, token: int) -> Vector:
@@ -88,7 +88,7 @@ class Company:
     def _expect(self, topic: int) -> tuple[Vector, Vector]:
         """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
         if topic not in self._expected:
-            mentions, shares = self.part.mentions, self.part.shares
+            mentions, shares = self.part.mentions, self.part.drawing.drawn.shares
             owners = np.repeat(np.arange(len(mentions.places)), np.diff(mentions.offsets))
             related = shares * self.part.related[mentions.numbers, topic]
             same = np.where(mentions.numbers == topic, shares, 0.0)

@@ -88,7 +88,7 @@ def context_logs(
 
 def _distinct(known: ContextCounts) -> NDArray[np.float64]:
     """How many context symbols were counted with each type word; at least 1."""
-    return np.maximum(np.bincount(known.words, minlength=len(known.totals)), 1).astype(np.float64)
+    return np.maximum(np.bincount(known.words[known.counts > 0], minlength=len(known.totals)), 1).astype(np.float64)
 
 
 @inner

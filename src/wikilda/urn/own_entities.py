@@ -12,7 +12,7 @@ The topics of a caller's entities are numbered after those of the knowledge.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from wikilda.text.offsets import Spans
 from wikilda.text.tokens import tokens_of
 from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Name, Words, folded
+from wikilda.urn._find import Found, Named
 from wikilda.urn._relatedness import Neighbours
 from wikilda.urn.settings import UrnSettings
 
@@ -81,6 +82,15 @@ class _Match(NamedTuple):
     exact: bool
 
 
+class Joined(NamedTuple):
+    """What mentions may mean with own entities, and which strings are names, or names and short forms, of them."""
+
+    named: Named
+    found: Found
+    exact: NDArray[np.uint8]
+    known: NDArray[np.bool_]
+
+
 class OwnEntities:
     """The entities of one document as the urn takes them."""
 
@@ -88,7 +98,7 @@ class OwnEntities:
         self.entities = [OwnEntity.of(each) for each in given]
         self.first = len(knowledge.titles)  # the topic of the first
         self._knowledge = knowledge
-        self._exact, self._short = defaultdict[Words, set[int]](set), defaultdict[Words | str, set[int]](set)
+        self._exact, self._short = defaultdict[Words, set[int]](set), defaultdict[Words | int, set[int]](set)
         self._small = set[Words]()  # names that may begin with a small letter
         titles = [each.title for each in self.entities]
         if len(set(titles)) < len(titles):
@@ -114,13 +124,6 @@ class OwnEntities:
         short = self._short.get(name.words, set()) | (self._short.get(name.letters, set()) if name.letters else set())
         return _Match(tuple(sorted(exact or short)), bool(exact))
 
-    def _matches(self, names: Sequence[str]) -> list[_Match]:
-        """The same for the strings of a document; one that is short for a name which is there is as good as that."""
-        found = [self.match(name) for name in names]
-        there = {number for each in found if each.exact for number in each.entities}
-        meant = [tuple(number for number in each.entities if number in there) for each in found]
-        return [_Match(known, exact=True) if known else each for each, known in zip(found, meant, strict=True)]
-
     def spans(self, text: str, found: Spans) -> Spans:
         """Detected spans, those of names, and those of the last words of names that the text has in full.
 
@@ -139,32 +142,31 @@ class OwnEntities:
         ]
         return _longest_first(named, found)
 
-    def join(
-        self, names: Sequence[str], words: NDArray[np.int64], counts: NDArray[np.int64], found: Candidates,
-        near: Neighbours, evidence: NDArray[np.float64], s: UrnSettings,
-    ) -> tuple[Candidates, Neighbours, NDArray[np.float64]]:  # fmt: skip
-        """The candidates of distinct strings with these entities, whose neighbours and evidence follow the others'."""
-        matches = self._matches(names)
+    def join(self, names: Named, found: Found, s: UrnSettings) -> Joined:
+        """What mentions may mean with these entities, which follow the wiki's topics.
+
+        Names are known to mean something: that they mean something new is improbable.
+        """
+        candidates, near, evidence = found.candidates, found.neighbours, found.evidence
+        named = [self.match(name) for name in names.strings.to_list()]
+        matches = _with_short_forms(named)
         used = sorted({number for each in matches for number in each.entities})
-        usual = float(evidence[found.numbers] @ found.priors / max(found.priors.sum(), 1e-300))
-        fits = [self._fit(self.entities[number], words, counts, usual, s.neighbour_overlap) for number in used]
-        place = {number: len(found.topics) + at for at, number in enumerate(used)}
-        joined = _joined(found, matches, place, s.backoff_share)
-        topics = np.append(found.topics, np.array(used, np.uint32) + np.uint32(self.first))
+        usual = float(evidence[candidates.numbers] @ candidates.priors / max(candidates.priors.sum(), 1e-300))
+        fits = [self._fit(self.entities[number], found.words, found.counts, usual, s.neighbour_overlap)
+                for number in used]  # fmt: skip
+        place = {number: len(candidates.topics) + at for at, number in enumerate(used)}
+        joined = _joined(candidates, matches, place, s.backoff_share)
+        topics = np.append(candidates.topics, np.array(used, np.uint32) + np.uint32(self.first))
         empty = np.full(len(used), near.offsets[-1])
-        return (
-            joined._replace(topics=topics),
-            Neighbours(np.append(near.offsets, empty), near.topics),
-            np.append(evidence, fits),
+        known = np.array([each.exact for each in matches], np.bool_)
+        new = np.where(known, np.minimum(names.new_meanings, 1.0 / (0.5 + _AS_LINKED)), names.new_meanings)
+        joined_found = found._replace(
+            candidates=joined._replace(topics=topics),
+            neighbours=Neighbours(np.append(near.offsets, empty), near.topics),
+            evidence=np.append(evidence, fits),
         )
-
-    def new_meaning(self, names: Sequence[str], chances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The probability by distinct string that it has a new meaning: names are known to mean something."""
-        return np.where(self.named(names), np.minimum(chances, 1.0 / (0.5 + _AS_LINKED)), chances)
-
-    def named(self, names: Sequence[str]) -> NDArray[np.bool_]:
-        """Which strings are names of entities."""
-        return np.array([each.exact for each in self._matches(names)], np.bool_)
+        exact = np.array([each.exact for each in named], np.uint8)
+        return Joined(names._replace(new_meanings=new), joined_found, exact, known)
 
     def _fit(
         self, entity: OwnEntity, words: NDArray[np.int64], counts: NDArray[np.int64], usual: float, overlap: float
@@ -184,6 +186,13 @@ class OwnEntities:
 
     def _described(self, entity: OwnEntity) -> Any:
         return encode(Document(entity.description, []), self._knowledge).words
+
+
+def _with_short_forms(found: list[_Match]) -> list[_Match]:
+    """The matches of the strings of a document; one that is short for a name which is there is as good as that."""
+    there = {number for each in found if each.exact for number in each.entities}
+    meant = [tuple(number for number in each.entities if number in there) for each in found]
+    return [_Match(known, exact=True) if known else each for each, known in zip(found, meant, strict=True)]
 
 
 def _occurrences(words: list[Words], names: Set[Words]) -> Iterator[tuple[int, int, Words]]:

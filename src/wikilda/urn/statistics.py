@@ -48,6 +48,7 @@ class Taught(NamedTuple):
     topics: NDArray[np.uint32]
     shares: NDArray[np.uint32]  # of the posterior
     base: NDArray[np.uint32]  # of the base measure
+    prior: NDArray[np.uint32]  # P(k|v)
     nil: NDArray[np.uint32]  # by mention: the posterior of NIL
 
     @property
@@ -69,10 +70,12 @@ def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
     if new is not None:
         from_base = np.where(new, known, from_base)
     base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
-    kept = (shares > 0) | (base > 0)
+    expected = drawn.priors() * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
+    prior = np.where(expected >= _LEAST_SHARE, np.rint(expected * UNIT), 0).astype(np.uint32)
+    kept = (shares > 0) | (base > 0) | (prior > 0)
     before = offsets_of(kept.astype(np.int64))
     nil = np.rint(drawn.nil * UNIT).astype(np.uint32)
-    return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept], nil)
+    return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept], prior[kept], nil)
 
 
 def nil_counts(symbols: NDArray[np.int64], taught: Taught) -> NilCounts:

@@ -24,7 +24,7 @@ from wikilda.model.model import Learned
 from wikilda.training.corpus import Documents
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_row
-from wikilda.training.engines.spark.rows import BASE, CONTEXTS, MENTIONS, NIL, PAIRS, lists
+from wikilda.training.engines.spark.rows import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, lists
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Run, open_run
 from wikilda.training.settings import UrnTraining, new_to, of_shard
@@ -36,6 +36,7 @@ _TYPES = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uin
 DOCUMENTS = "shard int, " + ", ".join(f"{name} binary" for name in Documents._fields)
 _NUMBERS = {
     MENTIONS: kinds.MENTIONS, CONTEXTS: kinds.CONTEXTS, BASE: kinds.BASE, PAIRS: kinds.PAIRS, NIL: kinds.NIL,
+    EXPECTED: kinds.EXPECTED,
 }  # fmt: skip
 
 

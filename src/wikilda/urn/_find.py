@@ -1,0 +1,163 @@
+"""The first passes over the mentions of a document: what each may mean, and how well the document's words go with it.
+
+They run without the interpreter's lock: from the mentions' strings to their names (`read_names`), to candidates by the
+words of titles (`wikilda.urn._backoff`), to the evidence of words (`find`). `wikilda.urn._draw` is the last pass. They
+are several so that two processes can compile them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda._core.jit import inner, njit
+from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.name_index import NameIndex
+from wikilda.model.model import Parameters
+from wikilda.text.characters import Characters
+from wikilda.text.folding import Folds
+from wikilda.text.tokens import Strings
+from wikilda.urn._candidates import Candidates, Rows, gather, merged, numbered, order_of
+from wikilda.urn._coreference import Names, Parents, names_of, parents_of
+from wikilda.urn._names import LinkCounts, inherited, new_meaning, strings_of, unlinked_ratios
+from wikilda.urn._relatedness import Neighbours, neighbours_of
+from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence
+
+Numbers = NDArray[np.int64]
+Vector = NDArray[np.float64]
+
+_MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(40)
+
+
+class NameTables(NamedTuple):
+    """The model and the knowledge, as far as names are read by them."""
+
+    base: Parameters
+    links: LinkCounts
+    index_of_names: NameIndex
+    titles: Strings
+    characters: Characters
+    folds: Folds
+
+
+class Limits(NamedTuple):
+    """Settings, as these passes take them."""
+
+    candidates: int
+    backoff: int  # candidates by the words of titles; 0: none
+    share: float  # of P(k|v) that these have
+    neighbours: int
+    overlap: float
+    words: float
+
+
+class Named(NamedTuple):
+    """Some mentions of a document by their distinct strings."""
+
+    symbols: Numbers  # of the strings, in the order of the text
+    strings: Strings
+    names: Names
+    rows: Numbers  # by mention: its string
+    places: Numbers  # by mention, in tokens
+    parents: Parents
+    meanings: Rows  # of the strings
+    totals: Vector  # by string: the sum of its λ̂
+    new_meanings: Vector  # by string: the chance of a meaning that it never had
+    unlinked: Vector  # by string: how often articles have it for each link of it
+
+
+class Found(NamedTuple):
+    """What mentions of a document may mean, by distinct string, and what its words say."""
+
+    candidates: Candidates
+    neighbours: Neighbours  # of candidate topics
+    evidence: Vector  # of the words for them
+    words: Numbers  # distinct words of the document
+    counts: Numbers
+
+
+_NO, _NONE, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.float64), np.zeros(1, np.int64)
+_NO_TOPICS, _NO_FLAGS, _NO_KEYS = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0, np.uint64)
+NO_MENTIONS = Named(
+    _NO, Strings(np.empty(0, np.uint8), _NO_ROWS), Names(_NO_KEYS, _NO_ROWS, _NO_KEYS, _NO_KEYS, _NO_FLAGS, _NO), _NO,
+    _NO, Parents(_NO_ROWS, _NO, _NONE, _NO_FLAGS), Rows(_NO_ROWS, _NO_TOPICS, _NONE), _NONE, _NONE, _NONE,
+)  # fmt: skip
+NOTHING_FOUND = Found(
+    Candidates(_NO_TOPICS, _NO_ROWS, np.empty(0, np.int32), _NONE, _NONE), Neighbours(_NO_ROWS, _NO_TOPICS), _NONE, _NO,
+    _NO,
+)  # fmt: skip
+
+
+@njit
+def read_names(
+    tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, chosen: Numbers
+) -> Named:
+    """Read chosen mentions of a document; `mentions`, `strings` and `places` are those of all."""
+    firsts, rows = _distinct(mentions, chosen)
+    symbols, spots = np.empty(len(firsts), np.int64), np.empty(len(chosen), np.int64)
+    for row in range(len(firsts)):
+        symbols[row] = mentions[firsts[row]]
+    for at in range(len(chosen)):
+        spots[at] = places[chosen[at]]
+    own = strings_of(strings, firsts)
+    names = names_of(own, tables.characters, tables.folds)
+    meanings, totals = gather(symbols, tables.base, most)
+    new = new_meaning(symbols, tables.links.offsets, tables.links.counts)
+    ratios = unlinked_ratios(symbols, tables.links, tables.characters)
+    return Named(symbols, own, names, rows, spots, parents_of(names, rows, spots), meanings, totals, new, ratios)
+
+
+@njit
+def find(
+    named: Named, by_words: Rows, limits: Limits, graph: Graph, table: WordTable, words: Numbers, scratch: Scratch
+) -> Found:
+    """What mentions may mean; `by_words` are candidates by the words of titles, which parents pass on."""
+    found = merged(
+        named.meanings, inherited(named.meanings, by_words, named.parents, named.rows), limits.share
+    )  # fmt: skip
+    candidates = numbered(found, named.totals)
+    near = neighbours_of(graph, candidates.topics, limits.neighbours)
+    distinct, counts = _counted(words)
+    evidence = np.zeros(len(candidates.topics), np.float64)
+    if limits.words > 0.0:
+        evidence = word_evidence(distinct, counts, table, candidates.topics, near, limits.overlap, scratch)
+    return Found(candidates, near, evidence, distinct, counts)
+
+
+@inner
+def _distinct(values: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
+    """Where each distinct one of chosen values is first, and the number of the value of each chosen one."""
+    bits = np.int64(4)
+    while (np.int64(1) << bits) < 2 * len(chosen):
+        bits += 1
+    table, mask = np.full(np.int64(1) << bits, np.int32(-1)), (np.int64(1) << bits) - 1
+    firsts, rows = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
+    count = np.int64(0)
+    for at in range(len(chosen)):
+        value = values[chosen[at]]
+        slot = np.int64((np.uint64(value) * _MULTIPLIER) >> _SHIFT) & mask
+        while table[slot] >= 0 and values[firsts[table[slot]]] != value:
+            slot = (slot + 1) & mask
+        if table[slot] < 0:
+            table[slot] = count
+            firsts[count] = chosen[at]
+            count += 1
+        rows[at] = table[slot]
+    return firsts[:count], rows
+
+
+@inner
+def _counted(words: Numbers) -> tuple[Numbers, Numbers]:
+    """The distinct words that the knowledge has, sorted, and how often each occurs."""
+    known, size = np.empty(len(words), np.uint32), np.int64(0)
+    for word in words:
+        if word >= 0:
+            known[size] = word
+            size += 1
+    distinct, counts, count = np.empty(size, np.int64), np.zeros(size, np.int64), np.int64(0)
+    for at in order_of(known[:size]):
+        if count == 0 or distinct[count - 1] != known[at]:
+            distinct[count] = known[at]
+            count += 1
+        counts[count - 1] += 1
+    return distinct[:count], counts[:count]

@@ -21,9 +21,11 @@ _ROUNDS, _SLOWEST = 3, 0.02
 _STAGES: dict[str, list[tuple[Any, str]]] = {
     "packet: candidates and their similarities": [(paper, "form_packet")],
     "TagMe* and the paper's sampler": [(paper, "tagme"), (paper, "gibbs")],
-    "urn: candidates and the evidence of words": [(urn, "find")],
+    "urn: names and candidates": [(urn, "resolve"), (urn, "read_names"), (urn, "back_off")],
+    "urn: the evidence of words": [(urn, "find")],
     "urn: titles, relatedness and sweeps": [(urn, "draw")],
     "reading the text": [(linking, "encode")],
+    "topics of the document": [(linking, "document_topics")],
 }
 
 

@@ -61,7 +61,7 @@ class Tally(Observer):
         self.documents += 1
         if self.unknown:
             self.unknown.add(linked)
-        self.mentions += len(linked.mentions)
+        self.mentions += linked.mention_count
         self.tokens += len(linked.text.split())
         if sys.stderr.isatty():
             self._bar.label(f"documents, {self.tokens / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s")

@@ -150,8 +150,18 @@ def _share(linker: "Linker", mention: int, topic: int) -> float:
     return float(counts[topics == topic].sum() / counts.sum())
 
 
-def decided(linker: "Linker", mention: LinkedMention, title: str | None) -> LinkedMention:
-    """A mention with its answer."""
+def with_decided(linker: "Linker", linked: Linked, decisions: Decisions) -> Linked:
+    """A result with the answers that were decided."""
+    spans = [(each.start, each.end) for each in linked.mentions]
+    return linked.with_mentions(
+        [
+            _decided(linker, each, decisions[span]) if span in decisions else each
+            for each, span in zip(linked.mentions, spans, strict=True)
+        ]
+    )
+
+
+def _decided(linker: "Linker", mention: LinkedMention, title: str | None) -> LinkedMention:
     if title is None:
         return replace(mention, nil=1.0)
     entity = linker.entity(title)

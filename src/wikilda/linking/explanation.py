@@ -29,6 +29,7 @@ from wikilda.documents.encoding import EncodedDocument
 from wikilda.linking._ranking import Rows, best_candidates
 from wikilda.linking.linker import Linker
 from wikilda.linking.reasons import Content, Explained, Explanation, NilReasons, Odds, Reasons, Relation, Support, Word
+from wikilda.linking.results import TopicShare
 from wikilda.urn import Company, Part, Urn
 
 _LEAST_WORD = 0.005  # of a log weight: less is not worth showing
@@ -48,10 +49,11 @@ def explain_document(linker: Linker, document: Document, *, candidates: int = 5,
     """The evidence for the candidates of all mentions of a document."""
     explainer = _Explainer(linker, document, candidates)
     mentions = explainer.mentions(range(len(explainer.document.spans)))
+    shares = zip(*(column[:topics].tolist() for column in linker.topics(document)), strict=True) if topics else ()
     return Explained(
         mentions,
         explainer.related({each.entity.title for mention in mentions for each in mention.candidates}),
-        linker.shares(linker.topics(document) if topics else None, topics),
+        [TopicShare(linker.entity(topic), share) for topic, share in shares],
     )
 
 

@@ -1,7 +1,7 @@
 """Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -14,13 +14,13 @@ from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, Parts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import topic_of
-from wikilda.lda.sampler import Ranking, Sampled, Sampler
+from wikilda.lda.sampler import Ranking, Sampler
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import escalation
-from wikilda.linking._ranking import Rows, best_candidates
+from wikilda.linking._ranking import Best, Rows, best_candidates
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
-from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
+from wikilda.linking.results import NIL_ABOVE, Answers, Entity, Linked, LinkedMention, Source
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings, segment
 from wikilda.urn.document_topics import broad_topics, document_topics
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from wikilda.linking.reasons import Explained, Explanation
 
 DEFAULT = UrnSettings()
+_NO_TOPICS: Ranking = (np.empty(0, np.uint32), np.empty(0, np.float64))
 
 
 class Linker:
@@ -137,31 +138,37 @@ class Linker:
         own = self._own(entities)
         parts: Parts = "all" if nested else "unknown" if self.urn else ""
         encoded = self.encode(self._with_names(_document(document), own) if own else document, parts=parts)
-        kept = np.ones(len(encoded.spans), np.bool_)
         if decided:
             encoded = escalation.given(self, encoded, decided)
         symbols = np.asarray(encoded.mentions)
+        kept, shares = None, _NO_TOPICS
         if self.urn:
             drawn = self.urn.draw(encoded, own)
-            ranked, nil, unknown = self._drawn(drawn, symbols, candidates, own), drawn.nil, _unknown(drawn)
+            rows, nil = Rows(drawn.offsets, drawn.topics, drawn.posterior), drawn.nil
+            best = best_candidates(self.model.mentions, rows, symbols, np.arange(len(symbols)), candidates)
+            unknown = nil > NIL_ABOVE
             if _document(document).mentions is None:
                 kept = segment(encoded, drawn.best(), unknown, nested=nested)
-                kept |= [span in decided for span in encoded.spans] if decided else False
-            shares = document_topics(self.urn, encoded, drawn, unknown | ~kept) if topics else None
+                if decided:
+                    kept |= [span in decided for span in encoded.spans]
+            if topics:
+                shares = document_topics(self.urn, encoded, drawn, unknown if kept is None else unknown | ~kept)
         else:
             sampled = self.sampler.sample(encoded)
-            ranked, nil = self._sampled(sampled, symbols, candidates), (symbols < 0).astype(np.float64)
-            shares = sampled.mixture
-        whole = Document(encoded.text, list(encoded.spans), str(encoded.id))
-        linked = [
-            LinkedMention(start, end, encoded.text[start:end], known, none, whole)
-            for (start, end), known, none in zip(encoded.spans, ranked, nil.tolist(), strict=True)
-        ]
-        linked = [each for each, is_mention in zip(linked, kept.tolist(), strict=True) if is_mention]
-        for at, each in enumerate(linked if decided else ()):
-            if decided and (each.start, each.end) in decided:
-                linked[at] = escalation.decided(self, each, decided[each.start, each.end])
-        return Linked(whole.id, encoded.text, linked, self.shares(shares, topics), self.source)
+            rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps.astype(np.float64))
+            places = np.where(symbols >= 0, sampled.rows, -1)
+            best = best_candidates(self.model.mentions, rows, symbols, places, candidates)
+            nil, shares = (symbols < 0).astype(np.float64), sampled.mixture
+        answers = self._answers(encoded, best, nil, (shares[0][:topics], shares[1][:topics]), own)
+        linked = Linked(answers if kept is None else answers.some(kept), self.source)
+        return escalation.with_decided(self, linked, decided) if decided else linked
+
+    def _answers(
+        self, encoded: EncodedDocument, best: Best, nil: NDArray[np.float64], topics: Ranking, own: OwnEntities | None
+    ) -> Answers:
+        document = Document(encoded.text, list(encoded.spans), str(encoded.id))
+        entity = partial(self._own_entity, own) if own else self._entity
+        return Answers(document.spans, *best, nil, *topics, entity, document)
 
     def link_many(
         self, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10,
@@ -293,11 +300,6 @@ class Linker:
             what = Document(what.text, [(each.start, each.end) for each in what.mentions], what.id)
         return explain_document(self, _document(what), candidates=candidates)
 
-    def shares(self, mixture: Ranking | None, most: int) -> list[TopicShare]:
-        """The largest topics of a document as entities."""
-        largest = zip(*(column[:most] for column in mixture), strict=True) if mixture else ()
-        return [TopicShare(self.entity(topic), float(share)) for topic, share in largest]
-
     def topics(self, document: Document | str, *, by_words: int = 0) -> Ranking:
         """The document's topics as numbers of the knowledge, and their shares, largest first.
 
@@ -312,7 +314,7 @@ class Linker:
         encoded = self.encode(document)
         if self.urn:
             drawn = self.urn.draw(encoded)
-            found = document_topics(self.urn, encoded, drawn, _unknown(drawn))
+            found = document_topics(self.urn, encoded, drawn, drawn.nil > NIL_ABOVE)
             return broad_topics(self.urn, encoded, found, by_words) if by_words else found
         return self.sampler.sample(encoded).mixture
 
@@ -369,43 +371,11 @@ class Linker:
             return document
         return Document(document.text, own.spans(document.text, self.detector.detect(document.text)), document.id)
 
-    def _drawn(
-        self, drawn: Drawn, symbols: NDArray[np.int64], most: int, own: OwnEntities | None
-    ) -> list[list[Candidate]]:
-        """The candidates of each mention by their posterior in the urn; one string may mean two things."""
-        rows = Rows(drawn.offsets, drawn.topics, drawn.posterior)
-        return self._rank(rows, symbols, np.arange(len(symbols)), most, own)
-
-    def _sampled(self, sampled: Sampled, symbols: NDArray[np.int64], most: int) -> list[list[Candidate]]:
-        """The candidates of each mention by the share of sweeps; mentions with the same string have the same answer."""
-        distinct, first, back = np.unique(symbols, return_index=True, return_inverse=True)
-        rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps.astype(np.float64))
-        ranked = self._rank(rows, distinct, np.where(distinct >= 0, sampled.rows[first], -1), most)
-        return [ranked[at] for at in back.ravel()]
-
-    def _rank(
-        self, rows: Rows, symbols: NDArray[np.int64], places: NDArray[np.int64], most: int,
-        own: OwnEntities | None = None,
-    ) -> list[list[Candidate]]:  # fmt: skip
-        """What was found, best first, then what the string may mean besides."""
-
-        def entity(topic: int) -> Entity:
-            if own is None or topic < own.first:
-                return self._entity(topic)
-            given = own.entities[topic - own.first]
-            return Entity(given.title, 0, None, "", given.type)
-
-        best = best_candidates(self.model.mentions, rows, symbols, places, most)
-        columns = (column.tolist() for column in best)
-        return [
-            [Candidate(entity(each[0]), *each[1:]) for each in zip(*ranked, strict=True) if each[0] >= 0]
-            for ranked in zip(*columns, strict=True)
-        ]
-
-
-def _unknown(drawn: Drawn) -> NDArray[np.bool_]:
-    """Which mentions are answered NIL."""
-    return np.array([is_nil(each) for each in drawn.nil.tolist()], np.bool_)
+    def _own_entity(self, own: OwnEntities, topic: int) -> Entity:
+        if topic < own.first:
+            return self._entity(topic)
+        given = own.entities[topic - own.first]
+        return Entity(given.title, 0, None, "", given.type)
 
 
 def _document(given: Document | str) -> Document:

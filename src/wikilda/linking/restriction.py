@@ -80,7 +80,7 @@ class Restriction:
     def apply(self, linked: Linked, allowed: NDArray[np.bool_], most: int = 5) -> Linked:
         """A result with the posterior conditioned on what is allowed; mentions that cannot mean any of it are gone."""
         kept = (self.apply_to(each, allowed, most) for each in linked.mentions)
-        return replace(linked, mentions=[each for each in kept if each.candidates])
+        return linked.with_mentions([each for each in kept if each.candidates])
 
     def apply_to(self, mention: LinkedMention, allowed: NDArray[np.bool_], most: int = 5) -> LinkedMention:
         """A mention with the candidates that are allowed; it has none if none of those is."""

@@ -1,17 +1,22 @@
 """Results of linking: a document's mentions with their candidates, its topics, and the knowledge they refer to."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from json.encoder import encode_basestring as _quoted
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wikilda.documents.document import Document
 from wikilda.documents.writing import html_card, html_fragment
 from wikilda.knowledge import Knowledge
-from wikilda.text.offsets import CODE_POINTS, from_code_points
+from wikilda.text.offsets import CODE_POINTS, Spans, from_code_points
 
-_NIL_ABOVE = 0.5
+NIL_ABOVE = 0.5
+_DIGITS = 6  # of numbers that are shown
 _NO_ENTITY = {"title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
 _NO_ANSWER = '"title":null,"page_id":null,"wikidata":null,"url":null,"type":null,"probability":null,"confidence":null'
 
@@ -24,7 +29,7 @@ def is_nil(probability: float) -> bool:
     >>> is_nil(0.5), is_nil(0.51)
     (False, True)
     """
-    return probability > _NIL_ABOVE
+    return probability > NIL_ABOVE
 
 
 @dataclass(frozen=True)
@@ -105,12 +110,7 @@ class Candidate:
 
     def to_dict(self) -> dict[str, Any]:
         """The candidate as plain values."""
-        return self.entity.to_dict() | {"probability": round(self.probability, 6), "prior": round(self.prior, 6)}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        chances = f'"probability":{_rounded(self.probability)},"prior":{_rounded(self.prior)}'
-        return f"{{{self.entity.json_fields},{chances}}}"
+        return self.entity.to_dict() | {"probability": _rounded(self.probability), "prior": _rounded(self.prior)}
 
 
 @dataclass(frozen=True)
@@ -159,22 +159,17 @@ class LinkedMention:
             "end": end,
             "text": self.text,
             **(entity.to_dict() if entity else _NO_ENTITY),
-            "probability": round(self.candidates[0].probability, 6) if entity else None,
-            "confidence": round(self.confidence, 6) if entity else None,
-            "nil": round(self.nil, 6),
+            "probability": _rounded(self.candidates[0].probability) if entity else None,
+            "confidence": _rounded(self.confidence) if entity else None,
+            "nil": _rounded(self.nil),
             "candidates": [each.to_dict() for each in self.candidates],
         }
 
     def to_json(self, span: tuple[int, int] | None = None) -> str:
         """`to_dict` as JSON."""
-        entity, (start, end) = self.entity, span or (self.start, self.end)
-        answer = _NO_ANSWER
-        if entity:
-            chances = f'"probability":{_rounded(self.candidates[0].probability)}'
-            answer = f'{entity.json_fields},{chances},"confidence":{_rounded(self.confidence)}'
-        candidates = ",".join([each.to_json() for each in self.candidates])
-        where = f'"start":{start},"end":{end},"text":{_quoted(self.text)}'
-        return f'{{{where},{answer},"nil":{_rounded(self.nil)},"candidates":[{candidates}]}}'
+        candidates = [(each.entity, _rounded(each.probability), _rounded(each.prior)) for each in self.candidates]
+        confidence = _rounded(self.confidence) if self.entity else -1.0
+        return _mention_json(span or (self.start, self.end), self.text, candidates, _rounded(self.nil), confidence)
 
 
 @dataclass(frozen=True)
@@ -189,22 +184,110 @@ class TopicShare:
 
     def to_dict(self) -> dict[str, Any]:
         """The topic as plain values."""
-        return self.entity.to_dict() | {"share": round(self.share, 6)}
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        return f'{{{self.entity.json_fields},"share":{_rounded(self.share)}}}'
+        return self.entity.to_dict() | {"share": _rounded(self.share)}
 
 
-@dataclass(frozen=True)
+class Answers(NamedTuple):
+    """What a linker found, as arrays; Python's objects are made of it when they are looked at."""
+
+    spans: Spans  # of the mentions
+    topics: NDArray[np.int64]  # by mention, best first; −1: no more
+    probabilities: NDArray[np.float64]
+    priors: NDArray[np.float64]
+    nil: NDArray[np.float64]
+    document_topics: NDArray[np.uint32]
+    shares: NDArray[np.float64]
+    entity: Callable[[int], Entity]  # of a topic
+    document: Document
+
+    def some(self, kept: NDArray[np.bool_]) -> "Answers":
+        """The answers to some of the mentions."""
+        spans = [span for span, is_mention in zip(self.spans, kept.tolist(), strict=True) if is_mention]
+        found = self.topics[kept], self.probabilities[kept], self.priors[kept], self.nil[kept]
+        return Answers(spans, *found, *self[5:])
+
+    def rows(self) -> list[list[tuple[Entity, float, float]]]:
+        """The candidates of each mention: entity, posterior probability, prior."""
+        entity = self.entity
+        columns = (column.tolist() for column in (self.topics, self.probabilities, self.priors))
+        return [
+            [(entity(topic), chance, prior) for topic, chance, prior in zip(*row, strict=True) if topic >= 0]
+            for row in zip(*columns, strict=True)
+        ]
+
+    def rounded(self) -> "Answers":
+        """The same with numbers as they are shown; all at once, which is quicker."""
+        chances, priors, nil, shares = (
+            np.round(each, _DIGITS) for each in (self.probabilities, self.priors, self.nil, self.shares)
+        )
+        return self._replace(probabilities=chances, priors=priors, nil=nil, shares=shares)
+
+    @property
+    def confidences(self) -> NDArray[np.float64]:
+        """By mention, the probability that it refers to its best candidate; −1 where it is answered NIL."""
+        if not self.topics.shape[1]:
+            return np.full(len(self.nil), -1.0)
+        best = np.round(self.probabilities[:, 0] * (1 - self.nil), _DIGITS)
+        return np.where((self.topics[:, 0] < 0) | (self.nil > NIL_ABOVE), -1.0, best)
+
+    def mentions(self) -> "list[LinkedMention]":
+        """The mentions as objects."""
+        text = self.document.text
+        return [
+            LinkedMention(start, end, text[start:end], [Candidate(*each) for each in row], nil, self.document)
+            for (start, end), row, nil in zip(self.spans, self.rows(), self.nil.tolist(), strict=True)
+        ]
+
+    def shown_topics(self) -> list[tuple[Entity, float]]:
+        """The topics of the document and their shares, largest first."""
+        shares = zip(self.document_topics.tolist(), self.shares.tolist(), strict=True)
+        return [(self.entity(topic), share) for topic, share in shares]
+
+
 class Linked:
-    """A document with its mentions linked and its topics. In a notebook it shows itself as highlighted text."""
+    """A document with its mentions linked and its topics. In a notebook it shows itself as highlighted text.
 
-    id: str
-    text: str
-    mentions: list[LinkedMention]
-    topics: list[TopicShare]
-    source: Source
+    Attributes
+    ----------
+    id, text
+        Those of the document.
+    mentions
+        A list of `LinkedMention`, in the order of the text. It is made when it is first looked at.
+    topics
+        A list of `TopicShare`, largest first.
+    source
+        The knowledge that the answers refer to.
+    """
+
+    def __init__(self, answers: Answers, source: Source, mentions: list[LinkedMention] | None = None) -> None:
+        self._answers, self.source = answers, source
+        self.id, self.text = answers.document.id, answers.document.text
+        if mentions is not None:
+            self.mentions = mentions
+
+    @cached_property
+    def mentions(self) -> list[LinkedMention]:
+        """The mentions and what they refer to."""
+        return self._answers.mentions()
+
+    @cached_property
+    def topics(self) -> list[TopicShare]:
+        """The topics of the document, largest first."""
+        return [TopicShare(*each) for each in self._answers.shown_topics()]
+
+    @property
+    def mention_count(self) -> int:
+        """How many mentions there are."""
+        return len(self.mentions) if "mentions" in self.__dict__ else len(self._answers.spans)
+
+    def with_mentions(self, mentions: list[LinkedMention]) -> "Linked":
+        """The same document with other mentions."""
+        return Linked(self._answers, self.source, mentions)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Linked) and self.to_json(with_text=True) == other.to_json(with_text=True)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{each.text} → {each.entity or 'NIL'}" for each in self.mentions[:5])
@@ -245,16 +328,42 @@ class Linked:
         if with_text:
             parts.append(f'"text":{_quoted(self.text)}')
         if with_mentions:
-            spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], offsets)
-            found = ",".join([each.to_json(span) for each, span in zip(self.mentions, spans, strict=True)])
-            parts.append(f'"mentions":[{found}]')
-        topics = ",".join([each.to_json() for each in self.topics])
+            parts.append(f'"mentions":[{",".join(self._mentions_json(offsets))}]')
+        topics = ",".join([_topic_json(*each) for each in self._answers.rounded().shown_topics()])
         return f'{{{",".join(parts)},"topics":[{topics}],"knowledge":{self.source.json}}}'
+
+    def _mentions_json(self, offsets: str) -> list[str]:
+        if "mentions" in self.__dict__:
+            spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], offsets)
+            return [each.to_json(span) for each, span in zip(self.mentions, spans, strict=True)]
+        found, text = self._answers.rounded(), self.text
+        spans, confidences = from_code_points(text, found.spans, offsets), self._answers.confidences.tolist()
+        rows = zip(found.spans, spans, found.rows(), found.nil.tolist(), confidences, strict=True)
+        return [_mention_json(span, text[start:end], *rest) for (start, end), span, *rest in rows]
+
+
+def _mention_json(
+    span: tuple[int, int], text: str, candidates: list[tuple[Entity, float, float]], nil: float, confidence: float
+) -> str:
+    """A mention as JSON, of numbers that are rounded; `confidence` is below 0 where it is answered NIL."""
+    answer = _NO_ANSWER
+    if confidence >= 0:
+        entity, probability, _ = candidates[0]
+        answer = f'{entity.json_fields},"probability":{probability},"confidence":{confidence}'
+    found = ",".join([
+        f'{{{entity.json_fields},"probability":{chance},"prior":{prior}}}' for entity, chance, prior in candidates
+    ])  # fmt: skip
+    where = f'"start":{span[0]},"end":{span[1]},"text":{_quoted(text)}'
+    return f'{{{where},{answer},"nil":{nil},"candidates":[{found}]}}'
+
+
+def _topic_json(entity: Entity, share: float) -> str:
+    return f'{{{entity.json_fields},"share":{share}}}'
 
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _rounded(value: float) -> str:
-    return repr(round(float(value), 6))  # NumPy's have another repr
+def _rounded(value: float) -> float:
+    return round(float(value), _DIGITS)  # NumPy's have another repr

@@ -175,7 +175,7 @@ class Service:
         linked = wanted.link(
             self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
         )
-        self.metrics.worked(1, len(linked.mentions), len(document.text))
+        self.metrics.worked(1, linked.mention_count, len(document.text))
         return linked
 
     async def answer(self, function: Callable[[], Any]) -> Response:

@@ -27,6 +27,8 @@ _INSIDE = 0.3  # of what a part of the string means, if the string has all words
 _SURNAME = 0.03  # of what a part of the string means, if not: `Gary Becker` is not Boris Becker
 _SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
 _INITIALS = (2, 8)  # letters
+_OTHERS = np.uint32(1 << 31)
+_SPACE, _A, _ZERO, _NINE = (ord(each) for each in " a09")
 
 
 class Scratch(NamedTuple):
@@ -75,7 +77,7 @@ def _look(
         if not known and found.size[0] == 0:
             _add_alike(found, string, index, titles, table, fold)
     elif len(words) > 1:
-        _add_containing(found, words, known, index, titles, table, fold)
+        _add_containing(found, words, string, known, index, titles, table, fold)
         if not known:
             _add_inside(found, words, index, titles, rows, table, fold)
 
@@ -177,8 +179,9 @@ def _common(string: Bytes, title: Bytes, table: Characters, fold: Folds) -> Real
 
 @inner
 def _add_containing(
-    found: Scratch, words: Hashes, known: bool, index: NameIndex, titles: Strings, table: Characters, fold: Folds
-) -> None:
+    found: Scratch, words: Hashes, string: Bytes, known: bool, index: NameIndex, titles: Strings, table: Characters,
+    fold: Folds,
+) -> None:  # fmt: skip
     """Titles that have all words, or most: looked for among those that have the rarest."""
     best: Whole = np.int64(-1)
     for word in words:
@@ -187,14 +190,51 @@ def _add_containing(
             best = row
     if best < 0:
         return
+    needed = np.float64(len(words)) if known else _SHARE * len(words)
+    initials = _initial_letters(string, np.int64(0), np.int64(len(string)), True)
     for at in range(index.offsets[best], index.offsets[best + 1]):
         topic = index.topics[at]
+        if len(words) - _absent(initials, titles, topic) < needed:  # most titles, which need not be folded
+            continue
         own = _title_words(titles, topic, table, fold)
         shared, size = _shared(words, own), len(own)
         if shared == len(words):
             _add(found, topic, 1.0, shared / max(size, 1) * _fame(index, topic))
         elif not known and shared >= _SHARE * len(words):
             _add(found, topic, _MOST_WORDS, shared / max(size, 1) * _fame(index, topic))
+
+
+@inner
+def _initial_letters(data: Bytes, start: Whole, end: Whole, after_space: bool) -> np.uint32:
+    """Which letters words begin with, as bits; `after_space`, of words at the beginning or after a space alone.
+
+    The last bit tells that there are other characters than ASCII's, whose folding this does not know.
+    """
+    found = np.uint32(0)
+    inside: Whole = False
+    for at in range(start, end):
+        byte = np.int64(data[at])
+        letter = (byte | 32) - _A
+        if byte >= 128:
+            return _OTHERS
+        if not inside and 0 <= letter < 26 and (not after_space or at == start or data[at - 1] == _SPACE):
+            found |= np.uint32(1) << np.uint32(letter)
+        inside = 0 <= letter < 26 or _ZERO <= byte <= _NINE
+    return found
+
+
+@inner
+def _absent(own: np.uint32, titles: Strings, topic: np.uint32) -> Whole:
+    """How many words of a string, at least, a title lacks: none of its words begins with their letters."""
+    letters = _initial_letters(titles.data, titles.offsets[topic], titles.offsets[topic + 1], False)
+    missing = own & ~letters
+    if (own | letters) & _OTHERS:
+        return np.int64(0)
+    count = np.int64(0)
+    while missing:
+        missing &= missing - np.uint32(1)
+        count += 1
+    return count
 
 
 @inner

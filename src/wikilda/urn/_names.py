@@ -192,12 +192,24 @@ class TypicalLinks:
     @cached_property
     def _ratio(self) -> float:
         """The mean over the links of the wiki, or over an even sample of them."""
-        ends = np.cumsum(self._counts.linked, dtype=np.int64)
-        if not len(ends) or not ends[-1]:
-            return 0.0
-        links = (np.arange(_SAMPLED_LINKS) + 0.5) / _SAMPLED_LINKS * ends[-1]
-        ratios = unlinked_ratios(np.searchsorted(ends, links), self._counts, characters())
+        ratios = unlinked_ratios(_linked_strings(self._counts.linked, _SAMPLED_LINKS), self._counts, characters())
         return float(np.nanmean(ratios)) if not np.isnan(ratios).all() else 0.0
+
+
+@njit
+def _linked_strings(linked: NDArray[np.uint32], most: Whole) -> Numbers:
+    """The strings of links that are evenly spread over all links, which lie in the order of the strings."""
+    total = np.int64(0)
+    for links in linked:
+        total += np.int64(links)
+    found = np.empty(most if total else 0, np.int64)
+    symbol, before = np.int64(0), np.int64(0)
+    for at in range(len(found)):
+        while before + np.int64(linked[symbol]) < (at + 0.5) / most * total:
+            before += np.int64(linked[symbol])
+            symbol += 1
+        found[at] = symbol
+    return found
 
 
 @njit

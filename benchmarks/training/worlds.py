@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ from wikilda.training.pipeline import Plan, train
 _STUBS = 0.3
 _CASES = {"all": "all", "plain": "known names", "stub": "of these, stubs", "nickname": "new names"}
 Row = dict[str, Any]
-Pairs = set[tuple[str, str]]  # string and title
+Pairs = set[tuple[int, str]]  # mention symbol and title
 
 
 @dataclass(frozen=True)
@@ -164,29 +165,39 @@ def _shares(counted: list[Counter[str]]) -> bootstrap.Shares:
 
 
 def _growth(iteration: int, places: list[Place]) -> Row:
-    """New senses that strings have gained, how many of them are planted, and how many could be learned."""
-    gained = right = learnable = 0
+    """New senses that strings have gained, how many of them texts truly have, and how many nicknames there are."""
+    found: Counter[str] = Counter()
     for place in places:
-        planted = Counter(_planted(place.texts))
-        found = gained_senses(Model.open(place.start), Model.open(place.model(iteration)))
-        gained, right = gained + len(found), right + len(found & planted.keys())
-        learnable += sum(count >= 3 for count in planted.values())
-    return {"gained": gained, "of these, planted": right, "planted, 3 mentions or more": learnable}
+        first = Model.open(place.start)
+        true, planted = _meant(place, first)
+        gained = gained_senses(first, Model.open(place.model(iteration)))
+        found["gained"] += len(gained)
+        found["of these, right"] += len(gained & true)
+        found["of these, nicknames"] += len(gained & planted.keys())
+        found["nicknames, 3 mentions or more"] += sum(count >= 3 for count in planted.values())
+    return dict(found)
 
 
-def _planted(texts: Path) -> Iterator[tuple[str, str]]:
-    for row in _lines(texts):
+def _meant(place: Place, model: Model) -> tuple[Pairs, Counter[tuple[int, str]]]:
+    """The symbols and titles of mentions of the texts: all, and how often each nickname occurs."""
+    true: Pairs = set()
+    planted: Counter[tuple[int, str]] = Counter()
+    find = lru_cache(1 << 20)(model.knowledge().find_mention)
+    for row in _lines(place.texts):
         for each in row["mentions"]:
-            if each["case"] == "nickname":
-                yield row["text"][each["start"] : each["end"]], each["title"]
+            if each["title"] is not None:
+                pair = find(row["text"][each["start"] : each["end"]]), each["title"]
+                true.add(pair)
+                planted.update([pair] if each["case"] == "nickname" else [])
+    return true, planted
 
 
 def gained_senses(first: Model, trained: Model) -> Pairs:
-    """The strings and titles of pairs that training has added."""
-    knowledge = first.knowledge()
+    """The mention symbols and titles of pairs that training has added."""
+    titles = first.knowledge().titles
     new = np.setdiff1d(_keys(trained), _keys(first), assume_unique=True)
     pairs = zip((new // first.topics).tolist(), (new % first.topics).tolist(), strict=True)
-    return {(knowledge.mention_strings[symbol], knowledge.titles[topic]) for symbol, topic in pairs}
+    return {(symbol, titles[topic]) for symbol, topic in pairs}
 
 
 def _keys(model: Model) -> NDArray[np.int64]:

@@ -83,15 +83,12 @@ def encode(
     text, tokens = document.text, tokens_of(document.text)
     spans = _spans(document, tokens, detector, parts)
     places = _byte_offsets(text, tokens.text, spans)
-    return EncodedDocument(
-        _words(tokens.hashes, tokens.starts, places[np.argsort(places[:, 0], kind="stable")], knowledge.word_table),
-        _symbols(text, tokens, spans, places, knowledge.mention_trie),
-        document.id,
-        np.searchsorted(tokens.starts, places[:, 0]),
-        Contexts(*_contexts(tokens.text, tokens.hashes, tokens.starts, places)) if contexts else None,
-        text,
-        spans,
-    )
+    words, mentions, positions, cut = _encode(tokens, places, knowledge.mention_trie, knowledge.word_table)
+    for at in np.flatnonzero(mentions == _CUT).tolist() if cut else ():
+        _, key = mention_key(text[spans[at][0] : spans[at][1]])
+        mentions[at] = lookup(knowledge.mention_trie, np.uint64(key))
+    around = Contexts(*_contexts(tokens.text, tokens.hashes, tokens.starts, places)) if contexts else None
+    return EncodedDocument(words, mentions, document.id, positions, around, text, spans)
 
 
 def _spans(document: Document, tokens: Tokens, detector: Detector | None, parts: Parts) -> Spans:
@@ -110,15 +107,6 @@ def _byte_offsets(text: str, data: Bytes, spans: Spans) -> Offsets:
     return np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))[places]
 
 
-def _symbols(text: str, tokens: Tokens, spans: Spans, places: Offsets, trie: HashTable) -> Offsets:
-    """The numbers of mentions; those that cut a token are looked up as strings."""
-    found = _mentions(tokens.hashes, tokens.starts, tokens.ends, places, trie)
-    for at in np.flatnonzero(found == _CUT).tolist():
-        _, key = mention_key(text[spans[at][0] : spans[at][1]])
-        found[at] = lookup(trie, np.uint64(key))
-    return found
-
-
 @inner
 def _token_from(starts: Offsets, place: Whole) -> Whole:
     """The first token that starts at a place or after it."""
@@ -127,34 +115,36 @@ def _token_from(starts: Offsets, place: Whole) -> Whole:
 
 
 @njit
-def _mentions(hashes: Hashes, starts: Offsets, ends: Offsets, spans: Offsets, trie: HashTable) -> Offsets:
-    found = np.empty(len(spans), np.int64)
+def _encode(
+    tokens: Tokens, spans: Offsets, trie: HashTable, table: HashTable
+) -> tuple[Offsets, Offsets, Offsets, Whole]:
+    """Words outside of mentions, mentions, the tokens that these begin with, and how many mentions cut a token.
+
+    Those are to be looked up as strings.
+    """
+    hashes, starts, ends = tokens.hashes, tokens.starts, tokens.ends
+    mentions, positions = np.empty(len(spans), np.int64), np.empty(len(spans), np.int64)
+    inside, cut = np.zeros(len(hashes), np.bool_), np.int64(0)
     for number in range(len(spans)):
         first, last = _token_from(starts, spans[number, 0]), _token_from(starts, spans[number, 1])
-        before = first > 0 and ends[first - 1] > spans[number, 0]
-        if before or (last > 0 and ends[last - 1] > spans[number, 1]):
-            found[number] = _CUT
-            continue
+        positions[number] = first
         sequence = BREAK
         for at in range(first, last):
+            inside[at] = True
             if hashes[at] != BREAK:
                 sequence = chain(sequence, hashes[at])
-        found[number] = lookup(trie, sequence) if sequence != BREAK else -1  # nothing but spaces
-    return found
-
-
-@njit
-def _words(hashes: Hashes, starts: Offsets, spans: Offsets, table: HashTable) -> Offsets:
-    found = np.empty(len(hashes), np.int64)
-    count = span = 0
+        before = first > 0 and ends[first - 1] > spans[number, 0]
+        if before or (last > 0 and ends[last - 1] > spans[number, 1]):
+            mentions[number] = _CUT
+            cut += 1
+        else:
+            mentions[number] = lookup(trie, sequence) if sequence != BREAK else -1  # nothing but spaces
+    words, count = np.empty(len(hashes), np.int64), np.int64(0)
     for token in range(len(hashes)):
-        while span < len(spans) and spans[span, 1] <= starts[token]:
-            span += 1
-        inside = span < len(spans) and spans[span, 0] <= starts[token]
-        if hashes[token] & WORD and not inside:
-            found[count] = lookup(table, hashes[token] & ~FLAGS)
+        if hashes[token] & WORD and not inside[token]:
+            words[count] = lookup(table, hashes[token] & ~FLAGS)
             count += 1
-    return found[:count]
+    return words[:count], mentions, positions, cut
 
 
 @njit

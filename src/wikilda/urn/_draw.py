@@ -185,3 +185,16 @@ def _sharp(shares: Vector, offsets: Numbers, power: Real) -> Vector:
         for at in range(offsets[token], offsets[token + 1]):
             posterior[at] /= max(total, _TINY)
     return posterior
+
+
+@njit
+def best_topics(offsets: Numbers, topics: NDArray[np.uint32], posterior: Vector) -> Numbers:
+    """The topic with the largest posterior of every mention, of equals the first; −1 where it has no candidate."""
+    found = np.full(len(offsets) - 1, np.int64(-1))
+    for token in range(len(found)):
+        largest = -1.0
+        for at in range(offsets[token], offsets[token + 1]):
+            topic = np.int64(topics[at])
+            if posterior[at] > largest or (posterior[at] == largest and topic < found[token]):
+                largest, found[token] = posterior[at], topic
+    return found

@@ -21,6 +21,7 @@ from wikilda.lda.packet import number_of, numbers
 from wikilda.model.model import Parameters
 from wikilda.text.characters import PUNCTUATION, SPACE, Characters, characters
 from wikilda.text.tokens import Bytes, Strings, as_bytes, decode, encode, kind_of, lower_of
+from wikilda.urn._candidates import order_of
 from wikilda.urn._relatedness import Neighbours, degree, neighbours_of, number_pages
 from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
 from wikilda.urn.urn import Drawn, Urn
@@ -45,7 +46,8 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
     `nil` are mentions that mean nothing that is known.
     """
     words, often = _words_of(document)
-    linked, mentioned = _linked(drawn, nil, urn.model.topics)
+    known = np.where(nil, 0.0, 1.0 - drawn.nil)
+    linked, mentioned = _linked(drawn.offsets, drawn.topics, drawn.posterior, known, urn.model.topics)
     related = _related(urn, document.text, linked, mentioned, words, often)
     topics = np.union1d(linked, related).astype(np.uint32)
     if len(topics) == 0:
@@ -88,15 +90,35 @@ def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights / max(float(weights.sum()), 1e-300)
 
 
-def _linked(drawn: Drawn, nil: NDArray[np.bool_], size: int) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """The topics of mentions that are not NIL, and how many mentions each has, expected; none from `size` on."""
-    lengths = np.diff(drawn.offsets)
-    known = np.repeat(np.where(nil, 0.0, 1.0 - drawn.nil), lengths) * drawn.posterior
-    topics, places = np.unique(drawn.topics, return_inverse=True)
-    mass: NDArray[np.float64] = np.bincount(places.ravel(), known, len(topics)).astype(np.float64)
-    best = np.argsort(-mass, kind="stable")[:_MOST_LINKED]
-    best = np.sort(best[(mass[best] > _SURE) & (topics[best] < size)])
-    return topics[best], mass[best]
+@njit
+def _linked(
+    offsets: NDArray[np.int64], topics: NDArray[np.uint32], posterior: NDArray[np.float64], known: NDArray[np.float64],
+    size: Whole,
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:  # fmt: skip
+    """The topics of mentions, and how many mentions each has, expected; none from `size` on.
+
+    `known` is, by mention, how probably it means something that is known.
+    """
+    mentions = np.empty(len(topics), np.int64)
+    for mention in range(len(known)):
+        for at in range(offsets[mention], offsets[mention + 1]):
+            mentions[at] = mention
+    found, mass, count = np.empty(len(topics), np.uint32), np.zeros(len(topics) + 1), np.int64(0)
+    for at in order_of(topics):
+        if count == 0 or found[count - 1] != topics[at]:
+            count -= count > 0 and not (mass[count - 1] > _SURE and found[count - 1] < size)
+            found[count], mass[count] = topics[at], 0.0
+            count += 1
+        mass[count - 1] += known[mentions[at]] * posterior[at]
+    count -= count > 0 and not (mass[count - 1] > _SURE and found[count - 1] < size)
+    while count > _MOST_LINKED:
+        least = np.int64(0)
+        for at in range(count):
+            least = np.int64(at) if mass[at] <= mass[least] else least
+        count -= 1
+        for at in range(least, count):
+            found[at], mass[at] = found[at + 1], mass[at + 1]
+    return found[:count], mass[:count]
 
 
 def _related(

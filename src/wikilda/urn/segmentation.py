@@ -44,11 +44,16 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
 
     With `nested`, all names are mentions, and those of their parts that have a meaning.
     """
-    spans, strings = np.array(encoded.spans, np.int64).reshape(-1, 2), encoded.strings
-    forms = np.array([_form(name) for name in strings], np.int64)
-    framed = np.array([_is_framed(name) for name in strings], np.bool_)
+    starts, ends = np.array(encoded.spans, np.int64).reshape(-1, 2).T.copy()
+    inside = np.append(starts[1:] < np.maximum.accumulate(ends)[:-1], np.False_)  # whether the next is a part
+    if not inside.any():
+        return np.ones(len(starts), np.bool_)
+    forms, framed = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.bool_)
+    for at in np.flatnonzero(inside | np.roll(inside, 1)).tolist():
+        name = encoded.text[slice(*encoded.spans[at])]
+        forms[at], framed[at] = _form(name), _is_framed(name)
     known = np.asarray(encoded.mentions) >= 0
-    return _segment(Proposals(spans[:, 0].copy(), spans[:, 1].copy(), forms, framed, known, topics, unknown), nested)
+    return _segment(Proposals(starts, ends, forms, framed, known, topics, unknown), nested)
 
 
 def _form(name: str) -> int:

@@ -23,7 +23,7 @@ from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn._backoff import back_off
 from wikilda.urn._candidates import Rows, leave_out, with_new_senses
-from wikilda.urn._draw import Drawing, TitleTables, Weights, draw
+from wikilda.urn._draw import Drawing, TitleTables, Weights, best_topics, draw
 from wikilda.urn._find import NO_MENTIONS, NOTHING_FOUND, Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._gibbs import Mentions, Rules
 from wikilda.urn._names import NEVER_LINKED, LinkCounts, TypicalLinks, resolve
@@ -130,12 +130,7 @@ class Drawn:
 
     def best(self) -> NDArray[np.int64]:
         """The topic with the largest posterior of every mention, of equals the first; −1 where it has no candidate."""
-        lengths = np.diff(self.offsets)
-        owners = np.repeat(np.arange(len(lengths)), lengths)
-        order = np.lexsort((self.topics, -self.posterior, owners))
-        found = np.full(len(lengths), -1, np.int64)
-        found[lengths > 0] = self.topics[order[self.offsets[:-1][lengths > 0]]]
-        return found
+        return best_topics(self.offsets, self.topics, self.posterior)
 
     def priors(self) -> NDArray[np.float64]:
         """P(k|v) of the candidates of mentions."""

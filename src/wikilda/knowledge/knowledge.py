@@ -18,7 +18,7 @@ from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.types import TYPES, Types
 from wikilda.mediawiki.site import Site
-from wikilda.text import mention_key
+from wikilda.text import normalized
 
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 _NAMED = Array(np.uint32, below="topics")
@@ -261,7 +261,7 @@ class Knowledge(Artifact):
 
     def find_mention(self, text: str) -> int:
         """The mention that a string is, however it is written; −1 if there is none."""
-        return self.mention_strings.find(mention_key(text)[0])
+        return self.mention_strings.find(normalized(text))
 
     def link_probability(self, mention: int) -> float:
         """How often a mention is a link among how often it occurs; 0 for one that never does."""

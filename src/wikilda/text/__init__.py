@@ -1,6 +1,6 @@
 """How text becomes symbols: one reading of characters and tokens for wikis, corpora and documents."""
 
 from wikilda.text.characters import lower
-from wikilda.text.tokens import mention_key, token_hashes, word_hash
+from wikilda.text.tokens import mention_key, normalized, token_hashes, word_hash
 
-__all__ = ["lower", "mention_key", "token_hashes", "word_hash"]
+__all__ = ["lower", "mention_key", "normalized", "token_hashes", "word_hash"]

@@ -238,13 +238,18 @@ class Strings(NamedTuple):
         return [self.data[start:end].tobytes().decode() for start, end in pairwise(self.offsets.tolist())]
 
 
+def normalized(text: str) -> str:
+    """A mention as the dictionary spells it."""
+    source = as_bytes(text)
+    out = np.empty(2 * len(source) + 4, np.uint8)
+    return out[: normalize(source, 0, len(source), characters(), out, 0)].tobytes().decode()
+
+
 def mention_key(text: str) -> tuple[str, int]:
     """A mention as the dictionary spells it, and its hash."""
-    source, table = as_bytes(text), characters()
-    out = np.empty(2 * len(source) + 4, np.uint8)
-    size = normalize(source, 0, len(source), table, out, 0)
-    key, _ = sequence_hash(out, 0, size, table)
-    return out[:size].tobytes().decode(), int(key)
+    spelling = normalized(text)
+    data = as_bytes(spelling)
+    return spelling, int(sequence_hash(data, 0, len(data), characters())[0])
 
 
 class Tokens(NamedTuple):

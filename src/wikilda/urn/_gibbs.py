@@ -99,9 +99,15 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
     )  # fmt: skip
     means, nil_means = np.zeros(places), np.zeros(size)
     kept: Whole = np.int64(0)
-    for sweep in range(rules.sweeps):
+    for sweep in range(-1, rules.sweeps):
         for token in range(size):
-            _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
+            if sweep < 0:
+                place, weight = _first(mentions, token)
+            else:
+                place, weight = _visit(mentions, relations, rules, state, tally, token, sweep >= rules.burn_in, stream)
+            if weight > 0.0:
+                _move(mentions, relations, state, token, place, np.log(max(weight, _TINY)))
+            tally.seen[token] = state.sizes[1] if sweep >= 0 else np.int64(-1)
         kept = sweep + 1 - rules.burn_in
         look = rules.tolerance > 0.0 and kept > 0 and kept % _BETWEEN == 0
         if look and _change(mentions, tally, kept, means, nil_means) < rules.tolerance and kept > _BETWEEN:
@@ -111,7 +117,7 @@ def gibbs(mentions: Mentions, relations: Relations, rules: Rules, stream: Stream
 
 @inner
 def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
-    """Every mention begins with the candidate that has the largest share of the base measure."""
+    """Every mention begins as NIL."""
     size, topics = len(mentions.places), len(relations.scales)
     names = np.int64(0)
     for name in mentions.names:
@@ -126,13 +132,6 @@ def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
         state.rows[topics, k] = np.float32(0)
     for token in range(size):
         state.unknown[mentions.names[token]] += 1.0
-        best = mentions.offsets[token]
-        for at in range(best, mentions.offsets[token + 1]):
-            if mentions.weights[at] * mentions.base[at] > mentions.weights[best] * mentions.base[best]:
-                best = at
-        if best < mentions.offsets[token + 1]:
-            log = np.log(max(mentions.weights[best] * mentions.base[best], _TINY))
-            _move(mentions, relations, state, token, best, log)
     return state
 
 
@@ -149,11 +148,24 @@ def _decay(places: NDArray[np.int64], rules: Rules) -> NDArray[np.float64]:
 
 
 @inlined
+def _first(mentions: Mentions, token: Whole) -> tuple[Whole, Real]:
+    """The candidate that has the largest share of the base measure, or NIL, and its weight."""
+    start, end = mentions.offsets[token], mentions.offsets[token + 1]
+    best: Whole = start
+    for at in range(start, end):
+        if mentions.weights[at] * mentions.base[at] > mentions.weights[best] * mentions.base[best]:
+            best = np.int64(at)
+    if best == end:
+        return np.int64(NIL), 1.0
+    return best, mentions.weights[best] * mentions.base[best]
+
+
+@inlined
 def _visit(
     mentions: Mentions, relations: Relations, rules: Rules, state: State, tally: Tally, token: Whole, counts: bool,
     stream: Stream,
-) -> None:  # fmt: skip
-    """Draw a mention given all others."""
+) -> tuple[Whole, Real]:  # fmt: skip
+    """Draw a mention given all others: the candidate, or NIL, and its weight; 0 if all is as it was."""
     start, end = mentions.offsets[token], mentions.offsets[token + 1]
     changed = tally.seen[token] != state.sizes[1]
     if changed:
@@ -175,10 +187,9 @@ def _visit(
             at += tally.ends[place] <= x
         if at == end and nil <= 0.0:
             at = end - 1
-    if changed:
-        weight: Real = tally.weights[at] if at < end else 1.0
-        _move(mentions, relations, state, token, at if at < end else np.int64(NIL), np.log(max(weight, _TINY)))
-    tally.seen[token] = state.sizes[1]
+    if not changed:
+        return at, 0.0
+    return (at, max(tally.weights[at], _TINY)) if at < end else (np.int64(NIL), 1.0)
 
 
 @inlined

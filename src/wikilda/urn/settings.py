@@ -27,7 +27,7 @@ class UrnSettings(Settings):
     acronym_bonus: float = setting(3.0, "log weight of a title whose initials are the mention string")
     title_mismatch_penalty: float = setting(0.5, "log penalty of titles unlike the string, if another title matches it")
     context_weight: float = setting(
-        0.5, "weight of the context of a mention, if the model was trained on texts", minimum=0
+        0.3, "weight of the context of a mention, if the model was trained on texts", minimum=0
     )
     pair_weight: float = setting(
         0.03, "support by a topic that texts have together with it, if the model was trained on texts", minimum=0

@@ -29,7 +29,7 @@ from wikilda.mediawiki.dump import cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN
 from wikilda.mediawiki.wikitext import Dialect, dialect_of, read_page
-from wikilda.text import mention_key
+from wikilda.text import normalized
 
 _PIECE = 1 << 24
 _ITEM = re.compile(r"Q?(\d{1,12})")
@@ -77,7 +77,7 @@ def read_changes(files: list[Path], knowledge: Knowledge) -> Changes:
 
 def name(changes: Changes, text: str, title: str, count: int = 1, *, linked: int = 0) -> None:
     """Let a string mean a title so many times more."""
-    key = mention_key(text)[0]
+    key = normalized(text)
     if len(key) < 2:
         changes.report.count("names too short")
         return
@@ -238,7 +238,7 @@ def _take_entity(row: dict[str, Any], title: str, knowledge: Knowledge, changes:
         _name_by_title(changes, title, title)
     aliases = row.get("aliases", {})
     counts = aliases if isinstance(aliases, dict) else dict.fromkeys(aliases, 1)
-    changes.own |= {mention_key(each)[0] for each in (title, *counts)}
+    changes.own |= {normalized(each) for each in (title, *counts)}
     for alias, count in counts.items():
         name(changes, alias, title, count, linked=count)
     changes.categories |= {(title, str(each)) for each in row.get("categories", [])}

@@ -161,7 +161,7 @@ class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
             self._cache_file.flush()
 
 
-_ONCE = "compiling kernels: once after installation, about 15 seconds"
+_ONCE = "compiling kernels: once after installation, about 20 seconds"
 _REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
 _EVERY_TIME = f"compiling kernels: every process does, for there is no place to keep them. {_REMEDY}"
 

@@ -45,7 +45,7 @@ class UrnSettings(Settings):
     )
     nil_title: float = setting(1.0, "how much the title and the type of the best candidate count for NIL", minimum=0)
     nil_learned: float = setting(
-        1.0, "how much it counts for NIL how often texts had the string as NIL, if the model was trained", minimum=0
+        0.25, "how much it counts for NIL how often texts had the string as NIL, if the model was trained", minimum=0
     )
     nil_level: float = setting(0.5, "how much the fit of the other mentions counts for NIL", minimum=0)
     neighbour_overlap: float = setting(0.05, "expected cosine of the words of two linked topics", above=0)

@@ -3,6 +3,7 @@
 import doctest
 import inspect
 import json
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -185,6 +186,28 @@ def test_json_is_that_of_the_plain_values(linker: Linker, options: dict[str, Any
     linked.mentions[0] = replace(linked.mentions[0], nil=np.float64(0.25))
     plain = json.dumps(linked.to_dict(**options), ensure_ascii=False, separators=(",", ":"))
     assert linked.to_json(**options) == plain
+
+
+@pytest.mark.parametrize("options", [{}, {"offsets": "utf-16", "with_text": True}, {"with_mentions": False}])
+def test_results_are_the_same_before_and_after_they_are_looked_at(linker: Linker, options: dict[str, Any]) -> None:
+    document = Document("𝄞 Robert Croft bowled for England with Zebulon Quux of Q.", None, "a")
+    plain = linker.link(document)
+    assert (plain.to_json(**options), "mentions" in plain.__dict__) == (linker.link(document).to_json(**options), False)
+    looked = linker.link(document)
+    assert plain.mention_count == len(looked.mentions) > 1
+    assert looked.topics
+    assert looked.to_json(**options) == plain.to_json(**options)
+    assert looked.mention_count == plain.mention_count
+    assert linker.link(document) == looked != looked.with_mentions([])
+
+
+def test_results_can_be_pickled(linker: Linker) -> None:
+    linked = linker.link(Document(texts()[0]["text"], None, "croft"))
+    again = pickle.loads(pickle.dumps(linked))
+    assert again == linked
+    assert again.mentions == linked.mentions
+    assert again.topics == linked.topics
+    assert again.with_mentions(again.mentions[:1]).mention_count == 1
 
 
 def test_explain_takes_what_link_gives(linker: Linker) -> None:

@@ -259,11 +259,13 @@ class Linked:
         The knowledge that the answers refer to.
     """
 
-    def __init__(self, answers: Answers, source: Source, mentions: list[LinkedMention] | None = None) -> None:
+    def __init__(self, answers: Answers, source: Source) -> None:
         self._answers, self.source = answers, source
         self.id, self.text = answers.document.id, answers.document.text
-        if mentions is not None:
-            self.mentions = mentions
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Objects alone are pickled: arrays need the linker that knows their topics."""
+        return {name: getattr(self, name) for name in ("id", "text", "source", "mentions", "topics")}
 
     @cached_property
     def mentions(self) -> list[LinkedMention]:
@@ -282,7 +284,9 @@ class Linked:
 
     def with_mentions(self, mentions: list[LinkedMention]) -> "Linked":
         """The same document with other mentions."""
-        return Linked(self._answers, self.source, mentions)
+        other = Linked.__new__(Linked)
+        other.__dict__ |= self.__dict__ | {"mentions": mentions}
+        return other
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Linked) and self.to_json(with_text=True) == other.to_json(with_text=True)
@@ -329,8 +333,13 @@ class Linked:
             parts.append(f'"text":{_quoted(self.text)}')
         if with_mentions:
             parts.append(f'"mentions":[{",".join(self._mentions_json(offsets))}]')
-        topics = ",".join([_topic_json(*each) for each in self._answers.rounded().shown_topics()])
+        topics = ",".join([_topic_json(*each) for each in self._shown_topics()])
         return f'{{{",".join(parts)},"topics":[{topics}],"knowledge":{self.source.json}}}'
+
+    def _shown_topics(self) -> list[tuple[Entity, float]]:
+        if "topics" in self.__dict__:
+            return [(each.entity, _rounded(each.share)) for each in self.topics]
+        return self._answers.rounded().shown_topics()
 
     def _mentions_json(self, offsets: str) -> list[str]:
         if "mentions" in self.__dict__:

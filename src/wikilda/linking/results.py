@@ -216,11 +216,9 @@ class Answers(NamedTuple):
         ]
 
     def rounded(self) -> "Answers":
-        """The same with numbers as they are shown; all at once, which is quicker."""
-        chances, priors, nil, shares = (
-            np.round(each, _DIGITS) for each in (self.probabilities, self.priors, self.nil, self.shares)
-        )
-        return self._replace(probabilities=chances, priors=priors, nil=nil, shares=shares)
+        """The same with the numbers of mentions as they are shown; all at once, which is quicker."""
+        chances, priors, nil = (np.round(each, _DIGITS) for each in (self.probabilities, self.priors, self.nil))
+        return self._replace(probabilities=chances, priors=priors, nil=nil)
 
     @property
     def confidences(self) -> NDArray[np.float64]:
@@ -339,7 +337,8 @@ class Linked:
     def _shown_topics(self) -> list[tuple[Entity, float]]:
         if "topics" in self.__dict__:
             return [(each.entity, _rounded(each.share)) for each in self.topics]
-        return self._answers.rounded().shown_topics()
+        shares = np.round(self._answers.shares, _DIGITS)
+        return self._answers._replace(shares=shares).shown_topics()
 
     def _mentions_json(self, offsets: str) -> list[str]:
         if "mentions" in self.__dict__:

@@ -160,14 +160,16 @@ def _mentions(
     size = offsets[len(rows)]
     numbers, heavy = np.empty(size, np.int32), np.empty(size, np.float64)
     base, unknown = np.empty(size, np.float64), np.empty(size, np.float64)
+    held = np.empty(len(found.priors), np.float64)
+    for source in range(len(held)):
+        held[source] = weights.base * max(found.priors[source], _TINY) ** (1.0 - weights.prior)
     for token in range(len(rows)):
-        source = found.offsets[rows[token]]
+        before = found.offsets[rows[token]] - offsets[token]
         for at in range(offsets[token], offsets[token + 1]):
-            numbers[at], unknown[at] = found.numbers[source], nil[source]
+            source = before + at
+            numbers[at], unknown[at], base[at] = found.numbers[source], nil[source], held[source]
             log = logs.prior[source] + logs.words[source] + logs.names[source]
             heavy[at] = np.exp(log + contexts[at] if len(contexts) else log)
-            base[at] = weights.base * max(found.priors[source], _TINY) ** (1.0 - weights.prior)
-            source += 1
     return Mentions(offsets, numbers, heavy, base, places, unknown, rows, parents)
 
 

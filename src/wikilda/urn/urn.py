@@ -219,9 +219,9 @@ class Urn:
         by_words = Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
         if limits.backoff:
             by_words = back_off(
-            named.names, named.strings, named.symbols, limits.backoff, tables.index_of_names, tables.titles,
-            tables.base, tables.characters, tables.folds,
-        )  # fmt: skip
+                named.names, named.strings, named.symbols, limits.backoff, tables.index_of_names, tables.titles,
+                tables.base, tables.characters, tables.folds,
+            )  # fmt: skip
         found = find(named, by_words, limits, self.knowledge.graph, self.words, words, self.scratch())
         if self.settings.new_sense > 0:
             more = with_new_senses(found.candidates, named.rows, self.settings.new_sense)

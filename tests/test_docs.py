@@ -6,6 +6,7 @@ import runpy
 import sys
 
 import pytest
+
 from benchmarks import record
 
 PICTURES = record.ROOT / "docs" / "pictures"

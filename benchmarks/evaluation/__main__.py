@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.record import write
+from benchmarks.rivals import everything, make
+from benchmarks.rivals.entity_topic import EntityTopic
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import Given, Method, everything, make_method
-from wikilda.evaluation.methods.entity_topic import EntityTopic
+from wikilda.evaluation.methods import Given, Method, make_method
 from wikilda.evaluation.run import Gold, Run, run
 from wikilda.lda.settings import LdaSettings
 from wikilda.model import Model
@@ -37,7 +38,7 @@ def methods(given: Given, trained: Model | None, *, long: bool, wanted: list[str
     """The methods wanted, each made when its turn comes: the paper's sampler at t = 0 and t = 1, 50 and 800 sweeps."""
     for name in wanted:
         if name != "paper":
-            yield make_method(name, given)
+            yield make(name, given)
             continue
         for settings in (SHORT, LONG) if long else (SHORT,):
             yield _named(make_method("paper", given, {"paper": settings}), 0, settings)

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.record import write
+from benchmarks.rivals import make
 from wikilda._core.random import stream_of
 from wikilda.documents.encoding import encode
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import Given, make_method
+from wikilda.evaluation.methods import Given
 from wikilda.evaluation.run import Gold, run
 from wikilda.knowledge.graph import similarity
 from wikilda.lda import Guess, LdaSettings, Packet, Sampler, tagme
@@ -144,7 +145,7 @@ def sampled(gold: Gold, model: Model) -> list[dict[str, Any]]:
 
 def agreement(gold: Gold, given: Given) -> list[dict[str, Any]]:
     """How often methods answer what the prior answers."""
-    runs = {name: run(make_method(name, given), gold) for name in ("prior", "paper", "lda", "pagerank", "urn")}
+    runs = {name: run(make(name, given), gold) for name in ("prior", "paper", "lda", "pagerank", "urn")}
     return [
         {"question": f"answers of `{name}` that are the prior's",
          "measured": f"{100 * float((each.first == runs['prior'].first)[gold.known].mean()):.1f} %"}

@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.rivals import make
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
-from wikilda.evaluation.methods import Given, make_method
+from wikilda.evaluation.methods import Given
 from wikilda.evaluation.report import report
 from wikilda.evaluation.run import Gold, Run, run
 from wikilda.knowledge import Knowledge
@@ -30,7 +31,7 @@ METHODS = ("wikify", "prior", "pagerank", "urn")
 
 @pytest.fixture(scope="module")
 def runs(model: Model, sample: Knowledge, gold: Gold) -> list[Run]:
-    return [run(make_method(name, Given(model, sample)), gold, 1) for name in METHODS]
+    return [run(make(name, Given(model, sample)), gold, 1) for name in METHODS]
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,24 @@
 """Methods of the related work, each against a slow and obvious one."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.rivals import RIVALS, TUNED, everything, make
+from benchmarks.rivals._entity_topic import draw, train, word_probabilities
+from benchmarks.rivals.aida._keyphrases import Phrases, Places, phrases_of, similarities
+from benchmarks.rivals.aida._subgraph import Edges, densest
+from benchmarks.rivals.articles import Articles, Context, articles_of, context_of, overlaps
+from benchmarks.rivals.kataria import Tokens, Ways
+from benchmarks.rivals.kataria import draw as draw_categories
+from benchmarks.rivals.kulkarni import climb
+from benchmarks.rivals.pagerank import edges, walks
 
 from wikilda.evaluation.methods import Given, make_method
-from wikilda.evaluation.methods._entity_topic import draw, train, word_probabilities
-from wikilda.evaluation.methods.base import Articles, Context, articles_of, context_of, overlaps
-from wikilda.evaluation.methods.kataria import Tokens, Ways
-from wikilda.evaluation.methods.kataria import draw as draw_categories
-from wikilda.evaluation.methods.kulkarni import climb
-from wikilda.evaluation.methods.pagerank import edges, walks
+from wikilda.evaluation.methods.base import UNKNOWN
+from wikilda.evaluation.metrics import accuracy
+from wikilda.evaluation.run import Gold, run
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph, similarity
 from wikilda.lda.similarity import Likeness
@@ -19,6 +26,37 @@ from wikilda.linking import marked
 from wikilda.model import Model
 
 CRICKET = marked("[[Croft]] bowled for [[England]] at [[The Oval]] against [[Pakistan]]; [[Croft]] and [[zzyzx]].", "x")
+
+
+@pytest.mark.parametrize("name", RIVALS)
+def test_every_rival_links_the_sample(name: str, model: Model, sample: Knowledge, gold: Gold) -> None:
+    method = make(name, Given(model, sample, gold.documents))
+    assert method.name == name
+    one, two = run(method, gold, threads=1), run(method, gold, threads=3)
+    assert one.verdicts == two.verdicts
+    assert accuracy(one).recall == 100
+    assert accuracy(one).micro > 60
+    answers = method.link(CRICKET)
+    assert answers[0] == answers[4]
+    assert answers[5] == UNKNOWN
+    for answer in answers[:5]:
+        assert len(set(answer.topics)) == len(answer.topics) == len(answer.scores) > 0
+        assert answer.nil == 0
+
+
+def test_rivals_are_plug_ins(model: Model, sample: Knowledge, tmp_path: Path) -> None:
+    file = tmp_path / "aida.toml"
+    file.write_text("rho = 0.7\n")
+    method = make_method(f"benchmarks.rivals:Aida:{file}", Given(model, sample))
+    assert (method.name, method.settings.rho) == (f"aida:{file}", 0.7)
+    assert make("aida:tuned", Given(model, sample)).settings.to_mapping().items() >= TUNED["aida"].items()
+    assert make("tagme:tuned", Given(model, sample)).settings.to_mapping() == TUNED["tagme"]
+    assert {"prior", "aida:tuned", "tagme:tuned", "pagerank", "urn", "trained"} <= set(everything())
+
+
+def test_aida_beats_the_prior(model: Model, sample: Knowledge, gold: Gold) -> None:
+    prior, aida = (accuracy(run(make(name, Given(model, sample)), gold)).micro for name in ("prior", "aida"))
+    assert aida > prior
 
 
 def test_articles_are_the_word_table_turned_round(sample: Knowledge) -> None:
@@ -66,13 +104,13 @@ def test_the_context_leaves_the_mention_out(sample: Knowledge) -> None:
 
 def test_wikify_counts_shared_words(model: Model, sample: Knowledge) -> None:
     text = marked("the wickets fell when [[Croft]] bowled off spin for Glamorgan")
-    [answer] = make_method("wikify", Given(model, sample)).link(text)
+    [answer] = make("wikify", Given(model, sample)).link(text)
     assert sample.titles[answer.topics[0]] == "Robert Croft"
     assert sum(answer.scores) == pytest.approx(1)
 
 
 def test_milne_witten_by_hand(model: Model, sample: Knowledge) -> None:
-    method = make_method("milne-witten", Given(model, sample))
+    method = make("milne-witten", Given(model, sample))
     strings = sorted({sample.find_mention(each) for each in ("croft", "england", "the oval", "pakistan")})
     rows = {symbol: dict(zip(*sample.mentions.row(symbol), strict=True)) for symbol in strings}
     context = [(symbol, next(iter(row))) for symbol, row in rows.items() if len(row) == 1]
@@ -254,3 +292,87 @@ def test_a_document_is_drawn_from_the_category_model() -> None:
     wanted /= wanted[:2].sum()
     found = draw_categories(tokens, ways, alpha, eta, 60000, 100, np.array([3], np.uint64))
     assert found == pytest.approx(wanted, abs=0.012)
+
+
+def test_aida_without_coherence_looks_at_each_mention_alone(model: Model, sample: Knowledge) -> None:
+    aida = make("aida-local", Given(model, sample))
+    whole = aida.link(marked("[[Croft]] bowled for [[England]]."))
+    alone = aida.link(marked("[[Croft]] bowled for England."))
+    assert whole[0] == alone[0]
+
+
+def naive_score(words: list[int], text: list[int], inside: list[int], mention: int, weights: list[float]) -> float:
+    places = [[at for at, word in enumerate(text) if word == each and inside[at] != mention] for each in words]
+    there = [each for each in places if each]
+    if not there:
+        return 0.0
+    cover = min(max(choice) - min(choice) + 1 for choice in itertools.product(*there))
+    whole = sum(weights[word] for word in words)
+    part = sum(weights[word] for word, each in zip(words, places, strict=True) if each)
+    return len(there) / cover * (part / whole) ** 2 * whole / len(words)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_keyphrases_against_all_covers(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    titles = [generator.choice(8, size=generator.integers(1, 5), replace=False).tolist() for _ in range(6)]
+    weights = generator.random(8) + 0.1
+    text = generator.integers(0, 12, size=25).tolist()  # 8 to 11 are in no title
+    inside = np.where(generator.random(25) < 0.3, 7, -1)
+    offsets = np.cumsum([0, *map(len, titles)])
+    phrases = Phrases(offsets, np.concatenate(titles).astype(np.int32), np.arange(8, dtype=np.uint64), weights)
+    known = [at for at, word in enumerate(text) if word < 8]
+    order = sorted(known, key=lambda at: (text[at], at))
+    places = Places(np.array([text[at] for at in order]), np.array(order), inside)
+    # Topic 0 links to 1 and 2; 3 links to it.
+    out, into = np.array([0, 2, 2, 2, 3, 3, 3]), np.array([0, 1, 2, 3, 3, 3, 3])
+    graph = Graph(out, np.array([1, 2, 0], np.uint32), into, np.array([3, 0, 0], np.uint32))
+    found = similarities(phrases, graph, places, 7, np.array([0, 4], np.uint32))
+    naive = [naive_score(title, text, inside.tolist(), 7, weights.tolist()) for title in titles]
+    assert found == pytest.approx([naive[0] + naive[1] + naive[2] + naive[3], naive[4]])
+
+
+def test_words_of_titles_stop_at_a_parenthesis(sample: Knowledge) -> None:
+    phrases = phrases_of(sample)
+    sizes = np.diff(phrases.offsets)
+    assert sizes[sample.titles.find("Croft (land)")] == 1
+    assert sizes[sample.titles.find("Robert Croft")] == 2
+    # A word that more titles have tells less.
+    croft, robert = (
+        phrases.weights[phrases.words[phrases.offsets[sample.titles.find("Robert Croft")] + at]] for at in (1, 0)
+    )
+    assert croft < robert
+
+
+def alike(size: int, pairs: dict[tuple[int, int], float]) -> Likeness:
+    rows: list[list[tuple[int, float]]] = [[] for _ in range(size)]
+    for (a, b), value in pairs.items():
+        rows[a].append((b, value))
+        rows[b].append((a, value))
+    offsets = np.cumsum([0, *map(len, rows)])
+    flat = [each for row in rows for each in sorted(row)]
+    neighbours = np.array([number for number, _ in flat], np.int32)
+    return Likeness(np.arange(size, dtype=np.uint32), offsets, neighbours, np.array([v for _, v in flat], np.float32))
+
+
+def test_densest_subgraph_follows_coherence() -> None:
+    # Two mentions; 0 and 2 are a little better by themselves, 1 and 3 belong together.
+    edges = Edges(np.array([0, 2, 4]), np.array([0, 1, 2, 3]), np.array([0.55, 0.45, 0.55, 0.45]))
+    assert densest(edges, alike(4, {(1, 3): 0.8}), 0.4).tolist() == [1, 3]
+    assert densest(edges, alike(4, {(1, 3): 0.8}), 0.0).tolist() == [0, 2]
+    assert densest(edges, alike(4, {}), 0.4).tolist() == [0, 2]
+
+
+def test_densest_subgraph_never_leaves_a_mention_without_an_entity() -> None:
+    for seed in range(30):
+        generator = np.random.default_rng(seed)
+        sizes = generator.integers(0, 6, size=8)
+        offsets = np.cumsum([0, *sizes])
+        chosen = [generator.choice(20, size=size, replace=False) for size in sizes]
+        edges = Edges(offsets, np.concatenate(chosen).astype(np.int64), generator.random(offsets[-1]))
+        pairs = {(a, b): float(generator.random()) for a in range(20) for b in range(a) if generator.random() < 0.2}
+        for mention, place in enumerate(densest(edges, alike(20, pairs), 0.4).tolist()):
+            if sizes[mention]:
+                assert offsets[mention] <= place < offsets[mention + 1]
+            else:
+                assert place == -1

@@ -32,7 +32,6 @@ COMMANDS = {
     "topics": "Show what training has changed in topics.",
     "plot": "Plot the likelihood of documents during training.",
     "evaluate": "Measure methods on annotated documents.",
-    "tune": "Search for settings with the best accuracy.",
     "init": "Make an untrained model with other priors.",
     "pack": "Pack a model into one file to share.",
     "get": "Check and unpack a packed model, from a file or a URL.",

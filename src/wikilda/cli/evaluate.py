@@ -37,8 +37,8 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option(
     "--method", "names", multiple=True, metavar="NAME",
-    help=f"What to run, once for each: {', '.join(METHODS)}, all, or MODULE:CLASS; NAME:tuned or NAME:FILE.toml with "
-    f"other settings. The last is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
+    help=f"A method: {', '.join(METHODS)}, or MODULE:CLASS; NAME:FILE.toml for other settings; repeatable. The last "
+    f"is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
 )  # fmt: skip
 @click.option(
     "--also", multiple=True, type=ANY_PATH, metavar="MODEL",

@@ -11,7 +11,7 @@ from wikilda._core.errors import InputError
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
-from wikilda.evaluation.methods import Given, Method, everything, make_methods
+from wikilda.evaluation.methods import Given, Method, make_methods
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import results
 from wikilda.evaluation.run import Gold, Run, run
@@ -19,7 +19,7 @@ from wikilda.linking.methods import URN, method_settings
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
 
-DEFAULT_METHODS = ("prior", "tagme", "aida", "urn", "trained")
+DEFAULT_METHODS = ("prior", "tagme", "urn", "trained")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ def evaluate(
     files
         Data sets: AIDA, NIF, WNED, ELEVANT, or JSON lines with a `title` for each mention.
     methods
-        Names of methods (`prior`, `tagme`, `aida-local`, `aida`, `paper`, `lda`, `urn`, `trained`, or `all`); with
-        other settings as `NAME:tuned` or `NAME:FILE.toml`; methods of your own as `MODULE:CLASS`.
+        Names of methods (`prior`, `tagme`, `paper`, `lda`, `urn`, `trained`), or `MODULE:CLASS` for your own;
+        `:FILE.toml` after a name reads its settings from a file.
     also
         Further models of the same knowledge; methods that depend on the model are run with each.
     splits
@@ -105,7 +105,7 @@ def evaluate(
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     golds = [Gold(dataset, resolver) for path in paths for dataset in read_dataset(path, format, splits)]
     _check(golds)
-    wanted = everything() if "all" in methods else list(dict.fromkeys(methods))
+    wanted = list(dict.fromkeys(methods))
     texts = [document for gold in golds for document in gold.documents]
     given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
     made = make_methods(wanted, given, {"urn": chosen, "trained": chosen})

@@ -1,7 +1,7 @@
 """What a method is, and what most of them begin with: the candidates of a document's mentions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -9,9 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from wikilda._core.jit import njit
 from wikilda._core.settings import Settings
-from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.model import Model
@@ -29,7 +27,6 @@ UNKNOWN = Answer([], [], 1.0)  # of a string that the knowledge does not have
 
 
 Spans = list[tuple[int, int]]
-Search = Mapping[str, Sequence[Any]]  # of each setting the values to try
 
 
 class Candidates(NamedTuple):
@@ -78,15 +75,13 @@ class Given:
 class Method(ABC):
     """A way to link. Subclass it, give it a `name`, and answer in `link`; one instance serves many threads.
 
-    Settings are a frozen dataclass derived from `Settings`; their defaults are the paper's values, and `search` has
-    the values that `wikilda tune` tries. What takes long to prepare belongs into `__init__`.
+    Settings are a frozen dataclass derived from `Settings`. Slow preparation belongs in `__init__`.
     """
 
     name: str = ""
     probabilistic: ClassVar[bool] = False  # whether scores are probabilities, so that their calibration is measured
     uses_model: ClassVar[bool] = False  # whether answers depend on the model, not on its knowledge alone
     settings_type: ClassVar[type[Settings]] = Settings
-    search: ClassVar[Search] = {}
     preparation = 0.0  # seconds to make it
 
     def __init__(self, given: Given, settings: Any = None) -> None:
@@ -128,100 +123,3 @@ def priors(knowledge: Knowledge, mention: int) -> list[tuple[int, float]]:
     total = max(int(counts.sum()), 1)
     rows = [(topic, count / total) for topic, count in zip(topics.tolist(), counts.tolist(), strict=True)]
     return sorted(rows, key=lambda row: (-row[1], row[0]))
-
-
-class Articles(NamedTuple):
-    """The words of topic k, sorted, and their counts, from offsets[k] on; how rare each word is; lengths of vectors."""
-
-    offsets: NDArray[np.int64]
-    words: NDArray[np.int32]
-    counts: NDArray[np.float32]
-    rarity: NDArray[np.float64]  # log(topics / topics with the word)
-    norms: NDArray[np.float64]  # of vectors (1 + log count) · rarity
-
-
-class Context(NamedTuple):
-    """The distinct words of a text, sorted, and their counts."""
-
-    words: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
-def articles_of(knowledge: Knowledge) -> Articles:
-    """The articles of some knowledge."""
-    topics = len(knowledge.page_ids)
-    table = knowledge.words
-    offsets, words, counts = _transposed(table.offsets, table.topics, table.counts, topics)
-    rarity = np.log(max(topics, 2) / np.maximum(knowledge.word_frequencies, 1))
-    return Articles(offsets, words, counts, rarity, _norms(offsets, words, counts, rarity))
-
-
-def context_of(document: Document, span: tuple[int, int], knowledge: Knowledge, window: int = 0) -> Context:
-    """The words of a document but those of one mention; at most `window` characters away, if that is not 0."""
-    start, end = span
-    first, last = (max(0, start - window), end + window) if window else (0, len(document.text))
-    part = Document(document.text[first:last], [(start - first, end - first)])
-    words = np.asarray(encode(part, knowledge).words)
-    return Context(*np.unique(words[words >= 0], return_counts=True))
-
-
-def document_words(document: Document, knowledge: Knowledge) -> Context:
-    """All words of a document, those of its mentions as well."""
-    words = np.asarray(encode(Document(document.text, []), knowledge).words)
-    return Context(*np.unique(words[words >= 0], return_counts=True))
-
-
-@njit
-def _transposed(
-    offsets: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.uint32], number: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    starts = np.zeros(number + 1, np.int64)
-    for topic in topics:
-        starts[topic + 1] += 1
-    for topic in range(number):
-        starts[topic + 1] += starts[topic]
-    to = starts[:-1].copy()
-    words, values = np.empty(len(topics), np.int32), np.empty(len(topics), np.float32)
-    for word in range(len(offsets) - 1):
-        for at in range(offsets[word], offsets[word + 1]):
-            place = to[topics[at]]
-            words[place], values[place] = word, counts[at]
-            to[topics[at]] += 1
-    return starts, words, values
-
-
-@njit
-def _norms(
-    offsets: NDArray[np.int64], words: NDArray[np.int32], counts: NDArray[np.float32], rarity: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    norms = np.zeros(len(offsets) - 1, np.float64)
-    for topic in range(len(norms)):
-        for at in range(offsets[topic], offsets[topic + 1]):
-            norms[topic] += ((1.0 + np.log(counts[at])) * rarity[words[at]]) ** 2
-    return np.sqrt(norms)
-
-
-@njit
-def overlaps(
-    articles: Articles, topics: NDArray[np.uint32], context: Context
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """For each topic: the words that its article shares with a context, their rarity in all, and the cosine."""
-    shared = np.zeros(len(topics), np.float64)
-    rare, cosine = np.zeros(len(topics), np.float64), np.zeros(len(topics), np.float64)
-    length = 0.0
-    for at in range(len(context.words)):
-        length += ((1.0 + np.log(context.counts[at])) * articles.rarity[context.words[at]]) ** 2
-    for i in range(len(topics)):
-        topic, here = topics[i], 0
-        for at in range(articles.offsets[topic], articles.offsets[topic + 1]):
-            word = articles.words[at]
-            here += np.searchsorted(context.words[here:], word)
-            if here == len(context.words):
-                break
-            if context.words[here] == word:
-                rarity = articles.rarity[word]
-                shared[i] += 1.0
-                rare[i] += rarity
-                cosine[i] += (1.0 + np.log(articles.counts[at])) * (1.0 + np.log(context.counts[here])) * rarity**2
-        cosine[i] /= max(np.sqrt(length) * articles.norms[topic], 1e-300)
-    return shared, rare, cosine

@@ -1,13 +1,12 @@
 """TagMe*, as the paper uses it to start the sampler: votes among mentions, then the best prior of those in favour."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import EncodedDocument
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, Search, symbols_of
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, symbols_of
 from wikilda.lda.packet import Packet
 from wikilda.lda.sampler import Sampler
 from wikilda.lda.settings import LdaSettings
@@ -32,10 +31,6 @@ class TagMe(Method):
     uses_model = True
     settings_type = TagMeSettings
     settings: TagMeSettings
-    search: ClassVar[Search] = {
-        "epsilon": [0.1, 0.25, 0.4, 0.6, 0.8, 0.9, 1.0],
-        "tau": [0.005, 0.01, 0.02, 0.05, 0.075, 0.1, 0.15, 0.2],
-    }
 
     def __init__(self, given: Given, settings: TagMeSettings | None = None) -> None:
         super().__init__(given, settings)

@@ -14,15 +14,15 @@ as the knowledge keeps their number only. The paper's hyper-parameters were not 
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
+from benchmarks.rivals._entity_topic import Trained, draw, train, word_probabilities
+from benchmarks.rivals.articles import articles_of
 from wikilda._core.random import stream_of
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import encode
-from wikilda.evaluation.methods._entity_topic import Trained, draw, train, word_probabilities
-from wikilda.evaluation.methods.base import Answer, Given, Method, Search, articles_of
+from wikilda.evaluation.methods.base import Answer, Given, Method
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 
@@ -49,12 +49,6 @@ class EntityTopic(Method):
     probabilistic = True
     settings_type = EntityTopicSettings
     settings: EntityTopicSettings
-    search: ClassVar[Search] = {
-        "gamma": [1e-4, 1e-3, 1e-2, 0.1, 1.0],
-        "delta": [0.01, 0.1, 1.0],
-        "beta": [1e-3, 1e-2, 0.1],
-        "alpha": [0.01, 1 / 6],
-    }
 
     def __init__(self, given: Given, settings: EntityTopicSettings | None = None) -> None:
         super().__init__(given, settings)

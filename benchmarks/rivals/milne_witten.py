@@ -9,13 +9,12 @@ anchors of single articles. Instead the share of relatedness is quality / (quali
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods.base import Answer, Candidates, Method, Search
+from wikilda.evaluation.methods.base import Answer, Candidates, Method
 from wikilda.lda.similarity import Likeness, likeness
 from wikilda.linking import Document
 
@@ -37,11 +36,6 @@ class MilneWitten(Method):
     name = "milne-witten"
     settings_type = MilneWittenSettings
     settings: MilneWittenSettings
-    search: ClassVar[Search] = {
-        "half": [0.1, 0.25, 0.5, 1.0, 2.0, 4.0],
-        "unambiguous": [0.8, 0.9, 0.95, 1.0],
-        "minimum": [0.005, 0.02, 0.05],
-    }
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""

@@ -11,14 +11,13 @@ the prior P(k|v), where the paper has the popularity of Freebase.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods.base import Answer, Method, Search
+from wikilda.evaluation.methods.base import Answer, Method
 from wikilda.knowledge.graph import Graph
 from wikilda.linking import Document
 
@@ -41,10 +40,6 @@ class PageRank(Method):
     name = "pagerank"
     settings_type = PageRankSettings
     settings: PageRankSettings
-    search: ClassVar[Search] = {
-        "popularity": [0.3, 1.0, 3.0, 10.0, 30.0, 100.0],
-        "jump": [0.1, 0.2, 0.4, 0.6],
-    }
 
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""

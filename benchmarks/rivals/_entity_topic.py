@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.rivals.articles import Articles
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, uniform
-from wikilda.evaluation.methods.base import Articles
 
 Numbers = NDArray[np.int64]
 Reals = NDArray[np.float64]

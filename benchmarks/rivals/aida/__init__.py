@@ -6,15 +6,15 @@ settled together, by the densest subgraph of mentions and entities, with coheren
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.rivals.aida._keyphrases import Places, phrases_of, similarities
+from benchmarks.rivals.aida._subgraph import Edges, densest
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods.aida._keyphrases import Places, phrases_of, similarities
-from wikilda.evaluation.methods.aida._subgraph import Edges, densest
-from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, Search, spans_of, symbols_of
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, spans_of, symbols_of
 from wikilda.lda.similarity import Likeness, likeness
 from wikilda.linking import Document
 from wikilda.text.characters import characters
@@ -45,12 +45,6 @@ class Aida(Method):
     name = "aida"
     settings_type = AidaSettings
     settings: AidaSettings
-    search: ClassVar[Search] = {
-        "rho": [0.0, 0.5, 0.7, 0.9],
-        "prior": [0.3, 0.4, 0.566, 0.7],
-        "coherence": [0.2, 0.4, 0.6, 0.8],
-        "agreement": [0.5, 0.7, 0.9, 1.2],
-    }
 
     def __init__(self, given: Given, settings: AidaSettings | None = None) -> None:
         super().__init__(given, settings)

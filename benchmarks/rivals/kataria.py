@@ -13,16 +13,17 @@ paper's hyper-parameters were not at hand.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.rivals.articles import articles_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import encode
-from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method, Search, articles_of
+from wikilda.evaluation.methods.base import Answer, Candidates, Given, Method
 from wikilda.linking import Document
 
 Numbers = NDArray[np.int64]
@@ -68,12 +69,6 @@ class Kataria(Method):
     probabilistic = True
     settings_type = KatariaSettings
     settings: KatariaSettings
-    search: ClassVar[Search] = {
-        "eta": [0.001, 0.01, 0.1],
-        "gamma": [0.01, 0.1, 1.0],
-        "depth": [1, 2, 3],
-        "alpha": [0.01, 0.1, 1.0],
-    }
 
     def __init__(self, given: Given, settings: KatariaSettings | None = None) -> None:
         super().__init__(given, settings)

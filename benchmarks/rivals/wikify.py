@@ -6,22 +6,12 @@ knowledge has the 500 best topics only, so they do not count for the others.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
+from benchmarks.rivals.articles import articles_of, context_of, overlaps
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods.base import (
-    UNKNOWN,
-    Answer,
-    Given,
-    Method,
-    Search,
-    articles_of,
-    context_of,
-    overlaps,
-    spans_of,
-)
+from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, spans_of
 from wikilda.linking import Document
 
 
@@ -40,11 +30,6 @@ class Wikify(Method):
     name = "wikify"
     settings_type = WikifySettings
     settings: WikifySettings
-    search: ClassVar[Search] = {
-        "prior": [0.0, 0.2, 0.4, 0.6, 0.8],
-        "rarity": [False, True],
-        "window": [150, 500, 1500, 0],
-    }
 
     def __init__(self, given: Given, settings: WikifySettings | None = None) -> None:
         super().__init__(given, settings)

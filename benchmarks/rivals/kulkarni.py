@@ -11,14 +11,14 @@ to be hardly better than the climb. Labels are those of distinct strings.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.rivals.articles import articles_of, document_words, overlaps
 from wikilda._core.jit import Real, njit
 from wikilda._core.settings import Settings, setting
-from wikilda.evaluation.methods.base import Answer, Given, Method, Search, articles_of, document_words, overlaps
+from wikilda.evaluation.methods.base import Answer, Given, Method
 from wikilda.lda.similarity import Likeness, likeness
 from wikilda.linking import Document
 
@@ -39,12 +39,6 @@ class Kulkarni(Method):
     name = "kulkarni"
     settings_type = KulkarniSettings
     settings: KulkarniSettings
-    search: ClassVar[Search] = {
-        "clique": [0.0, 1.0, 3.0, 10.0, 30.0, 100.0],
-        "cosine": [0.0, 1.0, 3.0, 10.0, 30.0],
-        "jaccard": [0.0, 1.0, 10.0, 30.0],
-        "prior": [0.3, 1.0],
-    }
 
     def __init__(self, given: Given, settings: KulkarniSettings | None = None) -> None:
         super().__init__(given, settings)

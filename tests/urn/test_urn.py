@@ -9,6 +9,8 @@ from dataclasses import replace
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from tests.urn import reference
@@ -206,6 +208,38 @@ def test_mentions_without_candidates_get_none(urn: Urn, documents: list[EncodedD
     assert sum(second[1]) == pytest.approx(1.0)
     assert answers(urn.draw(encoded([], [-1], [0], ["Xyzzy"])), 1) == [([], [])]
     assert len(urn.draw(encoded([], [], [], [])).topics) == 0
+
+
+@given(st.data())
+def test_any_mix_of_known_and_unknown_names_is_drawn_in_parts(urn: Urn, sample: Knowledge, data: st.DataObject) -> None:
+    """More unknown names than the model has strings, too: their numbers are negative and unbounded."""
+    strings = sample.mention_strings
+    known = data.draw(st.lists(st.sampled_from(range(len(strings))), max_size=30))
+    unknown = data.draw(st.integers(0, 2 * len(strings)))
+    names = [strings[number] for number in known] + [f"Zq{number}x" for number in range(unknown)]
+    names = data.draw(st.permutations(names)) if len(names) < 50 else names[::-1]
+    most = data.draw(st.integers(1, 200))
+    document = _document_of(names, sample)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("wikilda.urn.urn._MOST_TOPICS", most)
+        drawn = urn.draw(document)
+    chosen = [int(mention) for part in drawn.parts for mention in part.chosen]
+    assert chosen == list(range(len(names)))
+    assert all(len(drawn.mention(at)[0]) == 0 for at, name in enumerate(names) if name.startswith("Zq"))
+
+
+def test_a_document_of_more_unknown_names_than_the_model_has_strings(model: Model, sample: Knowledge) -> None:
+    names = [f"Zq{number}x" for number in range(4 * len(sample.mention_strings))]
+    drawn = Urn(model, sample, UrnSettings()).draw(_document_of(names, sample))
+    assert len(drawn.parts) > 1 and drawn.nil.shape == (len(names),)
+
+
+def _document_of(names: list[str], knowledge: Knowledge) -> EncodedDocument:
+    text, spans = "", []
+    for name in names:
+        spans.append((len(text), len(text) + len(name)))
+        text += name + " "
+    return encode(Document(text, spans, "names"), knowledge)
 
 
 @pytest.mark.parametrize("most", [1, 5, 12])

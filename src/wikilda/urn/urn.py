@@ -235,7 +235,9 @@ class Urn:
         if 0 < len(mentions) * (limits.candidates + limits.backoff) <= _MOST_TOPICS:
             yield order
             return
-        sizes = np.where(mentions >= 0, offsets[mentions + 1] - offsets[np.maximum(mentions, 0)], 0)
+        known = np.flatnonzero(mentions >= 0)  # unknown names have negative numbers and no candidates of their own
+        sizes = np.zeros(len(mentions), np.int64)
+        sizes[known] = np.diff(offsets)[mentions[known]]
         sizes = np.minimum(sizes, limits.candidates) + limits.backoff
         part: list[int] = []
         seen: set[int] = set()

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import bare, inner, int64, njit
+from wikilda._core.jit import Whole, bare, inner, int64, njit
 
 
 @bare
-def lower_bound(values: NDArray[Any], low: Any, high: Any, wanted: Any) -> Any:
+def lower_bound(values: NDArray[Any], low: Whole, high: Whole, wanted: Any) -> Whole:
     """The first place from `low` on where a sorted array is not less than what is wanted; `high` if there is none."""
     while low < high:
         middle = (low + high) // 2
@@ -22,7 +22,7 @@ def lower_bound(values: NDArray[Any], low: Any, high: Any, wanted: Any) -> Any:
 
 
 @bare
-def find(values: NDArray[Any], low: Any, high: Any, wanted: Any) -> Any:
+def find(values: NDArray[Any], low: Whole, high: Whole, wanted: Any) -> Whole:
     """Where a value is from `low` to below `high` of a sorted array, or −1."""
     at = lower_bound(values, low, high, wanted)
     return at if at < high and values[at] == wanted else np.int64(-1)

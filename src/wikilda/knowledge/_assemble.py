@@ -17,6 +17,7 @@ from wikilda._core.errors import WikildaError
 from wikilda.knowledge._database import Database, quoted
 from wikilda.knowledge._pieces import LINKS, STRINGS, folders, read_links, read_strings, read_tokens
 from wikilda.knowledge._words import write_words
+from wikilda.knowledge.held_out import sampled_links, write_sample
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -233,6 +234,17 @@ class Assembler:
         self.sql.lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics, links)
         self.summary["links between topics"] = links
         self.sql.drop("edges", "graph")
+
+    def write_sample(self, out: Writer[Knowledge]) -> None:
+        """A sample of articles with their links; nothing if there are no texts with links."""
+        table = sampled_links(self.chunks)
+        if table is None or not len(table):
+            return
+        self.sql.register("sampled", table.select(["page", "targets"]))
+        pages = dict(self.sql.rows("SELECT page, topic FROM topics JOIN sampled USING (page)"))
+        keys = dict(self.sql.rows("""
+            SELECT DISTINCT key, topic FROM resolved JOIN (SELECT unnest(targets) AS key FROM sampled) USING (key)"""))
+        write_sample(out, table, pages, keys)
 
     # -- categories ---------------------------------------------------------------------------------------
 

@@ -113,6 +113,7 @@ def _assemble(
         ("counting mentions", lambda _: assembler.count_mentions()),
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
+        ("keeping a sample of articles", assembler.write_sample),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),

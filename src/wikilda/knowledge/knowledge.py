@@ -15,6 +15,7 @@ from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.knowledge.categories import Categories, Lists
 from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.held_out import ARRAYS as SAMPLE_ARRAYS
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.types import TYPES, Types
 from wikilda.mediawiki.site import Site
@@ -78,6 +79,7 @@ class Knowledge(Artifact):
         **{f"types/{each}": Array(np.uint8, "topics", optional=True) for each in TYPES},
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
+        **SAMPLE_ARRAYS,
     }
 
     @classmethod

@@ -330,7 +330,7 @@ class Linker:
     @cached_property
     def sampler(self) -> Sampler:
         """The paper's sampler."""
-        settings = LdaSettings(seed=self.settings.seed) if isinstance(self.settings, UrnSettings) else self.settings
+        settings = LdaSettings() if isinstance(self.settings, UrnSettings) else self.settings
         return Sampler(self.model, settings, self.knowledge.graph)
 
     def draw(self, document: EncodedDocument | Document | str) -> Drawn:

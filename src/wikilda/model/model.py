@@ -13,6 +13,7 @@ from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.model.context_counts import PARTS, ContextCounts, declared
 from wikilda.model.settings import ModelSettings
+from wikilda.model.weights import Weights
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
@@ -124,6 +125,15 @@ class Model(Artifact):
     def method(self) -> str:
         """What it was trained for: URN or LDA; nothing if it was not trained."""
         return self.field("method", str)
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """The weights of the evidence, learned from the wiki's own links; nothing if it has the pooled ones."""
+        known = self.manifest.get("weights")
+        try:
+            return Weights.from_mapping(known["values"]) if known else None
+        except (SettingsError, KeyError, TypeError, AttributeError) as error:
+            raise ArtifactError(f"{self.path / MANIFEST}: weights cannot be read: {error}. Build the model again.") from None
 
     @property
     def change(self) -> dict[str, int]:

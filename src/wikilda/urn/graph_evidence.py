@@ -1,13 +1,13 @@
 """What the other mentions put into the urn for a topic: expected over their posteriors.
 
-The sweeps add up base_k + repeats · N_k + Σ_j near_ij · R(k, z_j) with what is drawn at the time. Here N_k and R are
-replaced by their means over the posterior (before it is sharpened), so each other mention has its own part of the sum.
+It is α + repeats · N_k + Σ_j near_ij · R(k, z_j) + coreference, with N_k and R expected over the posteriors of the
+other mentions, so that each of these has its own part of the sum.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda.urn._gibbs import FAR, Rules
+from wikilda.urn._mean_field import FAR, Rules
 from wikilda.urn.urn import Part
 
 Vector = NDArray[np.float64]
@@ -44,20 +44,12 @@ class Company:
         means = self._expect(topic)[1][self.parents(token)]
         return float(self.rules.coreference * np.dot(weights, means))
 
-    def unknown(self, token: int) -> float:
-        """What NIL has in the urn: by itself, by other mentions of the name that are NIL, by longer names that are."""
-        mentions, nil = self.part.mentions, self.part.drawing.drawn.nil
-        span = slice(mentions.parents.offsets[token], mentions.parents.offsets[token + 1])
-        same = nil[mentions.names == mentions.names[token]].sum() - nil[token]
-        passed = mentions.parents.weights[span] * mentions.parents.surnames[span] * nil[self.parents(token)]
-        return float(self.rules.base + self.rules.repeats * same + self.rules.coreference * passed.sum())
-
     def puller(self, other: int, topic: int) -> tuple[int, float]:
         """The meaning of another mention by which it pulls most, and how probable that is."""
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
         numbers = mentions.numbers[span]
-        best = int(np.argmax(self.part.drawing.drawn.shares[span] * self.part.related[numbers, topic]))
+        best = int(np.argmax(self.part.posterior[span] * self.part.related[numbers, topic]))
         return int(numbers[best]), float(self.part.posterior[span][best])
 
     def between(self, one: int, other: int) -> tuple[bool, int]:
@@ -88,8 +80,9 @@ class Company:
     def _expect(self, topic: int) -> tuple[Vector, Vector]:
         """For each mention how its meanings are related to a topic, and how probably it means the topic itself."""
         if topic not in self._expected:
-            mentions, shares = self.part.mentions, self.part.drawing.drawn.shares
+            mentions = self.part.mentions
             owners = np.repeat(np.arange(len(mentions.places)), np.diff(mentions.offsets))
+            shares = self.part.posterior * (1.0 - self.part.drawing.found.nil)[owners]
             related = shares * self.part.related[mentions.numbers, topic]
             same = np.where(mentions.numbers == topic, shares, 0.0)
             size = len(mentions.places)

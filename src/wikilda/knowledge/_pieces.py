@@ -3,6 +3,9 @@
 Hashes do not compress, and most can be computed again: of words and mentions a piece keeps the strings alone, in an
 order in which they share their beginnings, and elsewhere their numbers in that order. Words are counted from tokens
 when they are read: that takes less time than it would to read the counts.
+
+A build keeps the pieces of its dump (`KEPT`), with a census of all pages. An update writes pieces of the pages that are
+new, and a new census; a page that no row of the census names is dead, and what pieces hold of it does not count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +31,7 @@ from wikilda.knowledge._text_kernels import (
     text_lengths,
     tokenized,
     unpack_tokens,
+    without_pages,
     word_hashes,
     word_rows,
 )
@@ -35,6 +39,12 @@ from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.text.tokens import FLAGS, WORD, Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
+
+# Kinds of pages, as the census has them. Of the first four the content is extracted.
+ARTICLE, REDIRECT, TEMPLATES, CATEGORIES, OTHER, NOT_WIKITEXT, BROKEN = range(7)
+KEPT = "pieces"  # where knowledge keeps the pieces that it was made from
+CENSUS = "census.parquet"
+_DEAD = "dead.npy"
 _TOKENS, _LEXICON, _MENTIONS, _ANCHORS, _TARGETS = "tokens.zst", "lexicon", "mentions", "anchors", "targets"
 _SENTENCE_BYTES = 1800
 _TOKEN_CODEC = pa.Codec("zstd", compression_level=3)
@@ -145,6 +155,33 @@ def folders(chunks: Path) -> list[Path]:
     return sorted(chunks.glob("[0-9]" * 6))
 
 
+def is_own(folder: Path) -> bool:
+    """Whether a piece is of tables or of a list of own entities: its pages are in no census and always count."""
+    return not (folder / "owners.parquet").is_file()
+
+
+def write_dead(folder: Path, pages: Hashes) -> None:
+    """Note the pages of a piece, by number, that no longer count; `pages` are sorted."""
+    base = int(folder.name) * PAGES_A_PIECE
+    bounds = np.searchsorted(pages, np.array([base, base + PAGES_A_PIECE], np.uint64))
+    file = folder / _DEAD
+    file.unlink(missing_ok=True)  # it may be a link to that of another build
+    if bounds[0] < bounds[1]:
+        np.save(file, (pages[bounds[0] : bounds[1]] - np.uint64(base)).astype(np.int64))
+
+
+def _living(folder: Path) -> NDArray[np.bool_] | None:
+    """By place, whether a page counts; None if all do. Places beyond the last dead page are not in it."""
+    file = folder / _DEAD
+    if not file.is_file():
+        return None
+    dead = np.load(file)
+    pages = int(max(dead[-1] + 1, pq.read_metadata(folder / "pages.parquet").num_rows))
+    living = np.ones(pages, np.bool_)
+    living[dead] = False
+    return living
+
+
 def read_strings(folder: Path) -> Iterator[pa.RecordBatch]:
     """How mentions are spelled."""
     yield from _batches(folder / "strings.parquet", STRINGS)
@@ -159,8 +196,10 @@ def read_links(folder: Path) -> Iterator[pa.RecordBatch]:
     if (targets := _column(folder, _TARGETS)) is not None:
         target = targets.to_numpy()
         mention = mention_hashes(_column(folder, _MENTIONS))
-        base = np.uint64(int(folder.name) * PAGES_A_PIECE)
+        base, living = np.uint64(int(folder.name) * PAGES_A_PIECE), _living(folder)
         for batch in pq.ParquetFile(folder / f"{_ANCHORS}.parquet").iter_batches(_ROWS):
+            if living is not None:
+                batch = batch.filter(pa.array(living[batch["source"].to_numpy()]))
             yield pa.record_batch([
                 batch["source"].to_numpy() + base, target[batch["target"]], mention[batch["mention"]], batch["aside"],
             ], schema=LINKS)  # fmt: skip
@@ -178,7 +217,10 @@ def read_tokens(folder: Path) -> Hashes:
     strings = _column(folder, _LEXICON)
     if strings is None:
         return np.empty(0, np.uint64)
-    return chained_tokens(_tokens(folder), word_hashes(strings) & ~FLAGS)
+    tokens, living = _tokens(folder), _living(folder)
+    if living is not None:
+        tokens = without_pages(tokens, living)
+    return chained_tokens(tokens, word_hashes(strings) & ~FLAGS)
 
 
 def read_words(folder: Path, topic_of: Callable[[Hashes], NDArray[np.int32]]) -> Iterator[tuple[Hashes, Numbers]]:

@@ -165,6 +165,19 @@ def unpack_tokens(packed: Bytes) -> Numbers:
 
 
 @njit
+def without_pages(tokens: Numbers, living: NDArray[np.bool_]) -> Numbers:
+    """The tokens of the pages that count."""
+    kept = np.empty(len(tokens), np.uint32)
+    count = page = 0
+    for at in range(len(tokens)):
+        if living[page]:
+            kept[count] = tokens[at]
+            count += 1
+        page += tokens[at] == PAGE_END
+    return kept[:count].copy()
+
+
+@njit
 def chained_tokens(tokens: Numbers, vocabulary: Hashes) -> Hashes:
     """The hashes of tokens as mentions chain them, with BREAK after every paragraph and page."""
     hashes = np.empty(len(tokens), np.uint64)

@@ -62,7 +62,7 @@ def test_every_page_link_and_byte_is_in_one_class(tmp_path: Path) -> None:
         "namespace 14 Category": 1, "content that is not wikitext": 1, "cannot be read": 1,
     }  # fmt: skip
     assert counts(account, "links") == {
-        "to topics": 3, "to the page itself": 2, "to pages that are not topics": 1, "to missing pages": 2,
+        "to topics": 2, "to the page itself": 2, "to pages that are not topics": 1, "to missing pages": 2,
         "to topics, outside the text": 1, "to missing pages, outside the text": 1,
         "to a section of the page itself": 1, "files": 1, "categories": 1, "to other languages": 1,
     }  # fmt: skip

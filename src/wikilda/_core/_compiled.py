@@ -13,6 +13,7 @@ _numba: Any = numba  # its types, where they are known at all, do not cover what
 _runtime: Any = runtime
 _register: Any = event.register
 _rebuild: Any = compiler.CompileResult._rebuild
+_File: Any = caching.IndexDataCacheFile
 
 
 def make_dispatcher(part: Part) -> Any:
@@ -45,9 +46,8 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
     """
 
     def __init__(self, function: Any) -> None:
-        self._places = [
-            (each.key, caching.IndexDataCacheFile(str(each.directory), each.base, each.stamp))
-            for each in kernel_cache.places(function)
+        self._places: list[tuple[Any, Any]] = [
+            (each.key, _File(str(each.directory), each.base, each.stamp)) for each in kernel_cache.places(function)
         ]
         self._missing: dict[Any, int] = {}
 
@@ -78,7 +78,7 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel; a full disk or a directory that cannot be written to is no error."""
-        if not self._places or data.library.has_dynamic_globals:
+        if not self._places or data.library.has_dynamic_globals or not kernel_cache.is_writable():
             return
         file = self._places[0][1]
         try:

@@ -78,7 +78,7 @@ def inlined(function: Function) -> Function:
 
 
 def emitted(emitter: Callable[[], Any]) -> Callable[[Function], Function]:
-    """Make a part whose compiled form is an intrinsic of Numba, which `emitter` imports; interpreted, it is as written."""
+    """Make a part that is compiled as an intrinsic of Numba, which `emitter` imports, and interpreted as written."""
 
     def make(function: Function) -> Function:
         return cast(Function, _Emitted(function, emitter))

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped,unused-ignore]
-from numba.core import cgutils, types  # type: ignore[import-untyped,unused-ignore]
+from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
+from numba.core import types  # type: ignore[import-untyped,unused-ignore]
 from numba.extending import intrinsic  # type: ignore[import-untyped,unused-ignore]
 
+cgutils: Any = _cgutils
 LANES = 16
 
 Vector = Any  # a value of 16 numbers in the compiler's intermediate code

@@ -57,7 +57,7 @@ def _choose_words(sql: Database, counter: "_Counter", rules: BuildSettings) -> N
     most = rules.max_word_share * topics
     if most < 2 * rules.min_word_topics:
         most = max(most, topics / 2)
-    least = min(rules.min_word_topics, max(1, topics // 75))  # of a few pages each word counts
+    least = min(rules.min_word_topics, max(1, topics // 4))
     with sql.reading("found", _FOUND, counter.frequencies):
         sql.run(f"""
             CREATE TABLE frequencies AS

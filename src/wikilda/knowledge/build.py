@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -110,6 +110,8 @@ def build_from_entities(
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     source: dict[str, Any] = {"entities": [Path(listed.source).name]}
+    least = max(1, len(listed.rows) // 75)  # descriptions are short: in a small list each word counts
+    settings = replace(settings, min_word_topics=min(settings.min_word_topics, least))
     with work_directory(target, "building", {}, restart=True) as work:
         titles = write_tables(listed, work / "tables")
         assembler, steps = _read_tables(find_tables(work / "tables"), work / "chunks", settings, resources)

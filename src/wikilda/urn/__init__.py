@@ -22,9 +22,10 @@ The folder reads in this order: settings, candidates, neighbours, relatedness, w
 """
 
 from wikilda.urn._coreference import Name
+from wikilda.urn._names import LinkCounts, TypicalLinks
 from wikilda.urn.graph_evidence import Company
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Company", "Drawn", "Name", "Part", "Urn", "UrnSettings", "segment"]
+__all__ = ["Company", "Drawn", "LinkCounts", "Name", "Part", "TypicalLinks", "Urn", "UrnSettings", "segment"]

@@ -176,22 +176,26 @@ class LinkCounts(NamedTuple):
 class TypicalLinks:
     """What is typical of the links of a wiki: the strings of a document are compared with it."""
 
-    def __init__(self, counts: LinkCounts) -> None:
-        self._counts = counts
+    def __init__(self, counts: LinkCounts, known: tuple[float, float, float] | None = None) -> None:
+        self._counts, self._known = counts, known
 
     @cached_property
     def new_meaning(self) -> float:
         """The chance of a new meaning."""
+        if self._known is not None:
+            return self._known[0]
         return float(typical_new_meaning(self._counts.offsets, self._counts.counts))
 
     def excess(self, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much more often than of a typical string articles have one of one word for a link; as a logarithm."""
-        excess: NDArray[np.float64] = np.clip(ratios - self._ratio, -_MOST_EXCESS, _MOST_EXCESS)
+        excess: NDArray[np.float64] = np.clip(ratios - self.ratio, -_MOST_EXCESS, _MOST_EXCESS)
         return np.where(np.isnan(ratios), 0.0, excess)
 
     @cached_property
-    def _ratio(self) -> float:
+    def ratio(self) -> float:
         """The mean over the links of the wiki, or over an even sample of them."""
+        if self._known is not None:
+            return self._known[1]
         ratios = unlinked_ratios(_linked_strings(self._counts.linked, _SAMPLED_LINKS), self._counts, characters())
         return float(np.nanmean(ratios)) if not np.isnan(ratios).all() else 0.0
 

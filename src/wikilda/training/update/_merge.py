@@ -80,6 +80,18 @@ def write_strings(
     writer.array(f"{name}.offsets", offsets)
 
 
+def replaced(table: StringTable, changed: dict[int, str]) -> StringTable:
+    """A table with some of its strings replaced."""
+    if not changed:
+        return table
+    lengths, parts, done = np.diff(table.offsets), list[NDArray[np.uint8]](), 0
+    for number in sorted(changed):
+        data = np.frombuffer(changed[number].encode(), np.uint8)
+        parts += [table.data[table.offsets[done] : table.offsets[number]], data]
+        lengths[number], done = len(data), number + 1
+    return StringTable(np.concatenate([*parts, table.data[table.offsets[done] :]]), offsets_of(lengths))
+
+
 def write_column(
     writer: Writer[Knowledge], name: str, old: NDArray[Any], numbering: Numbering, values: NDArray[Any]
 ) -> NDArray[Any]:

@@ -22,16 +22,18 @@ from numpy.typing import NDArray
 from wikilda._core.atomic import new_directory
 from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
+    CASES,
     Numbers,
     chained_tokens,
+    count_cases,
     mention_hashes,
     normalized,
     numbered,
     pack_tokens,
     text_lengths,
     tokenized,
+    tokens_of_pages,
     unpack_tokens,
-    without_pages,
     word_hashes,
     word_rows,
 )
@@ -46,6 +48,7 @@ KEPT = "pieces"  # where knowledge keeps the pieces that it was made from
 CENSUS = "census.parquet"
 _DEAD = "dead.npy"
 _TOKENS, _LEXICON, _MENTIONS, _ANCHORS, _TARGETS = "tokens.zst", "lexicon", "mentions", "anchors", "targets"
+_CASES, _SHAPES = "cases", "shapes.zst"
 _SENTENCE_BYTES = 1800
 _TOKEN_CODEC = pa.Codec("zstd", compression_level=3)
 _PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "dictionary_pagesize_limit": 1 << 24}
@@ -96,9 +99,12 @@ class Folder:
         keys = [("frequency", "ascending"), ("string", "ascending")]
         order = pc.sort_indices(pa.table({"frequency": frequency, "string": spelling}), sort_keys=keys)
         self._write_sorted(_LEXICON, spelling.take(order))
-        packed = pack_tokens(found.tokens, _inverse(order.to_numpy()))
-        size = len(packed).to_bytes(8, "little")
-        (self._beside / _TOKENS).write_bytes(size + _TOKEN_CODEC.compress(packed, asbytes=True))
+        self.write(_CASES, dict(zip(CASES, found.cases[:, order.to_numpy()], strict=True)))
+        for name, values in (
+            (_TOKENS, pack_tokens(found.tokens, _inverse(order.to_numpy()))), (_SHAPES, found.shapes)
+        ):  # fmt: skip
+            size = len(values).to_bytes(8, "little")
+            (self._beside / name).write_bytes(size + _TOKEN_CODEC.compress(values, asbytes=True))
 
     def write_mentions(self, *spelled: tuple[pa.StringArray, Hashes]) -> list[Numbers]:
         """Write how mentions are spelled, each once; returns their numbers, as by their strings."""
@@ -148,6 +154,7 @@ STRINGS = pa.schema({"mention": pa.uint64(), "string": pa.string(), "row": pa.in
 LINKS = pa.schema({"source": pa.uint64(), "target": pa.uint64(), "mention": pa.uint64(), "aside": pa.bool_()})
 WORDS = pa.schema({"word": pa.uint64(), "page": pa.uint64(), "count": pa.uint32()})
 VOCABULARY = pa.schema({"word": pa.uint64(), "string": pa.string()})
+CASE_COUNTS = pa.schema({"word": pa.uint64(), **dict.fromkeys(CASES, pa.uint32())})
 
 
 def folders(chunks: Path) -> list[Path]:
@@ -212,6 +219,25 @@ def read_vocabulary(folder: Path) -> Iterator[pa.RecordBatch]:
         yield from pa.table([word_hashes(strings) & ~FLAGS, strings], schema=VOCABULARY).to_batches(_ROWS)
 
 
+def read_cases(folder: Path) -> Iterator[pa.RecordBatch]:
+    """How words are written within sentences."""
+    file = folder / f"{_CASES}.parquet"
+    strings = _column(folder, _LEXICON) if file.is_file() else None
+    if strings is not None:
+        words, living = word_hashes(strings), _living(folder)
+        if living is None:
+            table = pq.read_table(file)
+            counts = {name: table[name].to_numpy() for name in CASES}
+        else:
+            tokens = _tokens(folder)
+            kept = tokens_of_pages(tokens, living)
+            found = count_cases(tokens[kept], _unpacked(folder, _SHAPES)[kept], len(words))
+            counts = dict(zip(CASES, found, strict=True))
+        columns = {"word": pa.array(words & ~FLAGS), **{name: counts[name] for name in CASES}}
+        is_word = pa.array(((words & WORD) > 0) & (counts["lower"] + counts["capital"] > 0))
+        yield from pa.table(columns, schema=CASE_COUNTS).filter(is_word).to_batches(_ROWS)
+
+
 def read_tokens(folder: Path) -> Hashes:
     """The tokens of a piece, as mentions chain them; none if it has no texts."""
     strings = _column(folder, _LEXICON)
@@ -219,7 +245,7 @@ def read_tokens(folder: Path) -> Hashes:
         return np.empty(0, np.uint64)
     tokens, living = _tokens(folder), _living(folder)
     if living is not None:
-        tokens = without_pages(tokens, living)
+        tokens = tokens[tokens_of_pages(tokens, living)]
     return chained_tokens(tokens, word_hashes(strings) & ~FLAGS)
 
 
@@ -238,9 +264,13 @@ def read_words(folder: Path, topic_of: Callable[[Hashes], NDArray[np.int32]]) ->
 
 
 def _tokens(folder: Path) -> Numbers:
-    packed = (folder / _TOKENS).read_bytes()
+    return unpack_tokens(_unpacked(folder, _TOKENS))
+
+
+def _unpacked(folder: Path, name: str) -> Bytes:
+    packed = (folder / name).read_bytes()
     size = int.from_bytes(packed[:8], "little")
-    return unpack_tokens(byte_array(_TOKEN_CODEC.decompress(packed[8:], size, asbytes=True)))
+    return byte_array(_TOKEN_CODEC.decompress(packed[8:], size, asbytes=True))
 
 
 def _column(folder: Path, table: str) -> pa.ChunkedArray | None:

@@ -29,10 +29,10 @@ from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SU
 from wikilda.linking.compile_ahead import compile_ahead
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
-from wikilda.linking.restriction import Restriction, allowed_topics
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
-from wikilda.urn.settings import UrnSettings
+from wikilda.model.model import URN
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
@@ -116,7 +116,7 @@ def command(
         output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
-    if isinstance(method, UrnSettings):
+    if method.method == URN:
         compile_ahead(model)
     tally = Tally(UnknownNames() if unknown else None)
     files = () if files == ("-",) else files
@@ -132,8 +132,7 @@ def command(
             kind = "" if as_table else format_of(None, output_format)
             with tally.shown(with_results=True):
                 linker = job.open()
-                if job.restriction:
-                    allowed_topics(job.restriction, linker.knowledge)
+                job.restriction.check(linker.knowledge)
                 _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
         # The reader has gone (`| head`). Caught here, for click would make it exit code 1.

@@ -35,14 +35,16 @@ def main(model: str) -> None:
     from wikilda.linking import Document, Linker
     from wikilda.urn import Drawn
     from wikilda.urn.document_topics import document_topics
+    from wikilda.urn.method import UrnMethod
 
     linker = Linker.open(model)
-    assert linker.urn
-    linker.urn.draw_nothing()
+    method = linker.method
+    assert isinstance(method, UrnMethod)
+    method.urn.draw_nothing()
     linker.link(Document("", []), topics=0)
     one, encoded = np.ones(1, np.float64), linker.encode(Document("Croft of England", [(0, 5)]))
     drawn = Drawn(np.arange(2), np.zeros(1, np.uint32), one, one, 1.0 - one, [])
-    document_topics(linker.urn, encoded, drawn, np.zeros(1, np.bool_))
+    document_topics(method.urn, encoded, drawn, np.zeros(1, np.bool_))
 
 
 if __name__ == "__main__":

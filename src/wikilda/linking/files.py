@@ -22,8 +22,8 @@ from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, encoded_line, 
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.escalation import Escalation, Span, read_decisions
 from wikilda.linking.linker import Linker
-from wikilda.linking.methods import MethodSettings, method_of, method_settings
-from wikilda.linking.restriction import Restriction, allowed_topics
+from wikilda.linking.methods import MethodSettings, method_settings
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.text.offsets import CODE_POINTS
 
@@ -189,9 +189,10 @@ class Job:
             return document
         try:
             known = _decisions(self.decided).get(document.id) if self.decided else None
-            return self.restriction.link(
-                linker, document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested
-            )
+            return linker.link(
+                document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested,
+                restriction=self.restriction,
+            )  # fmt: skip
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
 
@@ -222,7 +223,7 @@ class Job:
         nested = ("settings", "detection", "reading", "restriction")
         plain = {name: {k: str(v) for k, v in asdict(values[name]).items()} for name in nested}
         known = {"decided": repr(sorted(_decisions(self.decided).items()))} if self.decided else {}
-        return values | plain | known | {"model": linker.model.identity, "method": method_of(self.settings)}
+        return values | plain | known | {"model": linker.model.identity, "method": self.settings.method}
 
 
 @lru_cache(maxsize=4)
@@ -326,9 +327,7 @@ def run(
     if not output.parent.is_dir():
         raise InputError(f"{output}: there is no directory {output.parent}.")
     kind, linker = output_format if output_format == MENTIONS else format_of(output, output_format), job.open()
-    if job.restriction:
-        # A condition that cannot hold is an error of the run, not of each document.
-        allowed_topics(job.restriction, linker.knowledge)
+    job.restriction.check(linker.knowledge)  # an error of the run, not of each document
     journal = Journal(
         output, kind, job.fingerprint(linker) | {"files": names, "output format": kind}, overwrite=overwrite
     )

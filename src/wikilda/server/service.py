@@ -6,19 +6,18 @@ import gc
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wikilda._core.errors import InputError, WikildaError
+from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
-from wikilda.linking.explanation import explain_document
-from wikilda.linking.restriction import ALL, Restriction
 from wikilda.server.errors import Problem, busy, invalid, late, too_large, warming
 from wikilda.server.metrics import Metrics
 from wikilda.server.settings import ServerSettings
@@ -167,14 +166,9 @@ class Service:
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
 
-    def link(
-        self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
-        entities: Sequence[Mapping[str, Any]] = (), *, nested: bool = False,
-    ) -> Linked:  # fmt: skip
-        """Link a document and count it. Runs in a thread."""
-        linked = wanted.link(
-            self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
-        )
+    def link(self, document: Document, candidates: int = 5, topics: int = 10, **options: Any) -> Linked:
+        """Link a document and count it. `options` are those of `Linker.link`. Runs in a thread."""
+        linked = self.linker.link(document, candidates=candidates, topics=topics, **options)
         self.metrics.worked(1, linked.mention_count, len(document.text))
         return linked
 
@@ -194,8 +188,8 @@ class Service:
         self._linker = linker
         log.info("ready")
         # Kernels that only explanations and lookups need are loaded when nobody waits for them.
-        if linker.urn:
-            explain_document(linker, Document(_WARM_UP))
+        with suppress(SettingsError):  # a method without explanations
+            linker.explain(Document(_WARM_UP))
         graph = linker.knowledge.graph
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)

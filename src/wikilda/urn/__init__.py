@@ -18,13 +18,13 @@ posterior is the mean of the conditionals.
     drawn = urn.draw(encode(document, knowledge))
     drawn.mention(i)        topics and posterior probabilities of mention i, best first
 
-The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn, company.
+The folder reads in this order: settings, candidates, relatedness, words, names, gibbs, urn, evidence, method.
 """
 
 from wikilda.urn._coreference import Name
-from wikilda.urn.graph_evidence import Company
+from wikilda.urn.evidence import Evidence
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Company", "Drawn", "Name", "Part", "Urn", "UrnSettings", "segment"]
+__all__ = ["Drawn", "Evidence", "Name", "Part", "Urn", "UrnSettings", "segment"]

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -10,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from wikilda._core import atomic
-from wikilda._core.atomic import lock, new_directory, new_file, place_directory, write_text
-from wikilda._core.errors import BusyError
+from wikilda._core.atomic import lock, new_directory, new_file, open_private, place_directory, write_text
+from wikilda._core.errors import BusyError, InputError
 
 
 def names(path: Path) -> list[str]:
@@ -70,6 +71,46 @@ def test_a_directory_takes_the_place_of_another(
         with new_directory(tmp_path / "x") as made:
             (made / text).write_text(text)
     assert (names(tmp_path), names(tmp_path / "x")) == (["x"], ["two"])
+
+
+def test_links_at_temporary_names_are_not_followed(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("old")
+    (tmp_path / "a.writing").symlink_to(precious)
+    (tmp_path / "d.writing").symlink_to(tmp_path)
+    write_text(tmp_path / "a", "new")
+    with new_directory(tmp_path / "d") as made:
+        (made / "precious").write_text("new")
+    (tmp_path / "l").symlink_to(precious)
+    with pytest.raises(InputError, match="is a symbolic link"):
+        open_private(tmp_path / "l")
+    assert precious.read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+
+
+def test_outputs_have_the_mode_that_the_user_gives_to_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_text(tmp_path / "file", "")
+        with new_directory(tmp_path / "directory"):
+            pass
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "directory").stat().st_mode) == 0o750
+
+
+def test_what_gets_a_name_is_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rename may reach the disk before the data, unless files and directories are synced: in this order."""
+    done: list[str] = []
+    before = atomic.sync
+    monkeypatch.setattr(atomic, "sync", lambda path: (done.append(path.name), before(path))[1])
+    write_text(tmp_path / "file", "")
+    assert done == ["file.writing", tmp_path.name]
+    done.clear()
+    with new_directory(tmp_path / "x") as made:
+        (made / "a").write_text("")
+    assert done == ["a", "x.writing", tmp_path.name]
 
 
 def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:

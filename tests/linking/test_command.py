@@ -150,7 +150,7 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
         (["--detect", "lower"], "takes NAME=NUMBER"),
         (["--detect", "upper=1"], "unknown setting upper"),
         (["--output-format", "parquet"], "Name a file with -o"),
-        (["-o", file], "exists already"),
+        (["-o", file], "is also an input"),
     ):
         code, out, err = run("link", model, file, *options)
         assert (code, out) == (1, "")
@@ -219,7 +219,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     source = corpus(tmp_path / "in.jsonl", 500)
     with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
-    output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial.note"
+    output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial" / "note.json"
     command = [*COMMAND, model, source, "-o", output, "-j", 2, "--sweeps", 4, "--burn-in", 1]
     with _started(command, source, note) as process:
         os.kill(process.pid, stop)
@@ -230,7 +230,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     if stop == signal.SIGINT:
         assert process.returncode == 130
         assert "rerun the same command to resume" in words
-    with output.with_name("out.jsonl.partial").open("ab") as torn:
+    with (note.parent / "results.jsonl").open("ab") as torn:
         torn.write(b'{"id": "half a l')
     code, _, err = run(*command[3:])
     assert code == 3
@@ -263,12 +263,12 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
             break
         journal.add(json_line({"id": document.id}))
     journal.save()
-    journal.file.close()
+    journal._files[0].close()
     again = Journal(tmp_path / "out.jsonl", "jsonl", {"a": 1})
     assert again.resumed == counted
     if counted:
         for others in (documents[:2], documents[1:]):
-            with pytest.raises(InputError, match="the first 3 documents are not those"):
+            with pytest.raises(InputError, match="its first 3 documents are not those"):
                 list(again.remaining(others))
     for document in again.remaining(documents):
         again.add(json_line({"id": document.id}) if isinstance(document, Document) else b"")
@@ -278,17 +278,17 @@ def test_an_interruption_in_the_middle_of_a_document_doubles_nothing(tmp_path: P
 
 def test_a_journal_refuses_other_documents_and_other_settings(model: Path, tmp_path: Path) -> None:
     source, output = corpus(tmp_path / "in.jsonl", 500), tmp_path / "out.tsv"
-    note = tmp_path / "out.tsv.partial.note"
+    note = tmp_path / "out.tsv.partial" / "note.json"
     command = [*COMMAND, model, source, "-o", output, "-j", 2]
     with _started(command, source, note) as process:
         process.kill()
     code, _, err = run(*command[3:], "-n", 2)
-    assert (code, "of a run with another candidates" in err) == (1, True)
+    assert (code, "belongs to a run with another candidates" in err) == (1, True)
     first, *rest = source.read_text().splitlines(keepends=True)
     source.write_text(first.replace("England", "Ireland") + "".join(rest[:20]))
     code, _, err = run(*command[3:])
     assert code == 1
-    assert "are not those that it was made from" in err
+    assert "are not those of the input" in err
     code, _, err = run(*command[3:], "-n", 2, "--overwrite")
     assert (code, "21 documents" in err) == (0, True)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Document, Linker
-from wikilda.linking.escalation import Escalation, doubtful, read_decisions
+from wikilda.linking.escalation import doubtful, read_decisions
 from wikilda.sample import texts
 
 TEXT = "Croft took five wickets for England."
@@ -73,16 +73,42 @@ def test_the_command_there_and_back(model: Path, tmp_path: Path) -> None:
     assert run("link", model, source, "--escalate", 0.9)[0] == 2
 
 
-def test_a_resumed_run_has_every_doubt_once(linker: Linker, tmp_path: Path) -> None:
-    linked = [linker.link(Document(TEXT, id=str(number))) for number in range(3)]
-    first = Escalation(tmp_path / "out", 1.01, linker, 0)
-    for each in linked:
-        first.add(each)
-    first.close()
-    whole = first.path.read_bytes()
-    first.path.write_bytes(whole[:-10])  # killed; the run had saved one document
-    again = Escalation(tmp_path / "out", 1.01, linker, 1)
-    for each in linked[1:]:
-        again.add(each)
-    again.close()
-    assert again.path.read_bytes() == whole
+def escalated(model: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A run whose doubtful mentions have been written; a person has decided the first of them."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text(json.dumps({"id": "a", "text": f"{TEXT} \u2028 The Oval."}, ensure_ascii=False) + "\n")
+    assert run("link", model, source, "--escalate", 1, "-o", out)[0] == 0
+    file = tmp_path / "out.jsonl.doubtful.jsonl"
+    first, *rest = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join([json.dumps(json.loads(first) | {"title": "Croft (land)"}).encode(), *rest]))
+    return source, file
+
+
+@pytest.mark.parametrize("more", [[], ["--overwrite"], ["--overwrite", "--decided", "DECIDED"]])
+def test_decisions_are_never_replaced(model: Path, tmp_path: Path, more: list[str]) -> None:
+    source, file = escalated(model, tmp_path)
+    before = file.read_bytes()
+    given = [file if each == "DECIDED" else each for each in more]
+    code, _, said = run("link", model, source, "--escalate", 1, "-o", tmp_path / "out.jsonl", *given)
+    assert (code, file.read_bytes()) == (1, before)
+    assert "doubtful.jsonl" in said or "out.jsonl: exists already" in said
+    code, *_ = run("link", model, source, "--escalate", 1, "-o", tmp_path / "second.jsonl", "--decided", file)
+    assert code == 0
+    assert file.read_bytes() == before
+
+
+def test_a_run_that_fails_leaves_the_doubtful_mentions_of_the_last(model: Path, tmp_path: Path) -> None:
+    _, file = escalated(model, tmp_path)
+    _, *undecided = file.read_bytes().split(b"\n")
+    file.write_bytes(b"\n".join(undecided))
+    before, empty = file.read_bytes(), tmp_path / "empty.jsonl"
+    empty.write_text("\n")
+    assert run("link", model, empty, "--escalate", 1, "-o", tmp_path / "out.jsonl", "--overwrite")[0] == 1
+    assert file.read_bytes() == before
+
+
+def test_decisions_are_read_whatever_line_separators_their_text_has(model: Path, tmp_path: Path) -> None:
+    """U+2028 and others end a line for `str.splitlines`, but not in JSON lines."""
+    _, file = escalated(model, tmp_path)
+    assert "\u2028".encode() in file.read_bytes()
+    assert read_decisions(file) == {"a": {(0, 5): "Croft (land)"}}

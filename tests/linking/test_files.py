@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from wikilda import Bad, InputError, Linked, Linker, ReadSettings, link_files
-from wikilda.linking.files import Observer
+from wikilda import Bad, InputError, Linked, Linker, ReadSettings, link_files, read_documents
+from wikilda.linking.files import Job, Observer, run
 from wikilda.sample import texts
 
 
@@ -48,7 +48,7 @@ def test_an_interrupted_run_resumes_and_gives_the_same_bytes(model: Path, tmp_pa
     with pytest.raises(KeyboardInterrupt):
         link_files(model, source, output, workers=1, topics=0, observer=Interrupting(4))
     assert not output.exists()
-    with pytest.raises(InputError, match="of a run with another method, settings"):
+    with pytest.raises(InputError, match="belongs to a run with another method, settings"):
         link_files(model, source, output, workers=1, topics=0, method="lda")
     rest = Interrupting(100)
     done = link_files(model, source, output, workers=1, topics=0, observer=rest)
@@ -70,3 +70,66 @@ def test_what_cannot_be_done(model: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no column 'body'"):
         link_files(model, csv, tmp_path / "out.jsonl", reading=ReadSettings(text_column="body"))
     assert not list(tmp_path.glob("out*"))
+
+
+UNKNOWN = "We met Zebulon Quux in England. Croft told Zebulon Quux of it. Mr Quibble left."
+
+
+def test_side_outputs_of_a_resumed_run_are_those_of_a_whole_one(model: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"id": str(at), "text": f"{at}. {UNKNOWN}"}) + "\n" for at in range(9)))
+
+    def files(name: str) -> list[Path]:
+        return [tmp_path / name, tmp_path / f"{name}.doubtful.jsonl", tmp_path / f"{name}.unknown.jsonl"]
+
+    def go(name: str, observer: Observer) -> None:
+        job = Job(model, escalate=1.0)
+        out, _, unknown = files(name)
+        run(job, read_documents([source]), [source], out, None, 1, observer, overwrite=False, unknown=unknown)
+
+    go("whole.jsonl", Observer())
+    for after in (3, 2):
+        with pytest.raises(KeyboardInterrupt):
+            go("again.jsonl", Interrupting(after))
+        assert [each.name for each in sorted(tmp_path.glob("again*"))] == ["again.jsonl.partial"]
+    go("again.jsonl", Observer())
+    for whole, again in zip(files("whole.jsonl"), files("again.jsonl"), strict=True):
+        assert len(whole.read_bytes()) > 100
+        assert whole.read_bytes() == again.read_bytes()
+    assert json.loads(files("again.jsonl")[2].read_text().split("\n")[0])["count"] == 18
+    assert sorted(tmp_path.iterdir()) == sorted([source, *files("whole.jsonl"), *files("again.jsonl")])
+
+
+def test_a_run_killed_while_outputs_get_their_names_resumes(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, output = write(tmp_path / "in.jsonl", 3), tmp_path / "out.tsv"
+    names = tmp_path / "names.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr("wikilda.linking.files.write_file", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            link_files(model, source, output, workers=1, unknown=names)
+    assert names.exists()
+    assert not output.exists()
+    assert link_files(model, source, output, workers=1, unknown=names).documents == 3
+    with pytest.raises(InputError, match=r"names\.jsonl: exists already"):
+        link_files(model, source, tmp_path / "other.jsonl", workers=1, unknown=names)
+
+
+def test_outputs_that_cannot_be_written_are_refused_before_the_work(model: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.jsonl", 1)
+    (tmp_path / "directory.jsonl").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("precious")
+    (tmp_path / "planted.jsonl.partial").symlink_to(elsewhere)
+    (tmp_path / "inside.jsonl.partial").mkdir()
+    (tmp_path / "inside.jsonl.partial" / "results.jsonl").symlink_to(elsewhere)
+    for name, words in (
+        ("directory.jsonl", "is a directory"), ("in.jsonl", "is also an input"), ("planted.jsonl", "is in the way"),
+        ("inside.jsonl", "is a symbolic link"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            link_files(model, source, tmp_path / name, overwrite=True)
+    with pytest.raises(InputError, match="is also an input"):
+        link_files(model, source, tmp_path / "out.jsonl", overwrite=True, unknown=source)
+    assert elsewhere.read_text() == "precious"

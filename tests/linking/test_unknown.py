@@ -4,12 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Linker
 from wikilda.linking.restriction import Restriction, read_list
-from wikilda.linking.unknown import unknown_in, unknown_names
+from wikilda.linking.unknown import Unknown, _full_names, unknown_in, unknown_names
 
 TEXT = "We met Zebulon Quux and Zebulon Quux in England. He told Croft of it, and Amos Quibble left."
 
@@ -19,6 +21,20 @@ def test_mentions_of_one_unknown_are_one_entity(linker: Linker) -> None:
     assert set(found) == {"Zebulon Quux", "Amos Quibble"}
     assert found["Zebulon Quux"].variants == {"Zebulon Quux": 2}
     assert found["Amos Quibble"].contexts[0].endswith("Amos Quibble left.")
+
+
+@given(st.lists(st.lists(st.sampled_from(["Ann", "Bo", "Cy", "A.B.", "ABC", "AB"]), min_size=1, max_size=4)))
+def test_full_names_are_those_of_all_pairs(parts: list[list[str]]) -> None:
+    strings = list(dict.fromkeys(" ".join(each) for each in parts))
+    full, names = _full_names(strings)
+    for string in strings:
+        longer = [other for other in strings if names[string].is_short_for(names[other])]
+        assert full[string] == (longer[-1] if longer else string)
+
+
+def test_entities_survive_the_journal(linker: Linker) -> None:
+    for each in unknown_in(linker.link(TEXT)):
+        assert Unknown.from_json(json.loads(json.dumps(each.to_json()))) == each
 
 
 def test_clusters_over_documents(linker: Linker) -> None:

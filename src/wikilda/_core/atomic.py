@@ -1,18 +1,19 @@
-"""One way to write a file, one to write a directory, one to lock: a name stands for something whole, or for nothing.
+"""Write files and directories atomically, and lock them: a name holds a complete result or nothing.
 
-What is being written is `NAME.writing`, beside its target; `NAME.lock` is held meanwhile. Who comes second is refused.
+Output is written to `NAME.writing`, synced to disk and renamed. `NAME.lock` is held meanwhile; a second writer is
+refused. Symbolic links at the temporary names are never followed: in a shared directory others may plant them.
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from wikilda import __version__
-from wikilda._core.errors import BusyError, WikildaError, explain_full_disk
+from wikilda._core.errors import BusyError, InputError, WikildaError, explain_full_disk
 from wikilda._core.platform import exchange
 
 
@@ -40,24 +41,80 @@ def lock(target: Path, *, wait: bool = False) -> Iterator[None]:
         held.release()
 
 
+def check_output(target: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) -> None:
+    """Refuse a file that cannot or must not be written, before the work starts."""
+    if target.is_dir():
+        raise InputError(f"{target}: is a directory. Name a file.")
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no directory {target.parent}.")
+    if not os.path.lexists(target):
+        return
+    if any(each.exists() and target.exists() and target.samefile(each) for each in inputs):
+        raise InputError(f"{target}: is also an input of this command. Choose another output.")
+    if not overwrite:
+        raise InputError(f"{target}: exists already. Choose another name, or use --overwrite.")
+
+
 @contextmanager
 def new_file(target: Path, *, wait: bool = False) -> Iterator[Path]:
-    """The path of a file to write; it gets its name, in the place of any other, when the block is done.
+    """Give the path of a file to write, and rename it to its target, replacing any other, when the block ends.
 
-    What is no file, such as a pipe or a terminal, is written to as it is.
+    A target that is not a file, such as a pipe or a terminal, is written to directly.
     """
     if target.exists() and not target.is_file():
         yield target
         return
     with lock(target, wait=wait), explain_full_disk(target):
         beside = _beside(target, "writing")
+        beside.unlink(missing_ok=True)
         try:
+            open_private(beside, exclusive=True).close()
             yield beside
-            with beside.open("rb+") as file:
-                os.fsync(file.fileno())
+            sync(beside)
             beside.replace(target)
+            sync(target.parent)
         finally:
             beside.unlink(missing_ok=True)
+
+
+def open_private(path: Path, *, exclusive: bool = False) -> IO[bytes]:
+    """Open a temporary file for reading and writing, created if it is missing; symbolic links are refused."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | (os.O_EXCL if exclusive else 0)
+    try:
+        return os.fdopen(os.open(path, flags, 0o666), "r+b")
+    except OSError as error:
+        if path.is_symlink():
+            raise InputError(f"{path}: is a symbolic link where a temporary file belongs. Remove it.") from error
+        raise
+
+
+def private_directory(path: Path) -> None:
+    """Make a directory for temporary files, or take the one that is there if it is the user's own."""
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        about = path.lstat()
+        if path.is_symlink() or not path.is_dir() or (hasattr(os, "getuid") and about.st_uid != os.getuid()):
+            raise InputError(f"{path}: is in the way of this command's temporary files. Remove it.") from None
+
+
+def sync(path: Path) -> None:
+    """Have the system write a file, or the names in a directory, to the disk."""
+    if path.is_dir() and os.name == "nt":
+        return  # Windows opens no directories
+    file = os.open(path, os.O_RDONLY if path.is_dir() or os.name != "nt" else os.O_RDWR)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def sync_tree(directory: Path) -> None:
+    """Have the system write a directory with all its files to the disk."""
+    for folder, _, files in os.walk(directory):
+        for name in files:
+            sync(Path(folder, name))
+        sync(Path(folder))
 
 
 def write_text(target: Path, text: str) -> None:
@@ -79,7 +136,7 @@ def scratch_directory(target: Path) -> Iterator[Path]:
     """An empty directory beside a target that is locked; gone at the end, unless it was placed."""
     beside = _beside(target, "writing")
     _recover(target)
-    shutil.rmtree(beside, ignore_errors=True)
+    _remove(beside)
     beside.mkdir(parents=True)
     try:
         yield beside
@@ -92,6 +149,7 @@ def place_directory(made: Path, target: Path) -> None:
     with lock(target):
         old = _beside(target, "replaced")
         _remove(old)
+        sync_tree(made)
         if not os.path.lexists(target):
             made.rename(target)
         elif exchange(made, target):
@@ -100,6 +158,7 @@ def place_directory(made: Path, target: Path) -> None:
             target.rename(old)
             made.rename(target)
             _remove(old)
+        sync(target.parent)
 
 
 def _recover(target: Path) -> None:
@@ -110,7 +169,7 @@ def _recover(target: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_symlink():
+    if path.is_symlink() or path.is_file():
         path.unlink()
     else:
         shutil.rmtree(path, ignore_errors=True)
@@ -132,7 +191,7 @@ def work_directory(
     """
     work = target.with_name(f"{target.name}.{ending}")
     with lock(target), explain_full_disk(work):
-        work.mkdir(parents=True, exist_ok=True)
+        private_directory(work)
         try:
             stamp = json.dumps({"wikilda": __version__} | inputs, sort_keys=True)
             _prepare(work, stamp, restart=restart, precious=precious)

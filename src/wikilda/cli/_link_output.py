@@ -33,8 +33,6 @@ class Tally(Observer):
         self._bar.advance(documents + bad)
         if self.total:
             click.echo(f"wikilda: resuming after {self.total:,} documents.", err=True)
-            if self.unknown:
-                click.echo("wikilda: --unknown has the names of the rest alone.", err=True)
 
     @property
     def total(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from wikilda._core.atomic import check_output
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._link_output import Tally, show_linked
 from wikilda.cli._options import (
@@ -118,15 +119,19 @@ def command(
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
     if method.method == URN:
         compile_ahead(model)
-    tally = Tally(UnknownNames() if unknown else None)
+    to_file = output is not None and not as_table
+    tally = Tally(UnknownNames() if unknown and not to_file else None)
     files = () if files == ("-",) else files
+    if unknown and not to_file:
+        check_output(unknown, overwrite=overwrite, inputs=map(Path, files))
     documents = read_documents([Path(each) for each in files], sys.stdin.buffer, reading)
     try:
         if output is not None and not as_table:
             with tally.shown():
                 done = run(
-                    job, documents, list(files), Path(output), output_format, workers, tally, overwrite=overwrite
-                )
+                    job, documents, list(map(Path, files)), Path(output), output_format, workers, tally,
+                    overwrite=overwrite, unknown=unknown,
+                )  # fmt: skip
             click.echo(f"{tally.summary()} → {done.output}", err=True)
         else:
             kind = "" if as_table else format_of(None, output_format)
@@ -172,7 +177,8 @@ def _on_spark(
     overwrite: bool,
 ) -> int:  # fmt: skip
     refuse(
-        ("as_table", "workers", "invalid", "rows", "types", "category", "escalate", "decided"), "is for --engine local."
+        ("as_table", "workers", "invalid", "rows", "types", "category", "escalate", "decided", "unknown"),
+        "is for --engine local.",
     )
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")

@@ -6,6 +6,7 @@ is undecided. The other mentions of a document are then drawn given what was dec
 """
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wikilda._core.compression import whole_lines
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.documents.writing import json_line
@@ -70,56 +72,64 @@ def _reasons(linker: "Linker", linked: Linked, numbers: list[int]) -> dict[int, 
     }
 
 
-class Escalation:
-    """The file of a run: in its order, resuming where the run resumes."""
+class DoubtfulMentions:
+    """The side output of `--escalate`: doubtful mentions, one per line, beside the results."""
 
-    def __init__(self, output: Path, below: float, linker: "Linker", done: int) -> None:
-        self.path, self.below, self.linker, self.number = (
-            output.with_name(output.name + ".doubtful.jsonl"),
-            below,
-            linker,
-            done,
-        )
-        kept = []
-        if done and self.path.is_file():
-            lines = self.path.read_bytes().splitlines(keepends=True)
-            kept = [line for line in lines if line.endswith(b"\n") and json.loads(line)["number"] < done]
-        self.path.write_bytes(b"".join(kept))
-        self._file = self.path.open("ab")
+    def __init__(self, output: Path, below: float, linker: "Linker") -> None:
+        self.path, self.below, self.linker = output.with_name(f"{output.name}.doubtful.jsonl"), below, linker
 
-    def add(self, linked: Any) -> None:
-        """A document is done, or could not be read."""
-        if isinstance(linked, Linked):
-            for row in doubtful(self.linker, linked, self.below):
-                self._file.write(json_line({"number": self.number, **row}))
-            self._file.flush()
-        self.number += 1
+    def lines(self, linked: Linked) -> bytes:
+        """Return the doubtful mentions of a document."""
+        return b"".join(map(json_line, doubtful(self.linker, linked, self.below)))
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+    def check(self) -> None:
+        """Refuse to replace a file in which titles have been filled in: that is work of a person."""
+        if not self.path.is_file():
+            return
+        number = next((number for number, row in _rows(self.path) if "title" in row), None)
+        if number is not None:
+            raise InputError(
+                f"{self.path}, line {number}: has a decision, and --escalate would replace the file. Move it to "
+                "another name, or choose another output."
+            )
+
+    def write(self, journal: Path, target: Path) -> None:
+        """Write the output."""
+        shutil.copyfile(journal, target)
 
 
 def read_decisions(path: Path) -> dict[str, dict[Span, str | None]]:
-    """What was decided, by document and span."""
+    """Read what was decided, by document and span."""
     found: dict[str, dict[Span, str | None]] = {}
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}).") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    for number, row in _rows(path):
+        if "title" not in row:
             continue
         try:
-            row = json.loads(line)
-            if "title" in row:
-                title = row["title"]
-                found.setdefault(str(row["document"]), {})[int(row["start"]), int(row["end"])] = title and str(title)
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{path}:{number}: is no decision: {error!r}. It has document, start, end, title."
-            ) from None
+            title = row["title"]
+            found.setdefault(str(row["document"]), {})[int(row["start"]), int(row["end"])] = title and str(title)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
+            raise _no_decision(path, number, error) from None
     return found
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file of decisions, with the numbers of their lines."""
+    try:
+        with path.open("rb") as stream:
+            for number, line in enumerate(whole_lines(stream, path), 1):
+                if line.strip():
+                    row = json.loads(line)
+                    if not isinstance(row, dict):
+                        raise _no_decision(path, number, TypeError("not an object"))
+                    yield number, row
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error}).") from None
+    except (ValueError, RecursionError) as error:
+        raise _no_decision(path, number, error) from None
+
+
+def _no_decision(path: Path, number: int, error: Exception) -> InputError:
+    return InputError(f"{path}:{number}: is no decision: {error!r}. It has document, start, end, title.")
 
 
 def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> EncodedDocument:

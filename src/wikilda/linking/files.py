@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,9 +11,17 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from wikilda._core.atomic import lock, new_file, write_text
+from wikilda._core.atomic import (
+    check_output,
+    lock,
+    new_file,
+    open_private,
+    private_directory,
+    sync,
+    write_text,
+)  # fmt: skip
 from wikilda._core.errors import InputError
 from wikilda._core.platform import available_cores
 from wikilda.documents.detection import DetectorSettings
@@ -20,70 +29,111 @@ from wikilda.documents.document import Document
 from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
 from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, encoded_line, format_of, write_file
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.escalation import Escalation, Span, read_decisions
+from wikilda.linking.escalation import DoubtfulMentions, Span, read_decisions
 from wikilda.linking.linker import Linker
 from wikilda.linking.methods import MethodSettings, method_settings
 from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
+from wikilda.linking.unknown import UnknownFile
 from wikilda.text.offsets import CODE_POINTS
 
 _SECONDS = 0.5  # between notes
 
 
 class Place(NamedTuple):
-    """How far a run is: documents read, bad ones among them, bytes of the journal, digest of the documents."""
+    """Progress of a run: documents read, bad ones among them, size of each file of the journal, digest of the input."""
 
     read: int
     bad: int
-    size: int
+    sizes: tuple[int, ...]
     digest: bytes
 
 
-class Journal:
-    """The answers of a run so far (`FILE.partial`, JSON lines) and the note of how far it is (`FILE.partial.note`).
+class SideOutput(Protocol):
+    """An output besides the results, made from the same documents in the same pass."""
 
-    A note counts documents and bytes: what the journal has beyond it is cut off, so nothing is lost and nothing is
-    there twice. It also has a digest of the documents, which are read again to find the place, and must be the same.
+    @property
+    def path(self) -> Path:
+        """The file to write."""
+
+    def lines(self, linked: Linked) -> bytes:
+        """Return what the journal keeps of a document: lines, or nothing."""
+
+    def check(self) -> None:
+        """Refuse to replace a file that must not be replaced, even with `overwrite`."""
+
+    def write(self, journal: Path, target: Path) -> None:
+        """Write the output from the lines that the journal has kept."""
+
+
+_RESULTS, _NOTE = "results.jsonl", "note.json"
+
+
+class Journal:
+    """The directory `OUTPUT.partial` of an unfinished run: one file per output, and a note of the progress.
+
+    The note has the number of documents and the size of each file. What a file has beyond that size is cut off when
+    the run resumes, so no result is lost and none is there twice. The note also has a digest of the documents read so
+    far, which must be the same when they are read again. Outputs get their names when all documents are done.
     """
 
-    def __init__(self, target: Path, kind: str, run: dict[str, Any], *, overwrite: bool = False) -> None:
-        if target.exists() and not overwrite:
-            raise InputError(f"{target}: exists already. Choose another name, or use --overwrite.")
-        self.target, self.kind, self.run = target, kind, run
-        self.partial = target.with_name(target.name + ".partial")
-        self._note = target.with_name(target.name + ".partial.note")
+    def __init__(
+        self, target: Path, kind: str, run: dict[str, Any], sides: Sequence[SideOutput] = (), *,
+        inputs: Sequence[Path] = (), overwrite: bool = False,
+    ) -> None:  # fmt: skip
+        self.target, self.kind, self.sides = target, kind, sides
+        self.run = run | {"side outputs": [str(side.path) for side in sides]}
+        self.directory = target.with_name(target.name + ".partial")
+        self._paths = [self.directory / _RESULTS, *(self.directory / f"side-{at}.jsonl" for at in range(len(sides)))]
         self._digests: deque[bytes] = deque()
         self._last = time.monotonic()
+        self._finishing = False
         with ExitStack() as held:
             held.enter_context(lock(target))
-            self.file: IO[bytes] = held.enter_context(self.partial.open("ab"))
-            self._resume(overwrite=overwrite)
+            note = self._read_note(overwrite=overwrite)
+            for output in (target, *(side.path for side in sides)):
+                # A run that was killed while its outputs got their names has written some of them itself.
+                check_output(output, overwrite=overwrite or note["finishing"], inputs=inputs)
+            for side in sides:
+                side.check()
+            private_directory(self.directory)
+            self._files = [held.enter_context(open_private(path)) for path in self._paths]
+            self._resume(note)
             self._held = held.pop_all()
 
-    def _resume(self, *, overwrite: bool) -> None:
-        note = self._read_note()
+    def _read_note(self, *, overwrite: bool) -> dict[str, Any]:
+        """Return the note of an earlier run that this one can resume, or an empty one."""
+        try:
+            note: dict[str, Any] = json.loads((self.directory / _NOTE).read_text("utf-8"))
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return self._nothing()
+        if not (self.directory / _RESULTS).exists():  # the run was killed when its output had been renamed
+            return self._nothing()
         if note["run"] != self.run:
             other = sorted(name for name in {*note["run"], *self.run} if note["run"].get(name) != self.run.get(name))
-            if note["run"] and not overwrite:
+            if not overwrite:
                 raise InputError(
-                    f"{self.partial}: is of a run with another {', '.join(other)}. Remove it, or use --overwrite."
+                    f"{self.directory}: belongs to a run with another {', '.join(other)}. Remove it, or use "
+                    "--overwrite."
                 )
-            note = _nothing(self.run)
-        if self.file.tell() < note["bytes"]:
-            note = _nothing(self.run)
-        self.place = Place(note["read"], note["bad"], note["bytes"], bytes.fromhex(note["digest"]))
-        self.resumed = self.place.read
-        self.file.truncate(note["bytes"])
-        self.file.seek(note["bytes"])
+            return self._nothing()
+        sizes = [path.stat().st_size if path.exists() else 0 for path in self._paths]
+        whole = all(size >= known for size, known in zip(sizes, note["bytes"], strict=True))
+        return note if whole else self._nothing()
 
-    def _read_note(self) -> dict[str, Any]:
-        try:
-            return dict(json.loads(self._note.read_text("utf-8")))
-        except (FileNotFoundError, ValueError):
-            return _nothing({})
+    def _nothing(self) -> dict[str, Any]:
+        none = [0] * len(self._paths)
+        return {"run": self.run, "read": 0, "bad": 0, "bytes": none, "digest": "", "finishing": False}
+
+    def _resume(self, note: dict[str, Any]) -> None:
+        self.place = Place(note["read"], note["bad"], tuple(note["bytes"]), bytes.fromhex(note["digest"]))
+        self.resumed = self.place.read
+        for file, size in zip(self._files, self.place.sizes, strict=True):
+            file.truncate(size)
+            file.seek(size)
 
     def remaining(self, documents: Iterable[Read]) -> Iterator[Read]:
-        """The documents that are still to be done; those that are done must be the same as they were."""
+        """Yield the documents that are not done yet; those that are done must be the same as before."""
         digest, number = b"", 0
         for number, document in enumerate(documents, 1):
             digest = _chained(digest, document)
@@ -97,56 +147,67 @@ class Journal:
 
     def _others(self) -> InputError:
         return InputError(
-            f"{self.partial}: the first {self.resumed:,} documents are not those that it was made from. "
+            f"{self.directory}: its first {self.resumed:,} documents are not those of the input. "
             "Remove it to start again."
         )
 
-    def add(self, line: bytes) -> None:
-        """The answer to the next document, empty for a bad one; in the order in which they were handed out."""
-        self.file.write(line)
-        read, bad, size, _ = self.place
+    def add(self, line: bytes, linked: Linked | None = None) -> None:
+        """Append the result of the next document, in the order of the input; an empty one for a bad document."""
+        parts = [line, *(side.lines(linked) if linked else b"" for side in self.sides)]
+        for file, part in zip(self._files, parts, strict=True):
+            file.write(part)
+        read, bad, sizes, _ = self.place
+        grown = tuple(size + len(part) for size, part in zip(sizes, parts, strict=True))
         # One assignment: an interruption finds the place before this document or after it, never between.
-        self.place = Place(read + 1, bad + (not line), size + len(line), self._digests.popleft())
+        self.place = Place(read + 1, bad + (not line), grown, self._digests.popleft())
         if time.monotonic() - self._last > _SECONDS:
             self.save()
 
     def save(self) -> None:
-        """Put on disk how far the run is."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        read, bad, size, digest = self.place
-        note = {"run": self.run, "read": read, "bad": bad, "bytes": size, "digest": digest.hex()}
-        write_text(self._note, json.dumps(note))
+        """Write the progress to the disk."""
+        for file in self._files:
+            file.flush()
+            os.fsync(file.fileno())
+        read, bad, sizes, digest = self.place
+        note = {
+            "run": self.run, "read": read, "bad": bad, "bytes": sizes, "digest": digest.hex(),
+            "finishing": self._finishing,
+        }  # fmt: skip
+        write_text(self.directory / _NOTE, json.dumps(note))
         self._last = time.monotonic()
 
     def finish(self) -> None:
-        """Write the output from the journal, give it its name, and remove what was needed to resume."""
+        """Write the outputs from the journal, give them their names, and remove the journal."""
+        self._finishing = True
         self.save()
+        for side, path in zip(self.sides, self._paths[1:], strict=True):
+            side.check()
+            with new_file(side.path) as made:
+                side.write(path, made)
         if self.kind == JSON_LINES:
-            self.partial.replace(self.target)
+            self._paths[0].replace(self.target)
+            sync(self.target.parent)
         else:
             with new_file(self.target) as made:
                 write_file(self.rows(), made, self.kind)
-            self.partial.unlink()
-        self._note.unlink()
+        self._remove()
         self._held.close()
 
     def close(self) -> None:
-        """Leave things as they are for another time; a journal with nothing in it goes."""
-        if not self.file.closed:
+        """Keep the journal for another run, unless there is nothing in it."""
+        if not self._files[0].closed:
             if self.place.read == 0:
-                self.partial.unlink(missing_ok=True)
-                self._note.unlink(missing_ok=True)
+                self._remove()
             self._held.close()
 
+    def _remove(self) -> None:
+        (self.directory / _RESULTS).unlink(missing_ok=True)  # first: what is left without it is no journal
+        shutil.rmtree(self.directory)
+
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All answers so far."""
-        with self.partial.open("rb") as lines:
+        """All results so far."""
+        with self._paths[0].open("rb") as lines:
             yield from map(json.loads, lines)
-
-
-def _nothing(run: dict[str, Any]) -> dict[str, Any]:
-    return {"run": run, "read": 0, "bad": 0, "bytes": 0, "digest": ""}
 
 
 def _chained(digest: bytes, document: Read) -> bytes:
@@ -268,6 +329,7 @@ def link_files(
     workers: int | None = None,
     overwrite: bool = False,
     knowledge: str | Path | None = None,
+    unknown: str | Path | None = None,
     observer: Observer | None = None,
 ) -> LinkedFiles:
     """Link the documents of files and write the results: `wikilda link MODEL FILE... -o OUTPUT`.
@@ -291,7 +353,9 @@ def link_files(
     workers
         Threads; all cores by default.
     overwrite
-        Whether to replace the output if it exists.
+        Whether to replace outputs that exist.
+    unknown
+        A file to write with the names that the knowledge lacks, clustered over all documents, as JSON lines.
     observer
         Is told of each document.
 
@@ -315,29 +379,35 @@ def link_files(
     if not paths:
         raise InputError("there are no files to link.")
     documents = read_documents(paths, None, reading)
-    names = [str(each) for each in paths]
-    return run(job, documents, names, Path(output), output_format, workers, observer or Observer(), overwrite=overwrite)
+    return run(
+        job, documents, paths, Path(output), output_format, workers, observer or Observer(), overwrite=overwrite,
+        unknown=Path(unknown) if unknown else None,
+    )  # fmt: skip
 
 
 def run(
-    job: Job, documents: Iterable[Read], names: list[str], output: Path, output_format: str | None,
-    workers: int | None, observer: Observer, *, overwrite: bool,
+    job: Job, documents: Iterable[Read], files: Sequence[Path], output: Path, output_format: str | None,
+    workers: int | None, observer: Observer, *, overwrite: bool, unknown: Path | None = None,
 ) -> LinkedFiles:  # fmt: skip
     """Link documents into a file, through a journal."""
-    if not output.parent.is_dir():
-        raise InputError(f"{output}: there is no directory {output.parent}.")
-    kind, linker = output_format if output_format == MENTIONS else format_of(output, output_format), job.open()
+    kind = output_format if output_format == MENTIONS else format_of(output, output_format)
+    inputs = [*files, *([job.decided] if job.decided else [])]
+    for target in (output, unknown):
+        if target:
+            check_output(target, overwrite=True, inputs=inputs)
+    linker = job.open()
     job.restriction.check(linker.knowledge)  # an error of the run, not of each document
-    journal = Journal(
-        output, kind, job.fingerprint(linker) | {"files": names, "output format": kind}, overwrite=overwrite
-    )
-    doubts = Escalation(output, job.escalate, linker, journal.place.read) if job.escalate else None
+    sides: list[SideOutput] = [DoubtfulMentions(output, job.escalate, linker)] if job.escalate else []
+    sides += [UnknownFile(unknown)] if unknown else []
+    made = job.fingerprint(linker) | {"files": [str(each) for each in files], "output format": kind}
+    journal = Journal(output, kind, made, sides, inputs=inputs, overwrite=overwrite)
     try:
         observer.resume(journal.place.read - journal.place.bad, journal.place.bad)
         for linked in job.link_all(linker, journal.remaining(documents), workers or available_cores()):
-            if doubts:
-                doubts.add(linked)
-            journal.add(job.line(linked, kind) if isinstance(linked, Linked) else b"")
+            if isinstance(linked, Linked):
+                journal.add(job.line(linked, kind), linked)
+            else:
+                journal.add(b"")
             observer.note(linked)
         if not journal.place.read:
             raise InputError("there are no documents in the input.")
@@ -347,6 +417,4 @@ def run(
         raise
     finally:
         journal.close()
-        if doubts:
-            doubts.close()
     return LinkedFiles(output, journal.place.read - journal.place.bad, journal.place.bad)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wikilda._core.atomic import write_text
+from wikilda._core.atomic import new_file
+from wikilda.documents.writing import json_line
 from wikilda.linking.results import Linked, LinkedMention
 from wikilda.urn import Name
 
@@ -28,9 +29,9 @@ class Unknown:
     name
         Its longest name, as it is written most often.
     variants
-        All of its names, and how often each is.
+        All of its names, with their counts.
     documents
-        The ids of the documents that it is in.
+        The ids of the documents that mention it; a dict without values, which keeps their order.
     contexts
         A few mentions with the text around them.
     types
@@ -38,7 +39,7 @@ class Unknown:
     """
 
     variants: Counter[str] = field(default_factory=Counter)
-    documents: list[str] = field(default_factory=list)
+    documents: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
     contexts: list[str] = field(default_factory=list)
     types: Counter[str] = field(default_factory=Counter)
 
@@ -61,15 +62,25 @@ class Unknown:
         """The entity as plain values."""
         return {
             "name": self.name, "type": self.type, "count": self.count, "variants": dict(self.variants.most_common()),
-            "documents": self.documents, "contexts": self.contexts,
+            "documents": list(self.documents), "contexts": self.contexts,
         }  # fmt: skip
 
+    def to_json(self) -> dict[str, Any]:
+        """Return everything that `from_json` needs."""
+        return self.to_dict() | {"types": self.types}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Unknown":
+        """Return the entity that `to_json` was called on."""
+        documents = dict.fromkeys(row["documents"])
+        return cls(Counter(row["variants"]), documents, row["contexts"], Counter(row["types"]))
+
     def add(self, other: "Unknown") -> None:
-        """Take in another that is the same."""
-        self.variants += other.variants
-        self.documents += [each for each in other.documents if each not in self.documents]
+        """Merge another description of the same entity."""
+        self.variants.update(other.variants)
+        self.documents |= other.documents
         self.contexts = (self.contexts + other.contexts)[:_CONTEXTS]
-        self.types += other.types
+        self.types.update(other.types)
 
 
 def unknown_in(linked: Linked) -> list[Unknown]:
@@ -81,21 +92,36 @@ def unknown_in(linked: Linked) -> list[Unknown]:
     ['Zebulon Quux']
     """
     nil = [each for each in linked.mentions if each.entity is None]
-    names = {string: Name.of(string) for string in dict.fromkeys(each.text for each in nil)}
-    full = {string: _full(string, names) for string in names}
+    full, names = _full_names(dict.fromkeys(each.text for each in nil))
     found: dict[tuple[int, ...], Unknown] = {}
     for mention in nil:
-        one = found.setdefault(names[full[mention.text]].words, Unknown(documents=[linked.id]))
+        one = found.setdefault(names[full[mention.text]].words, Unknown(documents={linked.id: None}))
         one.variants[mention.text] += 1
         one.contexts += [_context(linked.text, mention)] if len(one.contexts) < _CONTEXTS else []
         one.types.update(each.entity.type for each in mention.candidates if each.entity.type)
     return list(found.values())
 
 
-def _full(string: str, names: dict[str, Name]) -> str:
-    """The last name of a document that a string is short for; itself if there is none."""
-    longer = [other for other, name in names.items() if names[string].is_short_for(name)]
-    return longer[-1] if longer else string
+def _full_names(strings: Iterable[str]) -> tuple[dict[str, str], dict[str, Name]]:
+    """For each string the last name of the document that it is short for, or itself; and the names.
+
+    It is `Name.is_short_for` for all pairs at once: each name is looked up by the words that it begins or ends with.
+    """
+    names = {string: Name.of(string) for string in strings}
+    longer: dict[tuple[int, ...], tuple[int, str]] = {}  # the last name that begins or ends with some words
+    spelt: dict[int, tuple[int, str]] = {}  # and the last one with some initials
+    for at, (string, name) in enumerate(names.items()):
+        for size in range(1, len(name.words)):
+            longer[name.words[:size]] = longer[name.words[-size:]] = at, string
+        if name.initials and len(name.words) > 1:
+            spelt[name.initials] = at, string
+    full = {}
+    for string, name in names.items():
+        found = longer.get(name.words, (-1, string))
+        if len(name.words) == 1 and name.letters:
+            found = max(found, spelt.get(name.letters, found))
+        full[string] = found[1]
+    return full, names
 
 
 def _context(text: str, mention: LinkedMention) -> str:
@@ -109,18 +135,45 @@ class UnknownNames:
         self._found: dict[tuple[int, ...], Unknown] = {}
 
     def add(self, linked: Linked) -> None:
-        """Take in the unknown entities of a document."""
+        """Add the unknown entities of a document."""
         for one in unknown_in(linked):
-            self._found.setdefault(Name.of(one.name).words, Unknown()).add(one)
+            self.add_one(one)
+
+    def add_one(self, one: Unknown) -> None:
+        """Add an unknown entity."""
+        self._found.setdefault(Name.of(one.name).words, Unknown()).add(one)
 
     def clusters(self) -> list[Unknown]:
-        """All of them, those that are mentioned most first."""
+        """Return all entities, those that are mentioned most first."""
         return sorted(self._found.values(), key=lambda each: (-each.count, each.name))
 
     def write(self, path: str | Path) -> None:
-        """Write them as JSON lines."""
-        lines = (json.dumps(each.to_dict(), ensure_ascii=False) + "\n" for each in self.clusters())
-        write_text(Path(path), "".join(lines))
+        """Write the entities as JSON lines."""
+        with new_file(Path(path)) as made, made.open("wb") as file:
+            file.writelines(json_line(each.to_dict()) for each in self.clusters())
+
+
+class UnknownFile:
+    """The side output of `--unknown`: unknown names, clustered over all documents of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def lines(self, linked: Linked) -> bytes:
+        """Return the unknown entities of a document."""
+        return b"".join(json_line(each.to_json()) for each in unknown_in(linked))
+
+    def check(self) -> None:
+        """The file holds nothing but results: there is nothing to protect."""
+
+    def write(self, journal: Path, target: Path) -> None:
+        """Cluster what the journal has, and write it."""
+        names = UnknownNames()
+        with journal.open("rb") as lines:
+            for line in lines:
+                names.add_one(Unknown.from_json(json.loads(line)))
+        with target.open("wb") as file:
+            file.writelines(json_line(each.to_dict()) for each in names.clusters())
 
 
 def unknown_names(results: Iterable[Linked]) -> list[Unknown]:

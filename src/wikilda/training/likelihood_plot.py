@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+from wikilda._core.atomic import new_file
 from wikilda._core.errors import SettingsError
 from wikilda.training.checkpoints import Metrics
 
@@ -114,4 +115,5 @@ def png(rows: list[Metrics], title: str, path: Path) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(color="#dddddd")
     axes.legend()
-    figure.savefig(path)
+    with new_file(path) as made, made.open("wb") as file:
+        figure.savefig(file, format="png")

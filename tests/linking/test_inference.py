@@ -12,7 +12,7 @@ from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
 from wikilda.evaluation.methods import Given, make_method
 from wikilda.evaluation.run import Gold, end_to_end, micro_and_macro, run
-from wikilda.knowledge import Resources, build_from_dump
+from wikilda.knowledge import BuildSettings, Resources, build_from_dump
 from wikilda.linking import Document, Linker, read_documents
 from wikilda.model import Model, create_model
 from wikilda.sample import texts
@@ -115,7 +115,7 @@ def test_parts_of_names_are_explained_as_they_are_linked(linker: Linker) -> None
 
 def test_views_of_news_agree_with_real_knowledge(data: Path, tmp_path: Path) -> None:
     dump = data / "mini-enwiki" / "minienwiki-20201231-pages-articles-multistream.xml.bz2"
-    knowledge = build_from_dump([dump], tmp_path / "kb", resources=Resources(workers=2))
+    knowledge = build_from_dump([dump], tmp_path / "kb", BuildSettings(), resources=Resources(workers=2))
     linker = Linker(create_model(knowledge, tmp_path / "model"))
     stories = islice(read_documents([data / "news" / "bbc.jsonl.xz"]), 50)
     assert sum(agree(linker, each) for each in stories if isinstance(each, Document)) > 500

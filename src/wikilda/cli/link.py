@@ -69,7 +69,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
 @more("--only", type=ANY_PATH, metavar="FILE",
       help="Answer with these alone: a title a line, or a mention string in double quotes.")  # fmt: skip
-@more("--except", "exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
+@more("--exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
 @more("--unknown", type=ANY_PATH, metavar="FILE",
       help="Write names that the knowledge lacks, clustered over all documents, as JSON lines.")  # fmt: skip
 @more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,

@@ -27,13 +27,11 @@ from wikilda.cli._options import (
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
-from wikilda.linking.compile_ahead import compile_ahead
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
 from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
-from wikilda.model.model import URN
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
@@ -117,8 +115,6 @@ def command(
         output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
-    if method.method == URN:
-        compile_ahead(model)
     to_file = output is not None and not as_table
     tally = Tally(UnknownNames() if unknown and not to_file else None)
     files = () if files == ("-",) else files

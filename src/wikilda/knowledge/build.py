@@ -3,7 +3,8 @@
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
 from wikilda._core.atomic import work_directory
 from wikilda._core.compression import open_compressed, whole_lines
@@ -19,8 +21,17 @@ from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
-from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
+from wikilda.knowledge._from_tables import (
+    TableExtractor,
+    Tables,
+    article_batches,
+    find_tables,
+    given_types,
+    write_given,
+    write_tables,
+)
 from wikilda.knowledge._instances import check_instances, read_instances
+from wikilda.knowledge.entities import EntityList
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
@@ -60,7 +71,7 @@ def build_from_dump(
         with bar("reading pages", total, unit="bytes") as shown:
             _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
-        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
+        steps: list[_Step] = [
             ("choosing topics", lambda _: assembler.choose_topics(site.words, props)),
             ("writing topics", assembler.write_topics),
         ]
@@ -84,29 +95,59 @@ def build_from_tables(
     if instances:
         check_instances(instances)
     files = [*tables.files.values(), *([tables.articles] if tables.articles else [])]
+    source = {"tables": sorted(file.name for file in files)}
     with work_directory(target, "building", _inputs("tables", files, settings)) as work:
-        chunks = work / "chunks"
-        if not (chunks / "000000").is_dir():
-            TableExtractor(chunks, tables).write_tables()
-        if tables.articles is not None:
-            described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
-            batches = article_batches(tables.articles, PIECE_SIZE, sentences=not described)
-            with bar("reading articles", None) as shown:
-                _extract_all(TableExtractor, (chunks, tables), batches, resources.workers, shown, first=1)
-        assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
-        assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
-        assembler.spelled = "min_by(string, row)"  # the first
-        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
-            ("taking topics", lambda _: assembler.take_topics()),
-            ("writing topics", assembler.write_topics),
-        ]
-        source = {"tables": sorted(file.name for file in files)}
-        return _assemble(assembler, steps, target, tables.site(), source, settings, instances, overwrite=overwrite)
+        finish = partial(_assemble, target=target, site=tables.site(), source=source, settings=settings,
+                         instances=instances, overwrite=overwrite)  # fmt: skip
+        return finish(*_read_tables(tables, work / "chunks", settings, resources))
+
+
+def build_from_entities(
+    listed: EntityList, target: Path, settings: BuildSettings, *, resources: Resources | None = None,
+    overwrite: bool = False,
+) -> Knowledge:  # fmt: skip
+    """Turn a list of entities into knowledge: every listed name is a mention string that means its entity."""
+    resources = resources or Resources()
+    check_target(target, overwrite=overwrite)
+    source: dict[str, Any] = {"entities": [Path(listed.source).name]}
+    least = max(1, len(listed.rows) // 75)  # descriptions are short: in a small list each word counts
+    settings = replace(settings, min_word_topics=min(settings.min_word_topics, least))
+    with work_directory(target, "building", {}, restart=True) as work:
+        titles = write_tables(listed, work / "tables")
+        assembler, steps = _read_tables(find_tables(work / "tables"), work / "chunks", settings, resources)
+        return _assemble(
+            assembler, steps, target=target, site=Site(name=Path(listed.source).name.split(".")[0], language=""),
+            source=source, settings=settings, instances=None, overwrite=overwrite, given=(listed, titles),
+        )  # fmt: skip
+
+
+_Step = tuple[str, Callable[[Writer[Knowledge]], None]]
+
+
+def _read_tables(
+    tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
+) -> tuple[Assembler, list[_Step]]:
+    """Turn tables into pieces; returns what assembles these, and its first steps."""
+    if not (chunks / "000000").is_dir():
+        TableExtractor(chunks, tables).write_tables()
+    if tables.articles is not None:
+        described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
+        batches = article_batches(tables.articles, PIECE_SIZE, sentences=not described)
+        with bar("reading articles", None) as shown:
+            _extract_all(TableExtractor, (chunks, tables), batches, resources.workers, shown, first=1)
+    assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
+    assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
+    assembler.spelled = "min_by(string, row)"  # the first
+    return assembler, [
+        ("taking topics", lambda _: assembler.take_topics()),
+        ("writing topics", assembler.write_topics),
+    ]
 
 
 def _assemble(
-    assembler: Assembler, steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]], target: Path, site: Site,
-    source: dict[str, Any], settings: BuildSettings, instances: Path | None, *, overwrite: bool,
+    assembler: Assembler, steps: list[_Step], target: Path, site: Site, source: dict[str, Any],
+    settings: BuildSettings, instances: Path | None, *, overwrite: bool,
+    given: tuple[EntityList, dict[str, str]] | None = None,
 ) -> Knowledge:  # fmt: skip
     steps = [
         *steps,
@@ -116,8 +157,10 @@ def _assemble(
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
-        ("finding types", lambda out: _write_types(out, site, instances)),
+        ("finding types", lambda out: _write_types(out, site, instances, given)),
     ]
+    if given is not None:
+        steps.append(("writing ids", lambda out: write_given(out, *given)))
     source |= {"instances": instances.name} if instances else {}
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:
@@ -126,10 +169,13 @@ def _assemble(
                 step(out)
                 shown.advance()
             report = _whole_report(assembler.chunks)
+            if given is not None:
+                report.add(given[0].report)
             shown.label("writing the manifest")
             return out.finish({
                 "site": asdict(site) | {"namespaces": None}, "source": source, "settings": settings.to_mapping(),
-                "summary": report.counts | assembler.summary, "complaints": [*report.examples, *_uninformative(out)],
+                "summary": report.counts | assembler.summary,
+                "complaints": [*report.examples, *([] if given else _uninformative(out))],
             })  # fmt: skip
     finally:
         assembler.sql.close()
@@ -152,9 +198,12 @@ def disk_needed(dumps: list[Path]) -> float:
     return DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
 
 
-def _write_types(out: Writer[Knowledge], site: Site, instances: Path | None) -> None:
+def _write_types(
+    out: Writer[Knowledge], site: Site, instances: Path | None, given: tuple[EntityList, dict[str, str]] | None
+) -> None:
     lists = read_instances(instances, out.read("topics/wikidata")) if instances else None
-    write_types(out, site.language, lists)
+    known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
+    write_types(out, site.language, lists, given=given_types(*given, known) if given else None)
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:

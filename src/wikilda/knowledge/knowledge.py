@@ -1,6 +1,7 @@
 """Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
 
 import json
+from collections.abc import Iterable
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,6 +24,7 @@ from wikilda.text import normalized
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 _NAMED = Array(np.uint32, below="topics")
 _CATEGORIES = Array(np.uint32, below="categories", increasing=True)
+WHOLE = 0xFFFFFFFF  # words of a topic that has a whole article
 _SITE: dict[str, Any] = {
     "name": str, "database": str, "language": str, "base": str, "first_letter_case": bool, "namespaces": dict[str, int],
 }  # fmt: skip
@@ -50,6 +52,9 @@ class Knowledge(Artifact):
     arrays = {
         **strings("topics/titles", "topics"),
         **strings("topics/sentences", "topics"),
+        **strings("topics/ids", "topics", optional=True),
+        **strings("topics/urls", "topics", optional=True),
+        "topics/described": Array(np.uint32, "topics", optional=True),
         "topics/page_ids": Array(np.int64, "topics"),
         "topics/wikidata": Array(np.int64, "topics", minimum=0),
         **strings("redirects/titles", "redirects"),
@@ -59,6 +64,8 @@ class Knowledge(Artifact):
         **hash_table("mentions/trie_", below="mentions"),
         "mentions/linked": Array(np.uint32, "mentions"),
         "mentions/occurrences": Array(np.uint32, "mentions"),
+        "mentions/lower": Array(np.bool_, "mentions", optional=True),
+        "mentions/typical": Array(np.float64, "statistics", minimum=-100, optional=True),
         **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
         **hash_table("names/words_", below="keys of names", optional=True),
         **hash_table("names/variants_", below="mentions", optional=True),
@@ -269,8 +276,53 @@ class Knowledge(Artifact):
         return int(self.linked[mention]) / occurs if occurs else 0.0
 
     def url(self, topic: int) -> str:
-        """Where the article is."""
-        return self.site.url(self.titles[topic])
+        """Where the article is, or the address that a list of entities gives."""
+        given = self.urls[topic] if self.urls else ""
+        return given or self.site.url(self.titles[topic])
+
+    def id(self, topic: int) -> str | None:
+        """The id that a list of entities gives; None for an article."""
+        return (self.ids[topic] or None) if self.ids else None
+
+    def topics_of_ids(self, ids: Iterable[str]) -> dict[str, int]:
+        """The topics of ids of listed entities, of those that there are."""
+        if self.ids is None:
+            return {}
+        lengths = np.diff(self.ids.offsets)
+        every = {self.ids[topic]: topic for topic in np.flatnonzero(lengths).tolist()}
+        return {each: every[each] for each in ids if each in every}
+
+    @cached_property
+    def lower_names(self) -> NDArray[np.bool_]:
+        """By mention, whether a list of entities has it in lower case; empty without such names."""
+        return self.array("mentions/lower") if self.has("mentions/lower") else np.empty(0, np.bool_)
+
+    @cached_property
+    def described(self) -> NDArray[np.uint32] | None:
+        """By topic the words that describe it; `WHOLE` for an article. None without listed entities."""
+        return self.array("topics/described") if self.has("topics/described") else None
+
+    @cached_property
+    def typical_links(self) -> tuple[float, float, float] | None:
+        """What is typical of the links of the wiki to which entities were added; None where none were.
+
+        The chance of a new meaning, the unlinked occurrences for each link (a logarithm), and the odds that an
+        occurrence of a string is a link.
+        """
+        if not self.has("mentions/typical"):
+            return None
+        chance, unlinked, odds = self.array("mentions/typical").tolist()
+        return chance, unlinked, odds
+
+    @cached_property
+    def ids(self) -> StringTable | None:
+        """Ids of listed entities by topic, empty for articles."""
+        return self.strings("topics/ids") if self.has("topics/ids.offsets") else None
+
+    @cached_property
+    def urls(self) -> StringTable | None:
+        """Addresses of listed entities by topic, empty where none is given."""
+        return self.strings("topics/urls") if self.has("topics/urls.offsets") else None
 
     @property
     def redirects(self) -> tuple[StringTable, NDArray[np.uint32]]:

@@ -330,7 +330,7 @@ class Linker:
         item = int(known.wikidata[topic])
         title = known.titles[topic]
         wikidata, kind = f"Q{item}" if item else None, known.types.best(topic)
-        return Entity(title, int(known.page_ids[topic]), wikidata, known.site.url(title), kind, topic)
+        return Entity(title, int(known.page_ids[topic]), wikidata, known.url(topic), kind, topic, known.id(topic))
 
 
 def _document(given: Document | str) -> Document:

@@ -19,8 +19,8 @@ from wikilda.urn.own_entities import OwnEntity
 
 NIL_ABOVE = 0.5
 _DIGITS = 6  # of numbers that are shown
-_NO_ENTITY = {"title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
-_NO_ANSWER = '"title":null,"page_id":null,"wikidata":null,"url":null,"type":null,"probability":null,"confidence":null'
+_NO_ENTITY = {"id": None, "title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
+_NO_ANSWER = ",".join(f'"{name}":null' for name in (*_NO_ENTITY, "probability", "confidence"))
 
 
 def is_nil(probability: float) -> bool:
@@ -86,6 +86,8 @@ class Entity:
         Its most probable coarse type (person, place, …); None where the knowledge has no types.
     topic
         Its number in the knowledge; −1 for an entity that was not made by a linker.
+    id
+        Its id in the list of entities that it came from; None for an article.
     """
 
     title: str
@@ -94,6 +96,7 @@ class Entity:
     url: str
     type: str | None = None
     topic: int = field(default=-1, repr=False)
+    id: str | None = None
 
     def __str__(self) -> str:
         return self.title
@@ -104,8 +107,8 @@ class Entity:
 
     def to_dict(self) -> dict[str, Any]:
         """The entity as plain values, without its number, which only its own knowledge understands."""
-        known = {"title": self.title, "page_id": self.page_id, "wikidata": self.wikidata, "url": self.url or None}
-        return {**known, "type": self.type}
+        known = {"id": self.id, "title": self.title, "page_id": self.page_id, "wikidata": self.wikidata}
+        return {**known, "url": self.url or None, "type": self.type}
 
     @cached_property
     def json_fields(self) -> str:

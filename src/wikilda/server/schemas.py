@@ -103,6 +103,7 @@ class BatchRequest(_Request):
 class EntityAnswer(BaseModel):
     """An article of the wiki, or an entity of the client's own."""
 
+    id: str | None = Field(None, examples=["C-17"], description="in the list of entities that it came from")
     title: str = Field(examples=["Robert Croft"])
     page_id: int = Field(examples=[1017], description="0 for an entity of the client's own")
     wikidata: str | None = Field(examples=["Q7343972"])
@@ -131,6 +132,7 @@ class MentionAnswer(BaseModel):
     start: int
     end: int
     text: str = Field(examples=["Croft"])
+    id: str | None = Field(None, examples=["C-17"])
     title: str | None = Field(examples=["Robert Croft"])
     page_id: int | None
     wikidata: str | None

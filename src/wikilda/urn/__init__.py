@@ -22,9 +22,10 @@ The folder reads in this order: settings, candidates, relatedness, words, names,
 """
 
 from wikilda.urn._coreference import Name
+from wikilda.urn._names import LinkCounts, TypicalLinks
 from wikilda.urn.evidence import Evidence
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Drawn", "Evidence", "Name", "Part", "Urn", "UrnSettings", "segment"]
+__all__ = ["Drawn", "Evidence", "LinkCounts", "Name", "Part", "TypicalLinks", "Urn", "UrnSettings", "segment"]

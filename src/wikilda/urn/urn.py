@@ -13,6 +13,7 @@ from wikilda._core.arrays import offsets_of
 from wikilda._core.random import stream_of
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.name_index import NO_NAMES, name_index
 from wikilda.knowledge.types import TYPES
 from wikilda.lda.packet import numbers
@@ -39,6 +40,7 @@ Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 Numbers = NDArray[np.int64]
 
 _DEFAULT = UrnSettings()
+_FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
 _LEARNED = 0.7  # of the posterior's exponent where topics that texts have together make the urn surer by itself
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
@@ -180,7 +182,7 @@ class Urn:
         types = dict(zip(TYPES, knowledge.types.shares, strict=False))
         people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
         self._titles = TitleTables(titles, knowledge.graph, people, bodies, characters())
-        self._typical = TypicalLinks(links)
+        self._typical = TypicalLinks(links, knowledge.typical_links)
         self._local: Any = threading.local()
 
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
@@ -223,6 +225,8 @@ class Urn:
                 tables.base, tables.characters, tables.folds,
             )  # fmt: skip
         found = find(named, by_words, limits, self.knowledge.graph, self.words, words, self.scratch())
+        if self.knowledge.described is not None:
+            found = found._replace(evidence=_shrunk(found, self.knowledge.described))
         if self.settings.new_sense > 0:
             more = with_new_senses(found.candidates, named.rows, self.settings.new_sense)
             found = found._replace(candidates=more)
@@ -332,3 +336,16 @@ class Urn:
             return contexts, known
         rows = spread(contexts, own, known.types)
         return contexts, without(known, contexts, rows)
+
+
+def _shrunk(found: Found, described: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The evidence of words, drawn towards its mean over candidates where a topic has few words of its own.
+
+    The cosine of a short description with a document is large or 0 by chance.
+    """
+    candidates = found.candidates
+    words = described[candidates.topics].astype(np.float64)
+    trust = np.where(words == WHOLE, 1.0, words / (words + _FEW_WORDS))
+    usual = float(found.evidence[candidates.numbers] @ candidates.priors / max(candidates.priors.sum(), 1e-300))
+    shrunk: NDArray[np.float64] = usual + trust * (found.evidence - usual)
+    return shrunk

@@ -21,12 +21,12 @@ class DictionaryDetector:
     def __init__(self, knowledge: Knowledge, settings: DetectorSettings = _DEFAULT) -> None:
         trie = knowledge.mention_trie
         self.knowledge, self.settings = knowledge, settings
-        self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences)
+        self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences, knowledge.lower_names)
 
     @cached_property
     def _limits(self) -> Limits:
         """Made when the first text is read: the odds are a sum over all mention strings."""
-        odds = _average_odds(self.knowledge)
+        odds = average_odds(self.knowledge)
         return Limits(*(_probability(ratio * odds) for ratio in astuple(self.settings)))
 
     def detect(self, text: str) -> Spans:
@@ -106,8 +106,10 @@ def _arranged(cluster: Spans) -> Spans:
     return sorted([*names, *parts], key=lambda span: (span[0], -span[1]))
 
 
-def _average_odds(knowledge: Knowledge) -> float:
+def average_odds(knowledge: Knowledge) -> float:
     """The odds that an occurrence of any mention string is a link."""
+    if knowledge.typical_links is not None:
+        return knowledge.typical_links[2]
     linked, occurs = int(knowledge.linked.sum(dtype=np.int64)), int(knowledge.occurrences.sum(dtype=np.int64))
     return (linked + 0.5) / (occurs - linked + 0.5)
 

@@ -35,6 +35,7 @@ class Dictionary(NamedTuple):
     values: NDArray[np.int32]
     linked: NDArray[np.uint32]
     occurrences: NDArray[np.uint32]
+    lower: NDArray[np.bool_]  # whether a list of entities has the string in lower case; or nothing
 
 
 class Limits(NamedTuple):
@@ -131,7 +132,7 @@ def _best_set(
     """
     best = np.zeros(count + 1)
     before = np.full(count + 1, -1, np.int32)
-    never_lower = limits.lower > 1
+    never_lower = limits.lower > 1 and len(known.lower) == 0
     for start in range(count):
         if best[start] >= best[start + 1]:
             best[start + 1] = best[start]
@@ -156,7 +157,10 @@ def _best_set(
             if mention < 0:
                 continue
             chance = _link_probability(known, mention)
-            if chance < _needed(shapes, count, start, at, limits):
+            needed = _needed(shapes, count, start, at, limits)
+            if len(known.lower) and known.lower[mention]:
+                needed = min(needed, limits.capitalised)
+            if chance < needed:
                 continue
             value = best[start] + chance * (2 * (at - start) - 1)
             if value > best[at]:

@@ -60,7 +60,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 )
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased, unknown.")  # fmt: skip
+      help="A setting of the dictionary detector: recall, from 0 (precision) to 1.")  # fmt: skip
 @more("--nested", is_flag=True, help="Find the known names inside of names, too.")
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
@@ -193,4 +193,4 @@ def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
     try:
         return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
     except ValueError:
-        raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
+        raise SettingsError(f"--detect takes NAME=NUMBER, like recall=0.8; not {' '.join(given)}.") from None

@@ -6,7 +6,7 @@ import pytest
 
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
-from wikilda.model.build import build
+from wikilda.training.build import build
 from wikilda.sample import MODEL, SETTINGS, WIKI, texts
 
 

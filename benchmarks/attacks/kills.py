@@ -38,7 +38,8 @@ def commands(place: Path, copies: int = 20) -> list[Command]:
     stories, entities, model = place / "stories.jsonl", place / "entities.jsonl", place / "model"
     told = [json.dumps({"text": f"{number}. {each['text']}"}) for number in range(copies) for each in texts()]
     stories.write_text("\n".join(told) + "\n")
-    entities.write_text(json.dumps({"title": "Acme", "aliases": ["ACME Corp"], "text": "Acme makes anvils."}) + "\n")
+    acme = {"id": "A", "name": "Acme", "aliases": ["ACME Corp"], "text": "Acme makes anvils."}
+    entities.write_text(json.dumps(acme) + "\n")
     made = {
         "build": ("model", ["build", WIKI, *_BUILD]),
         "train": ("trained", ["train", model, stories, "--iterations", 2, "--shards", 4]),

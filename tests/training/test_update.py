@@ -25,12 +25,13 @@ from wikilda.training.update import update
 from wikilda.training.update._merge import Rows, delta_of, insert, merge_rows, number_of
 
 BAND = {
-    "title": "Croft (band)",
-    "aliases": {"The Crofters": 3, "croft": 2},
+    "id": "B-1",
+    "name": "Croft (band)",
+    "aliases": ["The Crofters", "Croft"],
     "description": "A folk band.",
     "text": "Croft are a folk band. Their songs, guitar and fiddle tunes tour music halls; the album sold as music records. "
     * 5,
-    "links": ["Cricket"],
+    "related": ["Cricket"],
     "wikidata": "Q42",
 }
 
@@ -89,13 +90,51 @@ def test_an_own_entity_is_found_and_the_rest_stays(model: Path, tmp_path: Path) 
     after = Linker.open(tmp_path / "new")
     entity = after.link(marked("[[The Crofters]] played their album.")).mentions[0].entity
     assert entity is not None
-    assert (entity.title, entity.wikidata) == ("Croft (band)", "Q42")
+    assert (entity.id, entity.title, entity.wikidata) == ("B-1", "Croft (band)", "Q42")
     band = "[[Croft]] tour with their folk songs, guitar and fiddle; the album and the music of [[The Crofters]] sold."
     titles = [mention.entity and mention.entity.title for mention in after.link(marked(band)).mentions]
     assert titles == ["Croft (band)", "Croft (band)"]
     same = [a == b for a, b in zip(answers(before), answers(after), strict=True)]
     assert np.mean(same) > 0.97
     assert "croft (band)" not in [each for each in answers(after) if each]
+
+
+@pytest.mark.parametrize(("about", "most"), [("", 0.0), ("A maker of widgets, cricket bats and music.", 1e-3)])
+def test_answers_without_a_new_entity_do_not_change(model: Path, tmp_path: Path, about: str, most: float) -> None:
+    """What is typical of the wiki, its types and its parameters stay; descriptions are a few words more in it."""
+    rows: list[object] = [
+        {"id": f"Z{at}", "name": f"Zanzubar {name}", "description": about, "type": "company"}
+        for at, name in enumerate(("Widgets", "Music", "Kelvox"))
+    ]
+    update(model, [write_lines(tmp_path / "own.jsonl", rows)], tmp_path / "new")
+    before, after = Linker.open(model), Linker.open(tmp_path / "new")
+    for each in documents():
+        for was, now in zip(before.link(each).mentions, after.link(each).mentions, strict=True):
+            assert [one.entity.title for one in was.candidates[:1]] == [one.entity.title for one in now.candidates[:1]]
+            pairs = zip(was.candidates[:1], now.candidates[:1], strict=True)
+            assert abs(was.nil - now.nil) <= most
+            assert all(abs(one.probability - other.probability) <= most for one, other in pairs)
+    new = after.link("On Monday Zanzubar Kelvox met the press.").mentions
+    assert [(each.text, each.entity and each.entity.id) for each in new] == [("Zanzubar Kelvox", "Z2")]
+
+
+def test_explicit_names_are_known_in_a_plain_sentence(model: Path, tmp_path: Path) -> None:
+    rows = [{"id": "C1", "name": "Target"}, {"id": "C2", "name": "England", "aliases": ["Gap"]}]
+    update(model, [write_lines(tmp_path / "own.jsonl", rows)], tmp_path / "new")
+    linker = Linker.open(tmp_path / "new")
+    found = linker.link("On Monday we met Target and Gap in the town.").mentions
+    assert [(each.text, each.entity and each.entity.id) for each in found] == [("Target", "C1"), ("Gap", "C2")]
+    assert max(each.nil for each in found) < 0.1
+    assert linker.knowledge.find_topic("England (C2)") >= 0, "the wiki has an England of its own"
+
+
+def test_a_wikidata_item_that_the_wiki_has_is_the_same_thing(model: Path, tmp_path: Path) -> None:
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
+    again = [{"id": "other", "name": "The Hedgerow Five", "wikidata": "Q42"}]
+    grown = update(made.model.path, [write_lines(tmp_path / "more.jsonl", again)], tmp_path / "newer").knowledge
+    assert len(grown.titles) == len(made.knowledge.titles)
+    found = Linker.open(tmp_path / "newer").link("[[The Hedgerow Five]] sang.".replace("[[", "").replace("]]", ""))
+    assert [each.entity and each.entity.title for each in found.mentions] == ["Croft (band)"]
 
 
 def test_own_names_are_names_wherever_they_occur(sample: Knowledge, model: Path, tmp_path: Path) -> None:
@@ -131,9 +170,7 @@ def test_old_parameters_stay_as_they_are(model: Path, tmp_path: Path) -> None:
 
 
 def test_without_changes_nothing_changes(sample: Knowledge, model: Path, tmp_path: Path) -> None:
-    made = update(
-        model, [write_lines(tmp_path / "a.jsonl", [{"title": "England", "aliases": ["Blighty"]}])], tmp_path / "new"
-    )
+    made = update(model, [write_lines(tmp_path / "a.jsonl", [{"id": "England", "name": "Blighty"}])], tmp_path / "new")
     new = made.knowledge
     assert len(new.titles) == len(sample.titles)
     np.testing.assert_array_equal(new.words.counts, sample.words.counts)
@@ -184,8 +221,8 @@ def test_pages_added_and_changed(sample: Knowledge, model: Path, tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("line", "complaint"),
-    [("{", "is not JSON"), ('{"name": "x"}', 'needs a "title"'), ('{"title": "x", "aliases": "y"}', '"aliases" is not'),
-     ('{"title": "x", "aliases": {"y": 0}}', "whole numbers"), ('{"title": "x", "alias": ["y"]}', "unknown alias")],
+    [("{", "is not JSON"), ('{"title": "x"}', "has no id and name"), ('{"id": 1, "name": ""}', "row 1: has no name"),
+     ('{"id": "x", "name": "x", "wikidata": "P1"}', "not like Q42"), ("[]", "not a JSON object")],
 )  # fmt: skip
 def test_bad_entities_are_refused(model: Path, tmp_path: Path, line: str, complaint: str) -> None:
     (tmp_path / "own.jsonl").write_text(line + "\n")
@@ -196,19 +233,19 @@ def test_bad_entities_are_refused(model: Path, tmp_path: Path, line: str, compla
 
 def test_nothing_new_is_an_error_and_so_is_another_file(model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("\n")
-    with pytest.raises(InputError, match="nothing in there is new"):
+    with pytest.raises(InputError, match="has no rows"):
         update(model, [tmp_path / "a.jsonl"], tmp_path / "new")
-    (tmp_path / "a.csv").write_text("\n")
+    (tmp_path / "a.txt").write_text("\n")
     with pytest.raises(InputError, match="neither a dump"):
-        update(model, [tmp_path / "a.csv"], tmp_path / "new")
+        update(model, [tmp_path / "a.txt"], tmp_path / "new")
 
 
 def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
-    file = write_lines(tmp_path / "own.jsonl", [{**BAND, "links": ["Nonesuch"]}])
+    file = write_lines(tmp_path / "own.jsonl", [{**BAND, "related": ["Nonesuch"]}])
     ran = CliRunner().invoke(cli, ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "1"])
     assert ran.exit_code == 0, ran.output
     assert "entities added" in ran.output
-    assert "'Nonesuch' is no topic" in ran.output
+    assert "related id 'Nonesuch' is unknown" in ran.output
     assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "knowledge"
     again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
     refused = CliRunner().invoke(cli, again)
@@ -233,8 +270,9 @@ def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tm
     rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
     trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, Plan(1, 1))
     entity = {
-        "title": "Aab Quillfeather",
-        "aliases": {"Quillfeather": 2},
+        "id": "Q",
+        "name": "Aab Quillfeather",
+        "aliases": ["Quillfeather"],
         "text": "Aab Quillfeather is an English cricket umpire. " * 3,
     }
     made = update(trained.path, [write_lines(tmp_path / "new.jsonl", [entity])], tmp_path / "updated").model

@@ -18,13 +18,21 @@ from wikilda.cli._options import (
     workers_option,
 )
 from wikilda.knowledge import BuildSettings
-from wikilda.model.build import build
+from wikilda.model import Model
+from wikilda.training.build import build
+
+_CONTENTS = (
+    "topics", "mentions", "mention parameters", "links between topics", "words", "word parameters", "categories",
+    "hidden categories",
+)  # fmt: skip
 
 
 @click.command(cls=Command)
 @click.argument("dumps", nargs=-1, type=ANY_PATH, metavar="[DUMP]...")
 @output_options("a model")
 @click.option("--tables", type=ANY_PATH, help="Build from a directory of plain tables instead of a dump.")
+@click.option("--entities", type=ANY_PATH,
+              help="Build from a list of entities (.csv, .tsv, .jsonl, .parquet: id, name, …).")  # fmt: skip
 @click.option("--page-props", type=ANY_PATH,
               help="The dump's page_props.sql.gz: Wikidata ids and disambiguation pages.")  # fmt: skip
 @click.option("--instances", type=ANY_PATH,
@@ -33,25 +41,25 @@ from wikilda.model.build import build
 @more("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 @settings_options(BuildSettings)
 def command(
-    dumps: tuple[Path, ...], target: Path, tables: Path | None, page_props: Path | None, instances: Path | None,
-    workers: int, memory: str, overwrite: bool, settings: BuildSettings,
+    dumps: tuple[Path, ...], target: Path, tables: Path | None, entities: Path | None, page_props: Path | None,
+    instances: Path | None, workers: int, memory: str, overwrite: bool, settings: BuildSettings,
 ) -> None:  # fmt: skip
-    """Build a model from a wiki dump, or from plain tables: it can link at once.
+    """Build a model from a wiki dump, a list of entities, or plain tables: it can link at once.
 
     DUMP is an official MediaWiki XML export (.xml, .xml.bz2, multistream or not, .xml.gz, .xml.xz); several files are
     the parts of one. Rerun the same command to resume an interrupted build.
     """
-    if bool(dumps) == bool(tables):
-        raise click.UsageError("give a DUMP or --tables DIR, one of the two")
+    if sum(map(bool, (dumps, tables, entities))) != 1:
+        raise click.UsageError("give a DUMP, --tables DIR or --entities FILE, one of the three")
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory, re.IGNORECASE):
         raise SettingsError(f"--memory {memory}: give it like 800MB or 2GB")
     _refuse_documents(dumps)
     _state_needs(dumps)
     made = build(
-        tables or dumps, target, page_props=page_props, instances=instances, settings=settings, workers=workers,
-        memory=memory, overwrite=overwrite,
+        entities or tables or dumps, target, page_props=page_props, instances=instances, settings=settings,
+        workers=workers, memory=memory, overwrite=overwrite,
     )  # fmt: skip
-    report(made.knowledge(), str(target))
+    _report_build(made, str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")
 
 
@@ -69,16 +77,30 @@ def _refuse_documents(dumps: tuple[Path, ...]) -> None:
     for path in dumps:
         if path.is_file() and uncompressed_suffix(path) in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".txt"):
             raise InputError(
-                f"{path}: is not a dump. To link its documents: wikilda link MODEL {path}; "
-                f"to train on them: wikilda train MODEL {path} -o NEW"
+                f"{path}: is not a dump. If it is a list of entities: wikilda build --entities {path} -o NEW; "
+                f"to link its documents: wikilda link MODEL {path}; to train on them: wikilda train MODEL {path} -o NEW"
             )
 
 
-def report(made: Artifact, title: str | None = None) -> None:
-    """Print what a build has found, and what was wrong with it."""
-    show_table(title or str(made.path), ["", "count"], made.summary.items())
+def _report_build(made: Model, title: str) -> None:
+    """Print what became of the dump, and what the model has."""
+    from wikilda.knowledge.account import HTML_FILE, JSON_FILE, Account
+
+    if not (made.path / JSON_FILE).is_file():
+        report(made.knowledge(), title)
+        return
+    show_table(title, ["", "count", "share"], Account.read(made.path).rows())
+    click.echo(f"\nExamples and settings: {made.path / HTML_FILE}\n")
+    known = made.knowledge()
+    report(known, "The model", [name for name in _CONTENTS if name in known.summary])
+
+
+def report(made: Artifact, title: str | None = None, names: list[str] | None = None) -> None:
+    """Print the counts of an artifact, and what was wrong with its input."""
+    counts = made.summary
+    show_table(title or str(made.path), ["", "count"], [(name, counts[name]) for name in names or counts])
     complaints = made.complaints
     if complaints:
-        click.echo(f"\n{len(complaints)} of the things that were not right:")
+        click.echo(f"\n{len(complaints)} complaints:")
         for complaint in complaints:
             click.echo(f"  {complaint}")

@@ -25,8 +25,8 @@ def command(
 ) -> None:
     """Add pages, entities and names to a model without a rebuild.
 
-    CHANGED is a MediaWiki export of added or changed pages (.xml, .xml.bz2), or a list of your own entities, JSON
-    lines like {"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}. Everything else stays as it was.
+    CHANGED is a MediaWiki export of added or changed pages (.xml, .xml.bz2), or a list of your own entities (.csv,
+    .tsv, .jsonl, .parquet) with columns id and name, as for `build --entities`. Everything else stays as it was.
     """
     made = update(model, files, target, knowledge=knowledge, steps=steps, workers=workers, overwrite=overwrite)
     report = made.changes.report

@@ -4,7 +4,7 @@ The tables become the same pieces that a dump becomes; `docs/formats.md` has the
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,11 +17,14 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import StringTable
+from wikilda._core.artifact import Writer
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 from wikilda.knowledge._pieces import Folder
 from wikilda.knowledge._text_kernels import Numbers, column_buffer, normalized, title_hashes, word_hashes
+from wikilda.knowledge.entities import COMMON, EXPLICIT, USUAL_ODDS, EntityList, type_of
 from wikilda.mediawiki.site import Site
 from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, byte_array, joined
 
@@ -170,7 +173,7 @@ class TableExtractor:
             self._write_categories(folder)
             empty = np.empty(0, np.uint64)
             folder.write("marks", {"page": empty, "kind": empty, "name": empty})
-            folder.write("templates", {"template": empty, "kind": empty, "name": empty})
+            folder.write("templates", {"page": empty, "template": empty, "kind": empty, "name": empty})
             folder.write("template_names", {"name": empty, "string": pa.array([], pa.string())})
             report.count("described", int(described))
             folder.write_report(report)
@@ -204,7 +207,7 @@ class TableExtractor:
             number = topics["id"].fill_null(0) if "id" in topics.schema.names else counted
             folder.add("pages", _pages(page, number, topics["title"], page, np.zeros(len(page), np.uint64)))
             folder.add("texts", {"page": page, "length": np.zeros(len(page), np.uint32), "sentence": sentence})
-            folder.add("items", {"page": page, "wikidata": _item_numbers(item)})
+            folder.add("given_items", {"page": page, "wikidata": _item_numbers(item)})
             at, given = at + len(batch), given + len(page)
         report.count("topics given", given)
         return described
@@ -300,7 +303,7 @@ class TableExtractor:
             folder.add("categories", {"page": title_hashes(batch["title"]), "category": keys})
         for batch in self._batches("parents"):
             keys, above = (self._add_category_names(folder, batch[name]) for name in ("category", "parent"))
-            folder.add("parents", {"category": keys, "parent": above})
+            folder.add("parents", {"page": np.zeros(len(keys), np.uint64), "category": keys, "parent": above})
 
     def _add_category_names(self, folder: Folder, names: pa.Array) -> Hashes:
         keys = title_hashes(names)
@@ -373,3 +376,74 @@ def _item_numbers(items: pa.ChunkedArray) -> Offsets:
     filled = pc.if_else(pc.equal(digits, ""), "0", digits)
     numbers: Offsets = pc.cast(filled, pa.int64()).to_numpy(zero_copy_only=False)
     return numbers
+
+
+def write_tables(listed: EntityList, directory: Path) -> dict[str, str]:
+    """Write a list of entities as tables; returns the titles by id."""
+    directory.mkdir(parents=True, exist_ok=True)
+    titles = listed.titles()
+    rows = [(titles[each.id], each) for each in listed.rows]
+    tables: dict[str, dict[str, list[Any]]] = {
+        "topics": {
+            "title": [title for title, _ in rows],
+            "wikidata": [f"Q{each.wikidata}" if each.wikidata else "" for _, each in rows],
+            "description": [each.description for _, each in rows],
+        },
+        "mentions": _columns_of(("mention", "title"), ((name, title) for title, each in rows for name in each.names)),
+        "links": _columns_of(("source", "target"), (  # similarity comes from common in-links: a link counts both ways
+            pair for title, each in rows for other in each.related if other in titles and other != each.id
+            for pair in ((title, titles[other]), (titles[other], title))
+        )),
+        "categories": _columns_of(("title", "category"), (
+            (title, kind) for title, each in rows for kind in (*each.categories, each.type) if kind
+        )),
+        "articles": _columns_of(("title", "text"), (
+            (title, f"{each.description}\n{each.text}") for title, each in rows if each.description or each.text
+        )),
+    }  # fmt: skip
+    tables["mentions"]["count"] = [EXPLICIT] * len(tables["mentions"]["mention"])
+    for name, columns in tables.items():
+        needed = {**COLUMNS.get(name, ({}, {}))[0], **COLUMNS.get(name, ({}, {}))[1]}
+        typed = {key: pa.array(values, needed.get(key, pa.string())) for key, values in columns.items()}
+        if name in ("topics", "mentions") or len(next(iter(typed.values()))):
+            pq.write_table(pa.table(typed), directory / f"{name}.parquet")
+    return titles
+
+
+def _columns_of(names: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> dict[str, list[Any]]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
+
+
+def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str]) -> None:
+    """Write what a list says of its entities besides its tables: ids, addresses, and names in lower case."""
+    known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
+    ids, urls = [""] * len(known), [""] * len(known)
+    described = out.create("topics/described", np.uint32, len(known))
+    for each in listed.rows:
+        topic = known.find(titles[each.id])
+        ids[topic], urls[topic] = each.id, each.url
+        described[topic] = len(each.description.split()) + len(each.text.split())
+    out.array("mentions/odds", np.array([USUAL_ODDS]))
+    out.strings("topics/ids", StringTable.of(ids))
+    out.strings("topics/urls", StringTable.of(urls))
+    strings = StringTable(out.read("mentions/strings.bytes"), out.read("mentions/strings.offsets"))
+    lower = out.create("mentions/lower", np.bool_, len(strings))
+    for string in listed.lower_case():
+        place = strings.find(string)
+        if place >= 0:
+            lower[place] = True
+    occurrences = np.array(out.read("mentions/occurrences"))
+    for string in listed.common_words():
+        place = strings.find(string)
+        if place >= 0:
+            occurrences[place] *= COMMON
+    out.array("mentions/occurrences", occurrences)
+
+
+def given_types(listed: EntityList, titles: Mapping[str, str], known: StringTable) -> NDArray[np.int64]:
+    """By topic the number of the type that a list gives; −1 where it gives none that is known."""
+    found = np.full(len(known), -1, np.int64)
+    for each in listed.rows:
+        found[known.find(titles[each.id])] = type_of(each.type) if each.type else -1
+    return found

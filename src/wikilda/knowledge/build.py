@@ -1,16 +1,20 @@
 """`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
 from wikilda._core.atomic import work_directory
 from wikilda._core.compression import open_compressed, whole_lines
@@ -19,8 +23,19 @@ from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
-from wikilda.knowledge._from_tables import TableExtractor, article_batches, find_tables
+from wikilda.knowledge._base import MADE_FROM, PROPS, Base, gather_census, made_from
+from wikilda.knowledge._from_tables import (
+    TableExtractor,
+    Tables,
+    article_batches,
+    find_tables,
+    given_types,
+    write_given,
+    write_tables,
+)
 from wikilda.knowledge._instances import check_instances, read_instances
+from wikilda.knowledge._pieces import CENSUS, KEPT, folders
+from wikilda.knowledge.entities import EntityList
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
@@ -46,26 +61,44 @@ class Resources:
 def build_from_dump(
     dumps: list[Path], target: Path, settings: BuildSettings, *, page_props: Path | None = None,
     instances: Path | None = None, resources: Resources | None = None, overwrite: bool = False,
+    base: Base | None = None,
 ) -> Knowledge:  # fmt: skip
-    """Turn MediaWiki dumps (the parts of one wiki) into knowledge."""
+    """Turn MediaWiki dumps (the parts of one wiki) into knowledge.
+
+    With a `base`, pages that its pieces hold already are not extracted again.
+    """
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
-    site = _one_site(dumps)
+    site = base.site_for(dumps) if base else one_site(dumps)
     if instances:
         check_instances(instances)
-    props = read_page_props(page_props) if page_props else None
+    props = read_page_props(page_props) if page_props else base.props() if base else None
     with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
         _check_disk(dumps, work)
         chunks, total = work / "chunks", sum(path.stat().st_size for path in dumps)
+        known, first = base.begin(chunks, site, settings) if base else (None, 0)
         with bar("reading pages", total, unit="bytes") as shown:
-            _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
+            making = (chunks, site, settings, known)
+            _extract_all(Extractor, making, _cut_all(dumps), resources.workers, shown, first=first)
+        _keep_inputs(chunks, site, settings, props)
+        if base:
+            base.take_census(chunks, first, dumps)
+        else:
+            gather_census(chunks)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
-        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
+        steps: list[_Step] = [
             ("choosing topics", lambda _: assembler.choose_topics(site.words, props)),
             ("writing topics", assembler.write_topics),
         ]
         source = {"dumps": [path.name for path in dumps], "page_props": page_props.name if page_props else None}
         return _assemble(assembler, steps, target, site, source, settings, instances, overwrite=overwrite)
+
+
+def _keep_inputs(chunks: Path, site: Site, settings: BuildSettings, props: pa.Table | None) -> None:
+    """Note beside the pieces what an update needs to know of how they were made."""
+    (chunks / MADE_FROM).write_text(json.dumps(made_from(site, settings)), "utf-8")
+    if props is not None:
+        pq.write_table(props, chunks / PROPS)
 
 
 def build_from_tables(
@@ -84,41 +117,74 @@ def build_from_tables(
     if instances:
         check_instances(instances)
     files = [*tables.files.values(), *([tables.articles] if tables.articles else [])]
+    source = {"tables": sorted(file.name for file in files)}
     with work_directory(target, "building", _inputs("tables", files, settings)) as work:
-        chunks = work / "chunks"
-        if not (chunks / "000000").is_dir():
-            TableExtractor(chunks, tables).write_tables()
-        if tables.articles is not None:
-            described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
-            batches = article_batches(tables.articles, PIECE_SIZE, sentences=not described)
-            with bar("reading articles", None) as shown:
-                _extract_all(TableExtractor, (chunks, tables), batches, resources.workers, shown, first=1)
-        assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
-        assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
-        assembler.spelled = "min_by(string, row)"  # the first
-        steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]] = [
-            ("taking topics", lambda _: assembler.take_topics()),
-            ("writing topics", assembler.write_topics),
-        ]
-        source = {"tables": sorted(file.name for file in files)}
-        return _assemble(assembler, steps, target, tables.site(), source, settings, instances, overwrite=overwrite)
+        finish = partial(_assemble, target=target, site=tables.site(), source=source, settings=settings,
+                         instances=instances, overwrite=overwrite)  # fmt: skip
+        return finish(*_read_tables(tables, work / "chunks", settings, resources))
+
+
+def build_from_entities(
+    listed: EntityList, target: Path, settings: BuildSettings, *, resources: Resources | None = None,
+    overwrite: bool = False,
+) -> Knowledge:  # fmt: skip
+    """Turn a list of entities into knowledge: every listed name is a mention string that means its entity."""
+    resources = resources or Resources()
+    check_target(target, overwrite=overwrite)
+    source: dict[str, Any] = {"entities": [Path(listed.source).name]}
+    least = max(1, len(listed.rows) // 75)  # descriptions are short: in a small list each word counts
+    settings = replace(settings, min_word_topics=min(settings.min_word_topics, least))
+    with work_directory(target, "building", {}, restart=True) as work:
+        titles = write_tables(listed, work / "tables")
+        assembler, steps = _read_tables(find_tables(work / "tables"), work / "chunks", settings, resources)
+        return _assemble(
+            assembler, steps, target=target, site=Site(name=Path(listed.source).name.split(".")[0], language=""),
+            source=source, settings=settings, instances=None, overwrite=overwrite, given=(listed, titles),
+        )  # fmt: skip
+
+
+_Step = tuple[str, Callable[[Writer[Knowledge]], None]]
+
+
+def _read_tables(
+    tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
+) -> tuple[Assembler, list[_Step]]:
+    """Turn tables into pieces; returns what assembles these, and its first steps."""
+    if not (chunks / "000000").is_dir():
+        TableExtractor(chunks, tables).write_tables()
+    if tables.articles is not None:
+        described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
+        batches = article_batches(tables.articles, PIECE_SIZE, sentences=not described)
+        with bar("reading articles", None) as shown:
+            _extract_all(TableExtractor, (chunks, tables), batches, resources.workers, shown, first=1)
+    assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
+    assembler.linked = "SELECT mention, sum(count) AS n FROM counted GROUP BY ALL"
+    assembler.spelled = "min_by(string, row)"  # the first
+    return assembler, [
+        ("taking topics", lambda _: assembler.take_topics()),
+        ("writing topics", assembler.write_topics),
+    ]
 
 
 def _assemble(
-    assembler: Assembler, steps: list[tuple[str, Callable[[Writer[Knowledge]], None]]], target: Path, site: Site,
-    source: dict[str, Any], settings: BuildSettings, instances: Path | None, *, overwrite: bool,
+    assembler: Assembler, steps: list[_Step], target: Path, site: Site, source: dict[str, Any],
+    settings: BuildSettings, instances: Path | None, *, overwrite: bool,
+    given: tuple[EntityList, dict[str, str]] | None = None,
 ) -> Knowledge:  # fmt: skip
     steps = [
         *steps,
         ("counting mentions", lambda _: assembler.count_mentions()),
+        ("accounting", lambda _: assembler.account_for(site, source)),
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
         ("keeping a sample of articles", assembler.write_sample),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),
-        ("finding types", lambda out: _write_types(out, site, instances)),
+        ("finding types", lambda out: _write_types(out, site, instances, given)),
     ]
+    if given is not None:
+        steps.append(("writing ids", lambda out: write_given(out, *given)))
     source |= {"instances": instances.name} if instances else {}
     try:
         with Knowledge.writer(target, overwrite=overwrite) as out, bar("", len(steps)) as shown:
@@ -127,13 +193,29 @@ def _assemble(
                 step(out)
                 shown.advance()
             report = _whole_report(assembler.chunks)
+            if given is not None:
+                report.add(given[0].report)
             shown.label("writing the manifest")
-            return out.finish({
+            complaints = [*report.examples, *([] if given else _uninformative(out))]
+            if assembler.account is not None:
+                assembler.account.save(out.path, complaints)
+            made = out.finish({
                 "site": asdict(site) | {"namespaces": None}, "source": source, "settings": settings.to_mapping(),
-                "summary": report.counts | assembler.summary, "complaints": [*report.examples, *_uninformative(out)],
+                "summary": report.counts | assembler.summary, "complaints": complaints,
             })  # fmt: skip
+        _keep_pieces(made, assembler.chunks)
+        return made
     finally:
         assembler.sql.close()
+
+
+def _keep_pieces(made: Knowledge, chunks: Path) -> None:
+    """Move the pieces of dumps into the knowledge, for updates."""
+    if not (chunks / CENSUS).is_file():
+        return
+    for file in chunks.glob(f"*/{CENSUS}"):
+        file.unlink()
+    chunks.rename(made.path / KEPT)
 
 
 def _uninformative(out: Writer[Knowledge]) -> list[str]:
@@ -153,9 +235,12 @@ def disk_needed(dumps: list[Path]) -> float:
     return DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
 
 
-def _write_types(out: Writer[Knowledge], site: Site, instances: Path | None) -> None:
+def _write_types(
+    out: Writer[Knowledge], site: Site, instances: Path | None, given: tuple[EntityList, dict[str, str]] | None
+) -> None:
     lists = read_instances(instances, out.read("topics/wikidata")) if instances else None
-    write_types(out, site.language, lists)
+    known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
+    write_types(out, site.language, lists, given=given_types(*given, known) if given else None)
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:
@@ -169,7 +254,7 @@ def _check_disk(dumps: list[Path], work: Path) -> None:
         )
 
 
-def _one_site(dumps: list[Path]) -> Site:
+def one_site(dumps: list[Path]) -> Site:
     """The wiki of the dumps; parts of different wikis do not mix."""
     sites = [site_of(path) for path in dumps]
     for path, site in zip(dumps, sites, strict=True):
@@ -231,8 +316,9 @@ def _size(piece: Any) -> float:
 
 def _whole_report(chunks: Path) -> Report:
     whole = Report()
-    for chunk in sorted(chunks.glob("[0-9]" * 6)):
-        whole.add(Report.read(chunk))
+    for folder in folders(chunks):
+        if (folder / "report.json").is_file():  # not of pieces of an earlier build
+            whole.add(Report.read(folder))
     whole.counts.pop("described", None)
     return whole
 

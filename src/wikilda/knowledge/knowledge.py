@@ -1,6 +1,7 @@
 """Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
 
 import json
+from collections.abc import Iterable
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -24,6 +25,7 @@ from wikilda.text import normalized
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 _NAMED = Array(np.uint32, below="topics")
 _CATEGORIES = Array(np.uint32, below="categories", increasing=True)
+WHOLE = 0xFFFFFFFF  # words of a topic that has a whole article
 _SITE: dict[str, Any] = {
     "name": str, "database": str, "language": str, "base": str, "first_letter_case": bool, "namespaces": dict[str, int],
 }  # fmt: skip
@@ -42,6 +44,15 @@ class Table(NamedTuple):
         return self.topics[span], self.counts[span]
 
 
+class WordCases(NamedTuple):
+    """How words are written within sentences, by the numbers of a table of their hashes; shares in 255ths."""
+
+    table: HashTable
+    capital: NDArray[np.uint8]  # share of the occurrences with a capital
+    before: NDArray[np.uint8]  # of those: directly before another word with a capital
+    after: NDArray[np.uint8]  # of those: directly after one
+
+
 class Knowledge(Artifact):
     """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
 
@@ -51,6 +62,9 @@ class Knowledge(Artifact):
     arrays = {
         **strings("topics/titles", "topics"),
         **strings("topics/sentences", "topics"),
+        **strings("topics/ids", "topics", optional=True),
+        **strings("topics/urls", "topics", optional=True),
+        "topics/described": Array(np.uint32, "topics", optional=True),
         "topics/page_ids": Array(np.int64, "topics"),
         "topics/wikidata": Array(np.int64, "topics", minimum=0),
         **strings("redirects/titles", "redirects"),
@@ -60,6 +74,8 @@ class Knowledge(Artifact):
         **hash_table("mentions/trie_", below="mentions"),
         "mentions/linked": Array(np.uint32, "mentions"),
         "mentions/occurrences": Array(np.uint32, "mentions"),
+        "mentions/lower": Array(np.bool_, "mentions", optional=True),
+        "mentions/odds": Array(np.float64, optional=True, minimum=0),
         **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
         **hash_table("names/words_", below="keys of names", optional=True),
         **hash_table("names/variants_", below="mentions", optional=True),
@@ -69,6 +85,8 @@ class Knowledge(Artifact):
         **hash_table("words/table_", below="words"),
         "words/totals": Array(np.int64, "words", minimum=0),
         "words/frequencies": Array(np.uint32, "words"),
+        **hash_table("case/", below="cased words", optional=True),
+        **{f"case/{each}": Array(np.uint8, "cased words", optional=True) for each in ("capital", "before", "after")},
         **strings("categories/names", "categories", optional=True),
         "categories/hidden": Array(np.bool_, "categories", optional=True),
         **rows("categories/topics/", "topics", optional=True, numbers=_CATEGORIES),
@@ -228,6 +246,14 @@ class Knowledge(Artifact):
         return self._hashes("words/table")
 
     @cached_property
+    def word_cases(self) -> WordCases:
+        """How words are written within the sentences of articles; none if that is not known."""
+        if not self.has("case/capital"):
+            none = np.zeros(1, np.uint8)
+            return WordCases(HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32)), none, none, none)
+        return WordCases(self._hashes("case/", ""), *(self.array(f"case/{each}") for each in WordCases._fields[1:]))
+
+    @cached_property
     def graph(self) -> Graph:
         """The links between topics."""
         parts = [self.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
@@ -271,8 +297,49 @@ class Knowledge(Artifact):
         return int(self.linked[mention]) / occurs if occurs else 0.0
 
     def url(self, topic: int) -> str:
-        """Where the article is."""
-        return self.site.url(self.titles[topic])
+        """Where the article is, or the address that a list of entities gives."""
+        given = self.urls[topic] if self.urls else ""
+        return given or self.site.url(self.titles[topic])
+
+    def id(self, topic: int) -> str | None:
+        """The id that a list of entities gives; None for an article."""
+        return (self.ids[topic] or None) if self.ids else None
+
+    def topics_of_ids(self, ids: Iterable[str]) -> dict[str, int]:
+        """The topics of ids of listed entities, of those that there are."""
+        if self.ids is None:
+            return {}
+        lengths = np.diff(self.ids.offsets)
+        every = {self.ids[topic]: topic for topic in np.flatnonzero(lengths).tolist()}
+        return {each: every[each] for each in ids if each in every}
+
+    @cached_property
+    def lower_names(self) -> NDArray[np.bool_]:
+        """By mention, whether a list of entities has it in lower case; empty without such names."""
+        return self.array("mentions/lower") if self.has("mentions/lower") else np.empty(0, np.bool_)
+
+    @cached_property
+    def described(self) -> NDArray[np.uint32] | None:
+        """By topic the words that describe it; `WHOLE` for an article. None without listed entities."""
+        return self.array("topics/described") if self.has("topics/described") else None
+
+    @cached_property
+    def link_odds(self) -> float | None:
+        """The odds that an occurrence of a string is a link in the wiki to which entities were added.
+
+        None where none were added: it can be counted.
+        """
+        return float(self.array("mentions/odds")[0]) if self.has("mentions/odds") else None
+
+    @cached_property
+    def ids(self) -> StringTable | None:
+        """Ids of listed entities by topic, empty for articles."""
+        return self.strings("topics/ids") if self.has("topics/ids.offsets") else None
+
+    @cached_property
+    def urls(self) -> StringTable | None:
+        """Addresses of listed entities by topic, empty where none is given."""
+        return self.strings("topics/urls") if self.has("topics/urls.offsets") else None
 
     @property
     def redirects(self) -> tuple[StringTable, NDArray[np.uint32]]:
@@ -290,8 +357,8 @@ class Knowledge(Artifact):
     def _table(self, name: str) -> Table:
         return Table(*(self.array(f"{name}/{part}") for part in ("offsets", "topics", "counts")))
 
-    def _hashes(self, name: str) -> HashTable:
-        return HashTable(self.array(f"{name}_keys"), self.array(f"{name}_values"))
+    def _hashes(self, name: str, joint: str = "_") -> HashTable:
+        return HashTable(self.array(f"{name}{joint}keys"), self.array(f"{name}{joint}values"))
 
 
 def _inside(path: Path) -> Path:

@@ -81,10 +81,18 @@ def check_types(types: Iterable[str]) -> list[str]:
     return found
 
 
-def write_types(out: Writer[Any], language: str, instances: Lists | None = None) -> None:
+def write_types(
+    out: Writer[Any],
+    language: str,
+    instances: Lists | None = None,
+    *,
+    given: NDArray[np.int64] | None = None,
+    kept: tuple[tuple[Shares, ...], NDArray[np.int64]] | None = None,
+) -> None:
     """Write the types of knowledge whose topics and categories are written.
 
-    There are none if its language has no nouns and nothing is known of what topics are `instances` of.
+    There are none if its language has no nouns and nothing is known of what topics are `instances` of. `given` has the
+    numbers of types that are known already, −1 for others. What is `kept` are earlier shares, and their topics.
     """
     words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables need not say theirs
     titles, sentences = _strings(out, "topics/titles"), _strings(out, "topics/sentences")
@@ -94,8 +102,10 @@ def write_types(out: Writer[Any], language: str, instances: Lists | None = None)
     if (out.path / "categories").is_dir():
         names = _strings(out, "categories/names")
         lists = Lists(*(out.read(f"categories/topics/{each}") for each in Lists._fields))
-    found = find_types(titles, sentences, names, lists, words or _NO_WORDS, instances)
-    for name, share in zip(TYPES, found, strict=True):
+    found = find_types(titles, sentences, names, lists, words or _NO_WORDS, instances, given)
+    for number, (name, share) in enumerate(zip(TYPES, found, strict=True)):
+        if kept is not None:
+            share[kept[1]] = kept[0][number]
         out.array(f"types/{name}", share)
     for field, numbers in instances._asdict().items() if instances else ():
         out.array(f"instances/{field}", numbers)
@@ -103,7 +113,7 @@ def write_types(out: Writer[Any], language: str, instances: Lists | None = None)
 
 def find_types(
     titles: StringTable, sentences: StringTable, names: StringTable, categories: Lists, words: TypeWords,
-    instances: Lists | None = None,
+    instances: Lists | None = None, given: NDArray[np.int64] | None = None,
 ) -> tuple[Shares, ...]:  # fmt: skip
     """The shares of types of topics with titles, first sentences, categories, and classes they are instances of."""
     table, roles = _roles(words)
@@ -117,6 +127,8 @@ def find_types(
         from wikilda.knowledge._instances import taught_types  # with Arrow, which linking does without
 
         said = taught_types(instances)
+    if given is not None:
+        said = np.where(given >= 0, given, said)
     nouns, trusted = np.where(said >= 0, said, nouns), trusted | (said >= 0)
     taught = np.where(trusted, nouns, -1)
     logits = np.repeat(np.log(_sizes(taught) / _sizes(taught).sum())[None], len(nouns), axis=0)

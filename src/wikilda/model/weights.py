@@ -70,7 +70,7 @@ class Weights:
         return type(self).from_mapping(self.to_mapping() | dict(values))
 
 
-WEIGHT_NAMES = frozenset(each.name for each in fields(Weights))
+WEIGHT_NAMES = tuple(each.name for each in fields(Weights))
 
 
 @cache

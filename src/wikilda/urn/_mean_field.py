@@ -198,7 +198,7 @@ def _fill_content(
     parents = mentions.parents
     for parent in range(parents.offsets[mention], parents.offsets[mention + 1]):
         other = parents.tokens[parent]
-        at = start
+        at: Whole = start
         for place in range(mentions.offsets[other], mentions.offsets[other + 1]):
             while at < end and numbers[at] < numbers[place]:
                 at += 1
@@ -207,9 +207,7 @@ def _fill_content(
 
 
 @inlined
-def _fill_features(
-    mentions: Mentions, rules: Rules, state: State, found: Posterior, mention: Whole, fit: Real
-) -> None:
+def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Posterior, mention: Whole, fit: Real) -> None:
     """NIL_FEATURES of a mention.
 
     They are: by how much its longer names are NIL, the share of the other mentions of its string that are, the mean
@@ -223,10 +221,11 @@ def _fill_features(
     string = mentions.strings[mention]
     others = state.times[string] - 1.0
     features[1] = max(state.unknown[string] - found.nil[mention], 0.0) / others if others > 0.0 else 0.0
-    known = 1.0 - found.nil[mention]
+    known: Real = 1.0 - found.nil[mention]
     features[2] = rules.usual_fit
     if state.level[1] > 0.0:
-        rest, weight = state.level[0] - known * features[3], max(state.level[1] - known, 0.0)
+        rest: Real = state.level[0] - known * features[3]
+        weight: Real = max(state.level[1] - known, 0.0)
         features[2] = (rest + rules.usual_fit) / (weight + 1.0)
     features[3] = fit
 

@@ -53,9 +53,7 @@ def _stride(offsets: NDArray[np.int64], topic: Whole, hub: Whole) -> tuple[Whole
 
 
 @inner
-def _merge(
-    graph: Graph, topic: Whole, hub: Whole, without: Whole, found: NDArray[np.uint32], count: Whole
-) -> Whole:
+def _merge(graph: Graph, topic: Whole, hub: Whole, without: Whole, found: NDArray[np.uint32], count: Whole) -> Whole:
     """Add the union of a topic's two sorted lists."""
     i, i_end = graph.out_offsets[topic], graph.out_offsets[topic + 1]
     j, j_end = graph.in_offsets[topic], graph.in_offsets[topic + 1]

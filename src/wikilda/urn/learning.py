@@ -64,8 +64,8 @@ class Learned:
 
     def to_mapping(self) -> dict[str, object]:
         """Plain values for a manifest."""
-        figures = {name: round(getattr(self, name), 4) for name in ("accuracy", "prior_accuracy", "nil_area")}
-        return {"values": self.weights.to_mapping(), "articles": self.articles, "links": self.links, **figures}
+        figures = {name: round(float(getattr(self, name)), 4) for name in ("accuracy", "prior_accuracy", "nil_area")}
+        return {"articles": self.articles, "links": self.links, **figures}
 
 
 class Prepared(NamedTuple):
@@ -129,7 +129,8 @@ def is_hidden(topics: Numbers | NDArray[np.uint32], hidden: int) -> NDArray[np.b
         return np.zeros(len(topics), np.bool_)
     known = np.asarray(topics, np.int64)
     mixed = (known.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)
-    return (known >= 0) & (mixed % np.uint64(hidden) == 0)
+    found: NDArray[np.bool_] = (known >= 0) & (mixed % np.uint64(hidden) == 0)
+    return found
 
 
 def fit(
@@ -165,7 +166,7 @@ def measure(urn: Urn, sample: Sequence[Prepared]) -> tuple[float, float, float]:
                 right += int(np.argmax(part.posterior[span])) == each.gold[mention]
                 common += int(np.argmax(priors[span])) == each.gold[mention]
     area = roc_area(np.concatenate(nil), np.concatenate(unknown)) if nil else 0.5
-    return right / max(known, 1), common / max(known, 1), area
+    return right / max(known, 1), common / max(known, 1), float(area)
 
 
 def roc_area(scores: Vector, positive: NDArray[np.bool_]) -> float:
@@ -204,7 +205,7 @@ def _without(named: Named, own: dict[tuple[int, int], int], article: int, hidden
         counts[(rows == row) & (topics == topic)] -= times
     kept = (counts > 0.5) & (topics != article) & ~is_hidden(topics, hidden)
     left = np.bincount(rows[kept], minlength=len(named.symbols))
-    links = np.bincount(rows[kept], counts[kept], minlength=len(named.symbols))
+    links = np.bincount(rows[kept], counts[kept], minlength=len(named.symbols)).astype(np.float64)
     priors = counts[kept] / links[rows[kept]]
     new = np.minimum((0.5 + 0.5 * left) / (0.5 + links), 1.0)
     meanings = Rows(np.concatenate(([0], np.cumsum(left))), topics[kept], priors)
@@ -308,9 +309,9 @@ def _design(urn: Urn, sample: Sequence[Prepared], naming: float) -> Design:
                 lengths.append(int(span.stop - span.start))
                 weights.append(max(float(each.naming[mention]), _LEAST_NAMING) ** -naming)
                 before += lengths[-1]
-    scale = np.array(weights)
+    scale, bounds = np.array(weights), np.concatenate(([0], np.cumsum(lengths))).astype(int)
     return Design(
-        np.concatenate([np.empty((0, len(RANKING))), *candidates]), np.concatenate(([0], np.cumsum(lengths))).astype(int),
+        np.concatenate([np.empty((0, len(RANKING))), *candidates]), bounds,
         np.array(right, int), scale * (len(scale) / max(scale.sum(), 1e-300)),
         np.array(mentions).reshape(-1, len(NIL)), np.array(unknown, np.bool_),
     )  # fmt: skip
@@ -391,4 +392,3 @@ def _ambiguous(sample: Sequence[Prepared]) -> int:
         lengths = np.diff(each.found.candidates.offsets)[each.named.rows]
         found += int(((each.gold >= 0) & (lengths > 1)).sum())
     return found
-

@@ -2,16 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import Settings, setting
+from wikilda.model.model import URN
 from wikilda.model.weights import WEIGHT_NAMES, Weights
 
 
 @dataclass(frozen=True)
 class UrnSettings(Settings):
     """Settings of the urn. The weights of the evidence are part of the model; any of them may be replaced here."""
+
+    method: ClassVar[str] = URN
 
     max_candidates: int = setting(64, "Candidates of a mention: those with the highest prior.", minimum=1)
     max_neighbours: int = setting(10000, "Neighbours of a topic in the link graph that are read.", minimum=1)

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import offsets_of
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.name_index import NO_NAMES, name_index
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
+from wikilda.model.weights import NIL_STRING, Weights, pooled
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
@@ -33,7 +35,6 @@ from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
-from wikilda.model.weights import NIL_STRING, Weights, pooled
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -42,6 +43,7 @@ Vector = NDArray[np.float64]
 # 0.3 points (docs/experiments/weights.md).
 ALONE, REPEATS, NEAR, REACH, COREFERENCE = 0.1, 0.1, 3.0, 10.0, 1.0
 _DEFAULT = UrnSettings()
+_FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
@@ -267,6 +269,8 @@ class Urn:
         rows = self.back_off(named) if by_words is None else by_words
         graph = self.knowledge.graph
         found = find(named, rows, self.limits, graph, self.words, words, self.scratch(), without)
+        if self.knowledge.described is not None:
+            found = found._replace(evidence=_shrunk(found, self.knowledge.described))
         if self.settings.new_sense > 0:
             more = with_new_senses(found.candidates, named.rows, self.settings.new_sense)
             found = found._replace(candidates=more)
@@ -398,3 +402,16 @@ def nil_of_strings(named: Named, found: Found) -> NDArray[np.float64]:
     features[:, 2] = never
     features[:, 3] = np.where(never, np.log(np.clip(strength, 1e-3, 1.0)), 0.0)
     return features
+
+
+def _shrunk(found: Found, described: NDArray[np.uint32]) -> NDArray[np.float64]:
+    """The evidence of words, drawn towards its mean over candidates where a topic has few words of its own.
+
+    The cosine of a short description with a document is large or 0 by chance.
+    """
+    candidates = found.candidates
+    words = described[candidates.topics].astype(np.float64)
+    trust = np.where(words == WHOLE, 1.0, words / (words + _FEW_WORDS))
+    usual = float(found.evidence[candidates.numbers] @ candidates.priors / max(candidates.priors.sum(), 1e-300))
+    shrunk: NDArray[np.float64] = usual + trust * (found.evidence - usual)
+    return shrunk

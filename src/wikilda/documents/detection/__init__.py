@@ -1,7 +1,7 @@
 """Finding mentions in raw text: one interface, several detectors."""
 
 from wikilda._core.errors import SettingsError
-from wikilda.documents.detection._dictionary import DictionaryDetector, JoinedDetector
+from wikilda.documents.detection._dictionary import DictionaryDetector, JoinedDetector, average_odds
 from wikilda.documents.detection.base import Detector, DetectorSettings
 from wikilda.documents.detection.spacy import MODEL, SpacyDetector
 from wikilda.knowledge import Knowledge
@@ -27,5 +27,6 @@ __all__ = [
     "JoinedDetector",
     "SpacyDetector",
     "Spans",
+    "average_odds",
     "choose_detector",
 ]

@@ -1,30 +1,20 @@
-"""Changes to knowledge, read from pages of a wiki or from a list of entities: in terms of titles and strings.
+"""Changes to knowledge, read from pages of a wiki or from a list of entities: in terms of titles and strings."""
 
-An entity is a line of JSON:
-
-    {"title": "Acme Corp", "aliases": ["Acme"], "description": "…", "text": "…", "links": ["Anvil"], "wikidata": "Q1",
-     "categories": ["Companies"]}
-
-Only the title is needed. `aliases` may give counts: {"Acme": 20}. An entity whose title is a topic already gets
-the aliases, links and text in addition to what it has.
-"""
-
-import json
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
+from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError, Report
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.entities import ENDINGS, EXPLICIT, EntityList, ListedEntity, read_entities, type_of
 from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.knowledge.from_dump import PARENTHESIS
+from wikilda.knowledge.knowledge import WHOLE
 from wikilda.mediawiki.dump import cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.site import MAIN
@@ -32,7 +22,6 @@ from wikilda.mediawiki.wikitext import Dialect, dialect_of, read_page
 from wikilda.text import normalized
 
 _PIECE = 1 << 24
-_ITEM = re.compile(r"Q?(\d{1,12})")
 
 
 @dataclass
@@ -42,6 +31,8 @@ class Entity:
     page_id: int = 0
     wikidata: int = 0
     sentence: str = ""
+    described: int = WHOLE  # words, of a listed entity
+    type: int = -1  # the number of the type that a list gives
 
 
 @dataclass
@@ -53,6 +44,8 @@ class Changes:
     mentions: Counter[tuple[str, str]] = field(default_factory=Counter)  # (string, title)
     linked: Counter[str] = field(default_factory=Counter)  # how often a string is a link in the changed pages
     own: set[str] = field(default_factory=set)  # strings that lists of entities name: names wherever they occur
+    lower: set[str] = field(default_factory=set)  # those of them that are names in lower case, too
+    ids: dict[str, tuple[str, str]] = field(default_factory=dict)  # ids and addresses of listed entities, by title
     words: Counter[tuple[int, str]] = field(default_factory=Counter)
     links: set[tuple[str, str]] = field(default_factory=set)
     categories: set[tuple[str, str]] = field(default_factory=set)  # (title, category)
@@ -61,17 +54,18 @@ class Changes:
 
 
 def read_changes(files: list[Path], knowledge: Knowledge) -> Changes:
-    """Read dumps of changed pages (.xml, .xml.bz2, .xml.gz, .xml.xz) and lists of entities (.jsonl)."""
+    """Read dumps of changed pages (.xml, .xml.bz2, .xml.gz, .xml.xz) and lists of entities (.csv, .jsonl, …)."""
     changes = Changes()
     for path in files:
         if not path.is_file():
             raise InputError(f"{path}: no such file.")
         if uncompressed_suffix(path) == ".xml":
             _Pages(path, knowledge, changes).read()
-        elif uncompressed_suffix(path) in (".jsonl", ".ndjson"):
-            _read_entities(path, knowledge, changes)
+        elif uncompressed_suffix(path) in ENDINGS:
+            _read_list(path, knowledge, changes)
         else:
-            raise InputError(f"{path}: is neither a dump of pages (.xml) nor a list of entities (.jsonl).")
+            endings = ", ".join(ENDINGS)
+            raise InputError(f"{path}: is neither a dump of pages (.xml) nor a list of entities ({endings}).")
     return changes
 
 
@@ -93,7 +87,7 @@ def _name_by_title(changes: Changes, title: str, target: str) -> None:
 
 
 def _count_words(changes: Changes, text: str, title: str, knowledge: Knowledge) -> None:
-    words = np.asarray(encode(Document(text), knowledge).words)
+    words = np.asarray(encode(Document(text, []), knowledge).words)
     changes.report.count("words not in the knowledge", int((words < 0).sum()))
     for word, count in zip(*np.unique(words[words >= 0], return_counts=True), strict=True):
         changes.words[int(word), title] += int(count)
@@ -185,75 +179,46 @@ def linked_titles(knowledge: Knowledge, title: str) -> list[str]:
     return [knowledge.titles[int(target)] for target in targets]
 
 
-def _read_entities(path: Path, knowledge: Knowledge, changes: Changes) -> None:
-    rows = []
-    with open_compressed(path) as lines:
-        for number, line in enumerate(whole_lines(lines, path), 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise InputError(f"{path}: line {number} is not JSON ({error}).") from None
-            rows.append((f"{path}: line {number}", _checked(row, f"{path}: line {number}")))
-    titles = {row["title"]: _canonical(row["title"], knowledge) for _, row in rows}
-    for _, row in rows:
-        _take_entity(row, titles[row["title"]], knowledge, changes)
-    for place, row in rows:
-        _link_entity(row, place, titles, knowledge, changes)
-
-
-def _canonical(title: str, knowledge: Knowledge) -> str:
-    topic = knowledge.find_topic(title)
-    return knowledge.titles[topic] if topic >= 0 else title
-
-
-def _checked(row: Any, place: str) -> dict[str, Any]:
-    if not isinstance(row, dict) or not isinstance(row.get("title"), str) or not row["title"].strip():
-        raise InputError(f'{place}: an entity needs a "title".')
-    kinds: dict[str, tuple[type, ...]] = {
-        "aliases": (list, dict), "links": (list,), "categories": (list,), "text": (str,), "description": (str,),
-        "wikidata": (str, int),
+def _read_list(path: Path, knowledge: Knowledge, changes: Changes) -> None:
+    """Take a list of entities in: those that the wiki has, by id or Wikidata item, gain names; others are new."""
+    listed = read_entities(path)
+    changes.report.add(listed.report)
+    changes.report.counts.pop("entities", None)
+    by_item = _by_item(knowledge, {each.wikidata for each in listed.rows} - {0})
+    by_id = knowledge.topics_of_ids(each.id for each in listed.rows)
+    known = {
+        each.id: knowledge.titles[topic] for each in listed.rows
+        if (topic := by_id.get(each.id, by_item.get(each.wikidata, knowledge.titles.find(each.id)))) >= 0
     }  # fmt: skip
-    for key, kind in kinds.items():
-        if not isinstance(row.get(key, kind[0]()), kind):
-            raise InputError(f'{place}: "{key}" is not a {" or ".join(each.__name__ for each in kind)}.')
-    aliases = row.get("aliases", {})
-    counts = aliases.values() if isinstance(aliases, dict) else [1] * len(aliases)
-    if any(type(count) is not int or count < 1 for count in counts) or any(type(each) is not str for each in aliases):
-        raise InputError(f'{place}: "aliases" are strings, or strings with whole numbers over 0.')
-    if not set(row) <= {"title", *kinds}:
-        raise InputError(f"{place}: unknown {', '.join(sorted(set(row) - {'title', *kinds}))}; see docs/training.md.")
-    return {**row, "title": " ".join(row["title"].replace("_", " ").split())}
+    new = EntityList(listed.source, [each for each in listed.rows if each.id not in known])
+    titles = known | new.titles(lambda title: knowledge.find_topic(title) >= 0)
+    for each in listed.rows:
+        _take(each, titles[each.id], knowledge, changes, is_new=each.id not in known)
+    for each in listed.rows:
+        for other in each.related:
+            if other in titles and other != each.id:  # similarity comes from common in-links: a link counts both ways
+                changes.links |= {(titles[each.id], titles[other]), (titles[other], titles[each.id])}
+    changes.lower |= listed.lower_case()
 
 
-def _take_entity(row: dict[str, Any], title: str, knowledge: Knowledge, changes: Changes) -> None:
-    known = knowledge.titles.find(title) >= 0
-    changes.report.count("entities changed" if known else "entities added")
-    text = row.get("text", "")
-    if not known:
-        item = _ITEM.fullmatch(str(row.get("wikidata", "")))
-        sentence = row.get("description", "") or first_sentence(text[:1500])
-        changes.entities[title] = Entity(0, int(item.group(1)) if item else 0, sentence)
-        _name_by_title(changes, title, title)
-    aliases = row.get("aliases", {})
-    counts = aliases if isinstance(aliases, dict) else dict.fromkeys(aliases, 1)
-    changes.own |= {normalized(each) for each in (title, *counts)}
-    for alias, count in counts.items():
-        name(changes, alias, title, count, linked=count)
-    changes.categories |= {(title, str(each)) for each in row.get("categories", [])}
-    if text:
+def _by_item(knowledge: Knowledge, items: set[int]) -> dict[int, int]:
+    places = np.flatnonzero(np.isin(knowledge.wikidata, list(items))) if items else np.empty(0, np.int64)
+    return dict(zip(knowledge.wikidata[places].tolist(), places.tolist(), strict=True))
+
+
+def _take(row: ListedEntity, title: str, knowledge: Knowledge, changes: Changes, *, is_new: bool) -> None:
+    changes.report.count("entities added" if is_new else "entities changed")
+    text = f"{row.description}\n{row.text}"
+    if is_new:
+        sentence = row.description or first_sentence(row.text[:1500])
+        kind = type_of(row.type) if row.type else -1
+        changes.entities[title] = Entity(0, row.wikidata, sentence, len(text.split()), kind)
         _count_words(changes, text, title, knowledge)
-
-
-def _link_entity(
-    row: dict[str, Any], place: str, titles: dict[str, str], knowledge: Knowledge, changes: Changes
-) -> None:
-    source = titles[row["title"]]
-    for target in row.get("links", []):
-        found = titles.get(str(target)) or _canonical(str(target), knowledge)
-        if found not in changes.entities and knowledge.titles.find(found) < 0:
-            changes.report.complain("links to nothing", f"{place}: {target!r} is no topic")
-        else:
-            # Similarity comes from common in-links, so that a link counts both ways.
-            changes.links |= {(source, found), (found, source)}
+    changes.ids[title] = row.id, row.url
+    for each in row.names:
+        key = normalized(each)
+        mention = knowledge.mention_strings.find(key)
+        others = int(knowledge.mentions.row(mention)[1].sum()) if mention >= 0 else 0
+        name(changes, each, title, max(EXPLICIT, others), linked=EXPLICIT)
+        changes.own.add(key)
+    changes.categories |= {(title, each) for each in (*row.categories, row.type) if each}

@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, StringTable
 from wikilda._core.artifact import Writer
+from wikilda.documents.detection import average_odds
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.categories import Lists
+from wikilda.knowledge.entities import COMMON, function_words
+from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.types import write_types
@@ -23,6 +26,7 @@ from wikilda.training.update._merge import (
     insert,
     merge_rows,
     number_of,
+    replaced,
     write_column,
     write_strings,
 )  # fmt: skip
@@ -58,9 +62,11 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         write_name_index(writer)
         _write_table(writer, "words", old.words, np.arange(len(old.word_strings)), topics, worded)
         _write_words(writer, old, worded)
+        _copy_cases(writer, old)
         _write_links(writer, old, changes, topics, title_number)
         _write_categories(writer, old, changes, topics, title_number)
-        write_types(writer, old.site.language, _instances(old, topics))
+        _write_types(writer, old, changes, topics)
+        _write_given(writer, old, changes, topics, mentions)
         about = {name: old.manifest[name] for name in ("site", "settings")}
         summary = {**old.summary, "topics": topics.size, "mentions": mentions.size}
         made = writer.finish({
@@ -78,6 +84,38 @@ def _instances(old: Knowledge, topics: Numbering) -> Lists | None:
     lengths = np.zeros(topics.size, np.int64)
     lengths[topics.new_of_old] = np.diff(old.array("instances/offsets"))
     return Lists(np.concatenate(([0], np.cumsum(lengths))), old.array("instances/numbers"))
+
+
+def _write_types(writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering) -> None:
+    """The types of all topics; what lists add leaves those of other topics as they were."""
+    given = np.full(topics.size, -1, np.int64)
+    given[topics.places] = [changes.entities[title].type for title in topics.strings]
+    kept = (old.types.shares, topics.new_of_old) if not changes.rewritten and old.types.shares else None
+    write_types(writer, old.site.language, _instances(old, topics), given=given, kept=kept)
+
+
+def _write_given(
+    writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, mentions: Numbering
+) -> None:
+    """What lists of entities say besides names and words; nothing if there was no list."""
+    if not changes.ids and old.ids is None:
+        return
+    none = StringTable(np.empty(0, np.uint8), np.zeros(len(old.titles) + 1, np.int64))
+    known = {title: given for title, given in changes.ids.items() if title not in changes.entities}
+    for at, (part, table) in enumerate((("ids", old.ids), ("urls", old.urls))):
+        changed = {old.titles.find(title): given[at] for title, given in known.items() if given[at]}
+        new = [changes.ids.get(title, ("", ""))[at] for title in topics.strings]
+        write_strings(writer, f"topics/{part}", replaced(table or none, changed), new, topics.places)
+    described = old.described if old.described is not None else np.full(len(old.titles), WHOLE, np.uint32)
+    sizes = np.array([changes.entities[title].described for title in topics.strings], np.uint32)
+    write_column(writer, "topics/described", described, topics, sizes)
+    lower = old.lower_names if len(old.lower_names) else np.zeros(len(old.mention_strings), np.bool_)
+    column = write_column(writer, "mentions/lower", lower, mentions, np.zeros(len(mentions.strings), np.bool_))
+    for string in changes.lower:
+        place = number_of(string, old.mention_strings, mentions)
+        if place >= 0:
+            column[place] = True
+    writer.array("mentions/odds", np.array([average_odds(old)]))
 
 
 class _Titles:
@@ -161,10 +199,12 @@ def _write_mentions(writer: Writer[Knowledge], old: Knowledge, changes: Changes,
         place = number_of(string, old.mention_strings, mentions)
         linked[place] += count
         occurs[place] += count
+    common = function_words()
     for string in changes.own:
         place = number_of(string, old.mention_strings, mentions)
         if place >= 0:
-            linked[place] = occurs[place]
+            linked[place] = occurs[place] = max(linked[place], occurs[place])
+            occurs[place] *= COMMON if string in common else 1
     strings = StringTable(
         *(np.load(writer.path / f"mentions/strings.{part}.npy", mmap_mode="c") for part in ("bytes", "offsets"))
     )
@@ -188,6 +228,12 @@ def _write_words(writer: Writer[Knowledge], old: Knowledge, changes: Change) -> 
     writer.array("words/frequencies", frequencies)
     writer.array("words/table_keys", old.word_table.keys)
     writer.array("words/table_values", old.word_table.values)
+
+
+def _copy_cases(writer: Writer[Knowledge], old: Knowledge) -> None:
+    """How words are written changes too little with a few pages to be counted again."""
+    for name in ("keys", "values", "capital", "before", "after") if old.has("case/keys") else ():
+        writer.array(f"case/{name}", old.array(f"case/{name}"))
 
 
 def _write_links(

@@ -80,6 +80,18 @@ def write_strings(
     writer.array(f"{name}.offsets", offsets)
 
 
+def replaced(table: StringTable, changed: dict[int, str]) -> StringTable:
+    """A table with some of its strings replaced."""
+    if not changed:
+        return table
+    lengths, parts, done = np.diff(table.offsets), list[NDArray[np.uint8]](), 0
+    for number in sorted(changed):
+        data = np.frombuffer(changed[number].encode(), np.uint8)
+        parts += [table.data[table.offsets[done] : table.offsets[number]], data]
+        lengths[number], done = len(data), number + 1
+    return StringTable(np.concatenate([*parts, table.data[table.offsets[done] :]]), offsets_of(lengths))
+
+
 def write_column(
     writer: Writer[Knowledge], name: str, old: NDArray[Any], numbering: Numbering, values: NDArray[Any]
 ) -> NDArray[Any]:
@@ -113,7 +125,7 @@ def merge_rows(
 ) -> "tuple[NDArray[np.int64], Filler]":
     """The offsets of the new rows, and what fills their arrays."""
     fill = Filler(old, rows, topics, delta, np.dtype(kind))
-    lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), fill=False)
+    lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), False)
     return offsets_of(lengths), fill
 
 
@@ -128,7 +140,7 @@ class Filler(NamedTuple):
 
     def into(self, topics: NDArray[np.uint32], values: NDArray[Any]) -> None:
         """Fill arrays of the right length."""
-        _merge(*self.old, self.rows, self.topics, *self.delta, np.asarray(topics), np.asarray(values), fill=True)
+        _merge(*self.old, self.rows, self.topics, *self.delta, np.asarray(topics), np.asarray(values), True)
 
 
 @njit

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from wikilda._core.artifact import check_target
 from wikilda._core.atomic import place_directory, work_directory
+from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.build import INSIDE
 from wikilda.model.context_counts import topic_types
 from wikilda.model.model import BASE, LDA, MENTIONS, PAIRS, WORDS, NilCounts
+from wikilda.training.build import INSIDE
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
@@ -60,8 +61,7 @@ def update(
     model, knowledge
         As in `Linker.open`.
     files
-        MediaWiki exports of added or changed pages, or JSON lines of entities:
-        `{"title": "Acme", "aliases": ["ACME Corp"], "text": "…"}`.
+        MediaWiki exports of added or changed pages, or lists of entities, as for `build`.
     target
         The model to write; it has its knowledge inside.
     settings
@@ -89,10 +89,11 @@ def update(
         made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in paths])
         hint = str((work / "kb").resolve())
         grown = _grow(old, known, made, mapping, work / "model", hint)
-        if steps and changes.words and grown.method == LDA:
-            grown = _sample(grown, made, paths, settings, steps, workers, work)
-        elif steps and changes.words:
-            grown = _learn(grown, paths, workers, work)
+        pages = [each for each in paths if uncompressed_suffix(each) == ".xml"]
+        if steps and pages and changes.words and grown.method == LDA:
+            grown = _sample(grown, made, pages, settings, steps, workers, work)
+        elif steps and pages and changes.words:
+            grown = _learn(grown, pages, workers, work)
         made.path.rename(grown.path / INSIDE)
         grown.redirect(INSIDE)
         place_directory(grown.path, target)
@@ -124,11 +125,12 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         popularity = np.empty(topics.size, np.float32)
         popularity[topics.new_of_old] = old.popularity
         popularity[topics.places] = _popularity(before, mapping)
+        writer.weights(old.weights)
         if old.contexts is not None:  # the same type words, of more topics
             writer.contexts(old.contexts._replace(types=topic_types(after, old.contexts.types.hashes)))
         return writer.finish(
             settings, popularity, iteration=old.iteration, method=old.method, knowledge=after.identity,
-            knowledge_path=hint,
+            knowledge_path=hint, more={"learned": old.learned_weights},
         )  # fmt: skip
 
 

@@ -9,9 +9,11 @@ from wikilda._core.artifact import MANIFEST, check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge
+from wikilda.knowledge.account import HTML_FILE, JSON_FILE
 from wikilda.model.create import create_model
 from wikilda.model.model import Model
 from wikilda.model.settings import PRESETS, ModelSettings
+from wikilda.urn.learning import learn
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Resources
@@ -21,7 +23,7 @@ _BUILD = BuildSettings()
 
 
 def build(
-    source: str | Path | Sequence[str | Path],
+    source: Any,
     target: str | Path,
     *,
     page_props: str | Path | None = None,
@@ -39,8 +41,9 @@ def build(
     Parameters
     ----------
     source
-        A MediaWiki XML dump (`.xml`, `.bz2`, `.gz`, `.xz`), the parts of one, or a directory of tables
-        (docs/formats.md).
+        A MediaWiki XML dump (`.xml`, `.bz2`, `.gz`, `.xz`), the parts of one, a directory of tables
+        (docs/formats.md), or a list of entities: CSV, TSV, JSON lines, Parquet, or a data frame (pandas, Polars, Arrow)
+        with columns `id` and `name` (docs/guides/entities.md).
     target
         The directory to write.
     page_props
@@ -64,6 +67,12 @@ def build(
     >>> model
     Model('samplewiki', 249 topics, iteration 0)
     """
+    from wikilda.knowledge.entities import is_list
+
+    if is_list(source):
+        if page_props is not None or instances is not None:
+            raise InputError("page_props and instances go with a dump; a list of entities has wikidata and type.")
+        return _build_list(source, Path(target), settings, model_settings, _resources(workers, memory), overwrite)
     files = _files(source)
     more = [Path(each) for each in (page_props, instances) if each is not None]
     if page_props is not None and files[0].is_dir():
@@ -78,13 +87,39 @@ def build(
             made = work / "model"
             if not (made / INSIDE / MANIFEST).is_file():
                 known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
-                create_model(known, made, model_settings, overwrite=made.exists())
+                first = create_model(known, work / "parameters", model_settings, overwrite=True)
+                with first.derive(made, overwrite=made.exists()) as writer:
+                    learned = learn(first, known)
+                    writer.weights(learned.weights if learned else None)
+                    writer.derived(learned=learned.to_mapping() if learned else {})
                 known.path.rename(made / INSIDE)
+                for name in (JSON_FILE, HTML_FILE):
+                    if (made / INSIDE / name).is_file():
+                        (made / INSIDE / name).rename(made / name)
             Model.open(made).redirect(INSIDE)
             place_directory(made, target)
     except BaseException:
         _remove_if_empty(target.with_name(f"{target.name}.building"))
         raise
+    return Model.open(target)
+
+
+def _build_list(
+    source: Any, target: Path, settings: BuildSettings, model_settings: ModelSettings, resources: "Resources",
+    overwrite: bool,
+) -> Model:  # fmt: skip
+    from wikilda.knowledge.build import build_from_entities
+    from wikilda.knowledge.entities import read_entities
+
+    check_target(target, overwrite=overwrite)
+    listed = read_entities(source)
+    with work_directory(target, "building", {}, restart=True, keep=False) as work:
+        made = work / "model"
+        known = build_from_entities(listed, work / INSIDE, settings, resources=resources)
+        create_model(known, made, model_settings)
+        known.path.rename(made / INSIDE)
+        Model.open(made).redirect(INSIDE)
+        place_directory(made, target)
     return Model.open(target)
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks of own entities: lists in text, dirty tables, graphs, suggested links."""

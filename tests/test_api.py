@@ -164,7 +164,7 @@ def test_one_factory_of_settings(model: Path) -> None:
     assert Linker.open(model).settings == UrnSettings()
     assert Linker.open(model, method="lda").settings == Linker.open(model, settings=LdaSettings()).settings
     assert Linker.open(model, method="lda", settings={"sweeps": 7}).settings == LdaSettings(sweeps=7, burn_in=1)
-    assert Linker.open(model, settings={"sweeps": 1000}).settings == UrnSettings(sweeps=1000)
+    assert Linker.open(model, settings={"max_candidates": 9}).settings == UrnSettings(max_candidates=9)
 
 
 def test_results_show_themselves(linker: Linker) -> None:

@@ -39,7 +39,7 @@ class Weights:
     nil_full_title: float = _weight("Added, too, if that string has several words.")
     nil_part: float = _weight("Added if the candidate's title begins or ends with the string.")
     nil_mismatch: float = _weight("Added if the candidate's title is unlike the string.")
-    nil_parents: float = _weight("Weight of longer names in the document, that end with the string, being NIL.")
+    nil_parents: float = _weight("Weight of longer names in the document, that end with the string, being NIL.", 3.0)
     nil_same_string: float = _weight("Weight of other mentions of the string being NIL.")
     nil_level: float = _weight("Weight of how well the other mentions fit.")
     nil_fit: float = _weight("Weight of how well the candidates fit.")

@@ -198,12 +198,12 @@ def _fill_content(
     parents = mentions.parents
     for parent in range(parents.offsets[mention], parents.offsets[mention + 1]):
         other = parents.tokens[parent]
-        at: Whole = start
+        own_place: Whole = start
         for place in range(mentions.offsets[other], mentions.offsets[other + 1]):
-            while at < end and numbers[at] < numbers[place]:
-                at += 1
-            if at < end and numbers[at] == numbers[place]:
-                content[at] += rules.coreference * parents.weights[parent] * state.held[place]
+            while own_place < end and numbers[own_place] < numbers[place]:
+                own_place += 1
+            if own_place < end and numbers[own_place] == numbers[place]:
+                content[own_place] += rules.coreference * parents.weights[parent] * state.held[place]
 
 
 @inlined
@@ -220,7 +220,8 @@ def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Poster
             features[0] += parents.weights[at] * found.nil[parents.tokens[at]]
     string = mentions.strings[mention]
     others = state.times[string] - 1.0
-    features[1] = max(state.unknown[string] - found.nil[mention], 0.0) / others if others > 0.0 else 0.0
+    unknown: Real = state.unknown[string] - found.nil[mention]
+    features[1] = max(unknown, 0.0) / others if others > 0.0 else 0.0
     known: Real = 1.0 - found.nil[mention]
     features[2] = rules.usual_fit
     if state.level[1] > 0.0:

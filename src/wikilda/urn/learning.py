@@ -11,6 +11,9 @@ Two convex problems are solved, each with a Gaussian prior around the pooled wei
 - *NIL*: the log loss of whether the meaning is known. Unknown mentions count as much, together, as NIL_SHARE times
   the known ones, for a wiki says nothing about how often texts mention what it lacks.
 
+One weight is not learned: a surname after an unknown full name is unknown, too (`nil_parents`). Wikis link a name once,
+where it is first mentioned, so their links do not show it.
+
 What other mentions contribute depends on the weights, so inference and fitting alternate a few times.
 """
 
@@ -49,6 +52,7 @@ _LEAST_LINKS = 30  # known and ambiguous, below which nothing is learned
 _LEAST_PRIOR = 1e-12
 _LEAST_NAMING = 1e-3
 _NEWTON = 30  # steps at most
+_FIXED = 1e9  # the precision of a weight that is not learned
 
 
 @dataclass(frozen=True)
@@ -365,6 +369,8 @@ def fit_nil(design: Design, prior: Vector, start: Vector, spread: float) -> Vect
         return found
     weights = np.where(design.unknown, NIL_SHARE * known / unknown, 1.0)
     precision = np.eye(len(prior)) / spread**2
+    fixed = NIL.index("nil_parents")
+    precision[fixed, fixed] = _FIXED
     for _ in range(_NEWTON):
         odds = np.clip(features @ found, -30.0, 30.0)
         chance = 1.0 / (1.0 + np.exp(-odds))

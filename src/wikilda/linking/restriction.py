@@ -114,7 +114,7 @@ def allowed_topics(restriction: Restriction, knowledge: Knowledge) -> NDArray[np
 def read_list(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The titles and the strings of a list: a title a line, or a string in double quotes; # begins a comment."""
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text("utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of titles ({error}).") from None
     lines = [line for line in lines if line and not line.startswith("#")]

@@ -193,7 +193,9 @@ def read_metrics(path: Path) -> list[Metrics]:
     if not file.is_file():
         return []
     rows = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
+        if not line:
+            continue
         try:
             row: dict[str, Any] = json.loads(line)
             rows.append(Metrics(**row))

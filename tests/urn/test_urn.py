@@ -231,7 +231,8 @@ def test_any_mix_of_known_and_unknown_names_is_drawn_in_parts(urn: Urn, sample: 
 def test_a_document_of_more_unknown_names_than_the_model_has_strings(model: Model, sample: Knowledge) -> None:
     names = [f"Zq{number}x" for number in range(4 * len(sample.mention_strings))]
     drawn = Urn(model, sample, UrnSettings()).draw(_document_of(names, sample))
-    assert len(drawn.parts) > 1 and drawn.nil.shape == (len(names),)
+    assert len(drawn.parts) > 1
+    assert drawn.nil.shape == (len(names),)
 
 
 def _document_of(names: list[str], knowledge: Knowledge) -> EncodedDocument:

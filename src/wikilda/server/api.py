@@ -14,13 +14,12 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 from wikilda.knowledge.graph import nearest
 from wikilda.linking import Document
-from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Explained
 from wikilda.linking.restriction import Restriction
 from wikilda.sample import texts
 from wikilda.server import schemas
 from wikilda.server.errors import Problem, explained_json, invalid, problem_json, too_large
-from wikilda.server.service import JSON, Service, dumps, service_of
+from wikilda.server.service import EXPLAINED, JSON, PER_CANDIDATE, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
 
 _KNOWN = 0.7  # so many of a text's entities must be known
@@ -57,7 +56,7 @@ log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LONGEST_MESSAGE = 300
-_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
+_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "max_work", "seconds")
 WORK = schemas.errors(400, 408, 413, 422)
 
 
@@ -74,15 +73,22 @@ def document_of(service: Service, asked: schemas.DocumentRequest) -> Document:
     return service.text(asked.text, spans, asked.id)
 
 
+def options_of(asked: schemas.LinkRequest) -> dict[str, Any]:
+    """The options of a request, as `Linker.infer` takes them."""
+    restriction = Restriction(tuple(asked.types), asked.category, tuple(asked.only), tuple(asked.exclude))
+    own = [each.model_dump() for each in asked.entities]
+    return {"restriction": restriction, "entities": own, "nested": asked.nested}
+
+
+def work_of(document: Document, asked: schemas.DocumentRequest) -> float:
+    """How much work it is to link a document: see `Service.limit_work`."""
+    return len(document.text) * (1 + PER_CANDIDATE * asked.candidates)
+
+
 def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> bytes:
     """The answer to a request, as JSON. Runs in a thread."""
-    wanted = Restriction(
-        tuple(asked.types), asked.category, tuple(asked.only), tuple(asked.only_mentions), tuple(asked.exclude),
-        tuple(asked.except_mentions),
-    )  # fmt: skip
-    own = [each.model_dump() for each in asked.entities]
     try:
-        found = service.link(document, asked.candidates, asked.topics, wanted, own, nested=asked.nested)
+        found = service.link(document, asked.candidates, asked.topics, **options_of(asked))
         return found.to_json(asked.offsets).encode()
     except (InputError, SettingsError) as error:
         raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # it may repeat what was sent
@@ -92,6 +98,7 @@ def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> 
 async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
     """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
     document = document_of(service, asked)
+    service.limit_work(work_of(document, asked))
     return await service.answer(lambda: linked(service, document, asked))
 
 
@@ -101,6 +108,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     if len(asked.documents) > service.settings.max_batch:
         raise too_large("The documents of a batch", len(asked.documents), service.settings.max_batch, "max_batch")
     texts = [document_of(service, each) for each in asked.documents]
+    service.limit_work(sum(map(work_of, texts, asked.documents)))
 
     def work() -> bytes:
         each = zip(texts, asked.documents, strict=True)
@@ -118,18 +126,24 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
     """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
     document = document_of(service, asked)
+    service.limit_work(len(document.text) * (EXPLAINED + asked.candidates))
     return await service.answer(lambda: _explained(service, document, asked))
 
 
 def _explained(service: Service, document: Document, asked: schemas.ExplainRequest) -> dict[str, Any]:
-    linker, number = service.linker, asked.mention
+    number = asked.mention
+    try:
+        inference = service.linker.infer(document, **options_of(asked))
+    except (InputError, SettingsError) as error:
+        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None
     try:
         if number is None:
-            found = explain_document(linker, document, candidates=asked.candidates, topics=asked.topics)
+            found = inference.explain(asked.candidates, topics=asked.topics)
         else:
-            found = Explained([explain(linker, document, number, candidates=asked.candidates)], [], [])
-    except IndexError:
-        raise invalid(f"mention: there is no mention {number} in this text.") from None
+            spans = [inference.encoded.spans[at] for at in np.flatnonzero(inference.possible)[number : number + 1]]
+            if not spans:
+                raise invalid(f"mention: there is no mention {number} in this text.")
+            found = Explained(inference.explain_some(spans, asked.candidates), [], [])
     except SettingsError as error:
         raise Problem(501, "no_explanation", str(error)) from None
     return explained_json(found, asked.id, document.text, asked.offsets)

@@ -29,7 +29,7 @@ from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
-from wikilda.linking.restriction import Restriction, allowed_topics
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
 
@@ -60,14 +60,14 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 )
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased, unknown.")  # fmt: skip
+      help="A setting of the dictionary detector: recall, from 0 (precision) to 1.")  # fmt: skip
 @more("--nested", is_flag=True, help="Find the known names inside of names, too.")
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
 @more("--only", type=ANY_PATH, metavar="FILE",
       help="Answer with these alone: a title a line, or a mention string in double quotes.")  # fmt: skip
-@more("--except", "exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
+@more("--exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
 @more("--unknown", type=ANY_PATH, metavar="FILE",
       help="Write names that the knowledge lacks, clustered over all documents, as JSON lines.")  # fmt: skip
 @more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
@@ -133,8 +133,7 @@ def command(
             kind = "" if as_table else format_of(None, output_format)
             with tally.shown(with_results=True):
                 linker = job.open()
-                if job.restriction:
-                    allowed_topics(job.restriction, linker.knowledge)
+                job.restriction.check(linker.knowledge)
                 _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
         # The reader has gone (`| head`). Caught here, for click would make it exit code 1.
@@ -194,4 +193,4 @@ def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
     try:
         return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
     except ValueError:
-        raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
+        raise SettingsError(f"--detect takes NAME=NUMBER, like recall=0.8; not {' '.join(given)}.") from None

@@ -154,8 +154,8 @@ def test_wrong_arguments_get_a_helpful_error(linker: Linker, model: Path) -> Non
         Linker.open(model, method="ldaa")
     with pytest.raises(SettingsError, match="LdaSettings are not settings of the method urn"):
         Linker.open(model, method="urn", settings=LdaSettings())
-    with pytest.raises(SettingsError, match="unknown setting sweps; did you mean sweeps"):
-        Linker.open(model, settings={"sweps": 3})
+    with pytest.raises(SettingsError, match="unknown setting max_candidate; did you mean max_candidates"):
+        Linker.open(model, settings={"max_candidate": 3})
     with pytest.raises(InputError, match="there is no title 'Croft, Robert'"):
         linker.entity("Croft, Robert")
 

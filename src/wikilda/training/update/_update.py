@@ -7,6 +7,7 @@ kept, and added again after an update with a dump.
 """
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from wikilda._core.artifact import check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError, Report
+from wikilda._core.jit import COPIED, PARSED, tier
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
 from wikilda.knowledge.base import PIECES, Base
 from wikilda.knowledge.diff import MAP_FILE, Comparison, Diff
@@ -32,6 +34,7 @@ from wikilda.training.update._changes import read_changes
 from wikilda.training.update._knowledge import Change, Mapping, update_knowledge
 from wikilda.training.update._merge import Rows, delta_of, merge_rows
 
+_NUMBER = re.compile(r"^\d{3}-")
 _LISTS = "lists"  # where knowledge keeps the lists of entities that it was updated with
 
 
@@ -88,6 +91,8 @@ def update(
     """
     old, target = Model.open(model), Path(target)
     dumps, lists = _sorted([Path(each) for each in ([files] if isinstance(files, str | Path) else files)])
+    tier.expect_files(dumps, PARSED)
+    tier.expect_files([old.path], COPIED)
     known = old.knowledge(knowledge)
     _check_targets(target, old, known, overwrite=overwrite)
     resources = Resources(workers, memory) if workers else Resources(memory=memory)
@@ -159,7 +164,7 @@ def _add_lists(made: Model, at: Knowledge, lists: list[Path], work: Path, report
     earlier = _kept_lists(at)
     (after.path / _LISTS).mkdir()
     for number, file in enumerate([*earlier, *lists]):
-        shutil.copyfile(file, after.path / _LISTS / f"{number:03d}-{file.name.split('-', 1)[-1]}")
+        shutil.copyfile(file, after.path / _LISTS / f"{number:03d}-{_NUMBER.sub('', file.name)}")
     return grown, after
 
 

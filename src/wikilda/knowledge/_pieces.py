@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from wikilda._core.atomic import new_directory
+from wikilda._core.atomic import sealed_directory
 from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
     CASES,
@@ -60,7 +60,7 @@ class Folder:
 
     def __init__(self, chunks: Path, number: int) -> None:
         self.number, self.path = number, chunks / f"{number:06d}"
-        self._made = new_directory(self.path)
+        self._made = sealed_directory(self.path)
         self._growing: dict[str, pq.ParquetWriter] = {}
 
     def __enter__(self) -> "Folder":

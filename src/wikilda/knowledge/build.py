@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
-from wikilda._core.atomic import work_directory
+from wikilda._core.atomic import is_whole, work_directory
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report, WikildaError
 from wikilda._core.platform import available_cores
@@ -150,7 +150,7 @@ def _read_tables(
     tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
 ) -> tuple[Assembler, list[_Step]]:
     """Turn tables into pieces; returns what assembles these, and its first steps."""
-    if not (chunks / "000000").is_dir():
+    if not is_whole(chunks / "000000"):
         TableExtractor(chunks, tables).write_tables()
     if tables.articles is not None:
         described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
@@ -290,7 +290,7 @@ def _extract_all(
 
 def _missing(chunks: Path, numbered: Iterable[tuple[int, Any]], shown: Bar) -> Iterator[tuple[int, Any]]:
     for number, piece in numbered:
-        if (chunks / f"{number:06d}").is_dir():
+        if is_whole(chunks / f"{number:06d}"):
             shown.advance(_size(piece))
         else:
             yield number, piece

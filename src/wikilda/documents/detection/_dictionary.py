@@ -4,7 +4,6 @@ from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._priors import CAPITAL_NOUNS, frames, language_of
 from wikilda.documents.detection._spans import (
     ALL_PARTS,
     NO_PARTS,
@@ -15,6 +14,7 @@ from wikilda.documents.detection._spans import (
     find_spans,
 )
 from wikilda.documents.detection.base import Detector, DetectorSettings
+from wikilda.documents.detection.framing import CAPITAL_NOUNS, frames, language_of
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans

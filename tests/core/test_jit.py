@@ -108,8 +108,7 @@ def in_tier(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def answers(linker: Linker, document: Document) -> list[Any]:
     """Everything that is inferred, to the last bit."""
-    encoded = linker.encode(document)
-    drawn = linker.draw(encoded)
+    drawn: Any = linker.infer(document).inferred
     linked, explained = linker.link(document), linker.explain(document)
     return [
         [(each.dtype.str, each.tobytes()) for each in (drawn.topics, drawn.posterior, drawn.from_base, drawn.nil)],

@@ -15,8 +15,9 @@ from wikilda.evaluation.methods import Given, Method, make_methods
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import results
 from wikilda.evaluation.run import Gold, Run, run
-from wikilda.linking.methods import URN, method_settings
+from wikilda.linking.methods import MethodSettings, method_settings
 from wikilda.model import Model
+from wikilda.model.model import URN
 from wikilda.urn import UrnSettings
 
 DEFAULT_METHODS = ("prior", "tagme", "urn", "trained")
@@ -28,7 +29,7 @@ class Evaluation:
 
     model: Model
     runs: list[list[Run]]
-    settings: UrnSettings
+    settings: MethodSettings
 
     def __repr__(self) -> str:
         lines = [
@@ -99,7 +100,6 @@ def evaluate(
     ['prior', 'urn']
     """
     chosen = method_settings(URN, settings)
-    assert isinstance(chosen, UrnSettings)
     opened = Model.open(model)
     resolver = Resolver(opened.knowledge(knowledge))
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from wikilda._core.errors import InputError
 from wikilda.documents.document import Document
+from wikilda.linking.batch import map_ordered
 from wikilda.linking.frames import as_table, column_of, like
-from wikilda.linking.restriction import CANDIDATES, Restriction
-from wikilda.linking.results import LinkedMention
+from wikilda.linking.restriction import Restriction
+from wikilda.linking.results import Linked, LinkedMention
 from wikilda.text.characters import characters
 from wikilda.text.folding import fold_words, folds
 from wikilda.text.tokens import as_bytes
@@ -46,14 +47,18 @@ def match_rows(
 ) -> list[LinkedMention]:
     """What the cells of rows mean, in their order; rows that are the same have the same answer."""
     texts = list(_texts_of(list(dict.fromkeys(rows))))
-    allowed = wanted.topics(linker.knowledge) if wanted else None
+    wanted.check(linker.knowledge)
     documents = (_document(linker, *text, str(number)) for number, text in enumerate(texts))
-    results = linker.link_many(documents, workers=workers, candidates=CANDIDATES if wanted else candidates, topics=0)
+
+    def link(document: Document) -> Linked:
+        return linker.infer(document, restriction=wanted).linked(candidates, 0, all_mentions=True)
+
+    results = map_ordered(link, documents, workers)
     found: dict[Row, LinkedMention] = {}
     for (asked, _), linked in zip(texts, results, strict=True):
         spans = {(each.start, each.end): each for each in linked.mentions}
         for row, span in zip(asked, _spans(asked), strict=True):
-            found[row] = wanted.apply_to(spans[span], allowed, candidates) if allowed is not None else spans[span]
+            found[row] = spans[span]
     return [found[row] for row in rows]
 
 

@@ -9,6 +9,7 @@ from wikilda._core.artifact import MANIFEST, check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge
+from wikilda.knowledge.account import HTML_FILE, JSON_FILE
 from wikilda.model.create import create_model
 from wikilda.model.model import Model
 from wikilda.model.settings import PRESETS, ModelSettings
@@ -87,6 +88,9 @@ def build(
                 known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
                 create_model(known, made, model_settings, overwrite=made.exists())
                 known.path.rename(made / INSIDE)
+                for name in (JSON_FILE, HTML_FILE):
+                    if (made / INSIDE / name).is_file():
+                        (made / INSIDE / name).rename(made / name)
             Model.open(made).redirect(INSIDE)
             place_directory(made, target)
     except BaseException:

@@ -191,25 +191,24 @@ def _is_sure(
 ) -> bool:
     """Whether a string is short for another without doubt; `ends`: it ends with it, or has it as initials."""
     is_known = senses.topics[other] >= 0
-    longer = names.offsets[other + 1] - names.offsets[other]
+    size, longer = names.offsets[one + 1] - names.offsets[one], names.offsets[other + 1] - names.offsets[other]
     if is_known and senses.topics[one] == senses.topics[other]:
         return True
-    begins = _begins(names, one, other, np.int64(0))
-    last = longer - (names.offsets[one + 1] - names.offsets[one])
-    if not begins and not _begins(names, one, other, last):
+    if not _begins(names, one, other, np.int64(0)) and not _begins(names, one, other, longer - size):
         return not is_person  # initials
-    if names.letters[one] != EMPTY and names.initials[other] != EMPTY and not titled:
-        return False  # US, UK and the like begin and end many names
     if titled:
-        return not is_body or is_person
+        return is_person or not is_body
+    if names.letters[one] != EMPTY and names.initials[other] != EMPTY:
+        return False  # US, UK and the like begin and end many names
     if senses.is_title[one] and senses.shares[one] >= _OWN_TITLE:
         return False
-    has_links = senses.links[one] >= _OWN_LINKS
+    few: Whole = senses.links[one] < _OWN_LINKS
     if is_person:
-        return ends or not has_links or senses.shares[one] < _OWN_SHARE
-    if has_links or (names.initials[other] == EMPTY and not is_body):
-        return False
-    return bool((is_body and not ends) or (not is_known and longer <= _PERSON_WORDS and not names.joined[other]))
+        return bool(few or ends or senses.shares[one] < _OWN_SHARE)
+    if is_body:
+        return bool(few and not ends)
+    several: Whole = names.initials[other] != EMPTY and longer <= _PERSON_WORDS and not names.joined[other]
+    return bool(few and several and not is_known)
 
 
 @inner

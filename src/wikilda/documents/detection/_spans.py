@@ -25,6 +25,7 @@ from wikilda.text.capitals import (
     SHAPE,
     SHOUTED,
     UNCASED,
+    UPPER,
     Shapes,
     is_apart,
     shape_all,
@@ -36,6 +37,7 @@ _LONGEST = 10  # words of a name that the dictionary lacks: more are a list, or 
 # Roles of tokens: no name; a name by itself; only beside one; a word that frames names; a month or day.
 NO_NAME, A_NAME, BESIDE, TITLE, DATE = 0, 1, 2, 3, 4
 _FUNCTION = 15  # 255ths: share of capitals of words that are never part of an unknown name (The, However, Two)
+_OFTEN = 77  # of words that are names beside one at the start of a sentence: Bank of America
 _UNSEEN = 254  # taken for that of words that articles do not have
 _SURE = 247  # of words that are always names
 _FIRST_NAME = 100  # of the occurrences of a first name: directly before another name
@@ -107,7 +109,7 @@ def find_spans(
     cases = np.full(count, np.int16(-1))
     roles = np.zeros(count, np.uint8)
     text = Text(data, hashes, shapes, starts, ends, roles, cases, _is_lower(shapes))
-    _assign_roles(text, words, limits)
+    _assign_roles(text, words, known, limits)
     found = _follow(_best_set(text, known, limits, _runs(text, words, known, limits), count), count)
     if parts != NO_PARTS:
         found = _with_parts(text, found, known, limits, parts)
@@ -129,7 +131,7 @@ def _is_lower(shapes: Shapes) -> bool:
 
 
 @inner
-def _assign_roles(text: Text, words: Words, limits: Limits) -> None:
+def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -> None:
     """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
     hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
     for at in range(len(hashes)):
@@ -147,11 +149,11 @@ def _assign_roles(text: Text, words: Words, limits: Limits) -> None:
             surname = kind == OFFICE and _is_after_first_name(text, words, at) and not _is_before_name(text, at)
             roles[at] = A_NAME if surname else TITLE
         else:
-            roles[at] = _role(text, words, limits, at)
+            roles[at] = _role(text, words, known, limits, at)
 
 
 @inner
-def _role(text: Text, words: Words, limits: Limits, at: int) -> int:
+def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
     if shape & INITIAL and not _is_abbreviated(text, at):
@@ -165,10 +167,16 @@ def _role(text: Text, words: Words, limits: Limits, at: int) -> int:
             return NO_NAME
         if shape & (NAME | INITIAL):
             return A_NAME
-        if case < 0:
-            known = len(words.cases.capital)
-            return A_NAME if known >= _KNOWN_WORDS else BESIDE if known >= _SOME_WORDS else NO_NAME
-        return A_NAME if case >= limits.first else NO_NAME
+        if case < 0 and shape & SHAPE != UPPER:
+            seen = len(words.cases.capital)
+            if seen >= _KNOWN_WORDS or (seen >= _SOME_WORDS and _find(text.hashes, at, at + 1, known) >= 0):
+                return A_NAME
+            return BESIDE if seen >= _SOME_WORDS else NO_NAME
+        if case >= limits.first or shape & SHAPE == UPPER:
+            return A_NAME
+        return BESIDE if case >= _OFTEN else NO_NAME
+    if shape & SHAPE == UPPER:
+        return A_NAME
     if 0 <= case < _FUNCTION:
         return NO_NAME
     return A_NAME if (_UNSEEN if case < 0 else case) >= limits.name else BESIDE
@@ -191,12 +199,7 @@ def _is_abbreviated(text: Text, at: int) -> bool:
 
 @inner
 def _is_after_first_name(text: Text, words: Words, at: int) -> bool:
-    if (
-        at == 0
-        or text.roles[at - 1] != A_NAME
-        or text.cases[at - 1] < _SURE
-        or _is_apart(text, at)
-    ):
+    if at == 0 or text.roles[at - 1] != A_NAME or text.cases[at - 1] < _SURE or _is_apart(text, at):
         return False
     number = lookup(words.cases.table, text.hashes[at - 1] & ~FLAGS)
     return bool(number >= 0 and words.cases.before[number] >= _FIRST_NAME)
@@ -221,11 +224,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
             at += 1
             continue
         end, size, names = at + 1, 1, int(text.roles[at] == A_NAME)
-        while (
-            end < count
-            and text.hashes[end] != BREAK
-            and not _is_apart(text, end)
-        ):
+        while end < count and text.hashes[end] != BREAK and not _is_apart(text, end):
             if _is_run_word(text, end) and not text.shapes[end] & FIRST:
                 size += 1
                 names += text.roles[end] == A_NAME
@@ -236,11 +235,27 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 break
         # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
         titled = at > 0 and text.roles[at - 1] == TITLE
-        is_name = names > 0 and (size > 1 or titled) if words.capital_nouns else names > 0 or size > 1
+        is_name = titled or (names > 0 and size > 1) if words.capital_nouns else names > 0 or size > 1
         if is_name and size <= _LONGEST and limits.unknown < 1:
             ends[at] = end
         at = end
+    if words.capital_nouns:
+        _add_last_words(text, ends)
     return ends
+
+
+@inner
+def _add_last_words(text: Text, ends: NDArray[np.int32]) -> None:
+    """Where nouns have capitals, a single word is a name if a longer name of the text ends with it."""
+    count = len(ends)
+    keys = np.zeros(2 * count + 8, np.uint64)
+    for at in range(count):
+        if ends[at] > at + 1:
+            keys[find_slot(keys, text.hashes[ends[at] - 1] | FLAGS)] = text.hashes[ends[at] - 1] | FLAGS
+    for at in range(count):
+        key = text.hashes[at] | FLAGS
+        if ends[at] == at and _is_run_word(text, at) and keys[find_slot(keys, key)] == key:
+            ends[at] = at + 1
 
 
 @inner
@@ -369,12 +384,7 @@ def _best_set(
                 before[end] = start
         sequence = BREAK
         at = start
-        while (
-            at < count
-            and at - start < longest
-            and hashes[at] != BREAK
-            and (at == start or not _is_apart(text, at))
-        ):
+        while at < count and at - start < longest and hashes[at] != BREAK and (at == start or not _is_apart(text, at)):
             sequence = chain(sequence, hashes[at])
             slot = find_slot(known.keys, sequence)
             if known.keys[slot] != sequence:
@@ -444,7 +454,7 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
         if names < capitals and 0 <= cases[start] < limits.first:
             return limits.part if end - start == 1 else limits.lower
         needed = limits.capitalised if names == capitals else limits.unclear
-    elif end - start == 1 and (roles[start] == TITLE or 0 <= cases[start] < limits.name):
+    elif end - start == 1 and (roles[start] == TITLE or (shape != UPPER and 0 <= cases[start] < limits.name)):
         return limits.part
     else:
         needed = limits.capitalised
@@ -469,16 +479,8 @@ def _needed_in_lower_case(text: Text, start: int, end: int, limits: Limits) -> f
 @inner
 def _has_neighbour(text: Text, start: int, end: int) -> bool:
     """Whether a word that may be part of the same name is next to a match."""
-    before = (
-        start > 0
-        and _is_run_word(text, start - 1)
-        and not _is_apart(text, start)
-    )
-    after = (
-        end < len(text.hashes)
-        and _is_run_word(text, end)
-        and not _is_apart(text, end)
-    )
+    before = start > 0 and _is_run_word(text, start - 1) and not _is_apart(text, start)
+    after = end < len(text.hashes) and _is_run_word(text, end) and not _is_apart(text, end)
     return bool(before or (after and not text.shapes[end] & FIRST))
 
 

@@ -111,7 +111,7 @@ def language_of(knowledge: Knowledge) -> str:
         words = (knowledge.word_strings.find(word) for word in _CALENDAR[language].split())
         return sum(int(knowledge.word_totals[word]) for word in words if word >= 0)
 
-    return max(sorted(_CALENDAR), key=often)
+    return max(_CALENDAR, key=often)  # of equals the first, English
 
 
 def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
@@ -121,6 +121,32 @@ def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
         return np.zeros(len(spans), np.bool_)
     found = (pattern.search(text, max(start - _LONGEST, 0), start) is not None for start, _ in spans)
     return np.fromiter(found, np.bool_, len(spans))
+
+
+_HANDLE = re.compile(r"(?<![\w@#])([@#])(\w+)(?![.@]\w)")
+_CAMEL = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
+
+
+def handles(text: str) -> Spans:
+    """Return the spans of names after `@`, and of those after `#` that have a capital."""
+    found = _HANDLE.finditer(text)
+    return [each.span(2) for each in found if each.group(1) == "@" or each.group(2) != each.group(2).lower()]
+
+
+def words_of_handle(handle: str) -> str:
+    """Return the words of a name after `@` or `#`: `Bill Gates` for `BillGates`."""
+    return " ".join(_CAMEL.findall(handle.replace("_", " "))) or handle
+
+
+def is_titled(name: str) -> bool:
+    """Return whether a name of several words begins with an honorific or an office, in any language."""
+    first, _, rest = name.partition(" ")
+    return bool(rest) and first.lower().rstrip(".") in _all_titles()
+
+
+@cache
+def _all_titles() -> frozenset[str]:
+    return frozenset(word for words in (*_HONORIFICS.values(), *_OFFICES.values()) for word in words.split())
 
 
 @cache

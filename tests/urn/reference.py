@@ -235,8 +235,6 @@ def _is_sure(string: str, full: str, own: Sense, other: Sense, titled: bool, fol
     in_capitals = string.replace(".", "").isupper() and len(string.replace(".", "")) > 1
     several = sum(part[0].isupper() for part in full.split()) > 1
     joined = any(part[0].islower() for part in full.split())
-    if other.topic >= 0 and own.topic == other.topic:
-        return True
     if not begins and not ends:
         return not other.is_person
     if titled:
@@ -246,9 +244,12 @@ def _is_sure(string: str, full: str, own: Sense, other: Sense, titled: bool, fol
     surname = not begins and not joined
     if other.is_person:
         return own.links < 30 or surname or own.share < 0.5
+    if begins and own.topic >= 0:
+        return False
     if other.is_body:
         return own.links < 30 and not surname
-    return own.links < 30 and several and len(longer) <= 4 and not joined and other.topic < 0
+    whole = len(longer) == _size(full, folded)
+    return own.links < 30 and several and len(longer) <= 4 and not joined and whole and other.topic < 0
 
 
 def _size(string: str, folded: dict[str, list[int]]) -> int:

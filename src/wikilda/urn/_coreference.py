@@ -190,11 +190,9 @@ def _is_sure(
     names: Names, one: Whole, other: Whole, ends: bool, titled: bool, senses: Senses, is_person: bool, is_body: bool
 ) -> bool:
     """Whether a string is short for another without doubt; `ends`: it ends with it, or has it as initials."""
-    is_known = senses.topics[other] >= 0
     size, longer = names.offsets[one + 1] - names.offsets[one], names.offsets[other + 1] - names.offsets[other]
-    if is_known and senses.topics[one] == senses.topics[other]:
-        return True
-    if not _begins(names, one, other, np.int64(0)) and not _begins(names, one, other, longer - size):
+    begins: Whole = _begins(names, one, other, np.int64(0))
+    if not begins and not _begins(names, one, other, longer - size):
         return not is_person  # initials
     if titled:
         return is_person or not is_body
@@ -205,10 +203,13 @@ def _is_sure(
     few: Whole = senses.links[one] < _OWN_LINKS
     if is_person:
         return bool(few or ends or senses.shares[one] < _OWN_SHARE)
+    if senses.topics[one] >= 0 and begins:
+        return False  # Scottish, in a text with the Scottish Labour Party
     if is_body:
         return bool(few and not ends)
     several: Whole = names.initials[other] != EMPTY and longer <= _PERSON_WORDS and not names.joined[other]
-    return bool(few and several and not is_known)
+    full: Whole = names.sizes[other] == longer  # no initials: R. Croft
+    return bool(few and several and full and senses.topics[other] < 0)
 
 
 @inner

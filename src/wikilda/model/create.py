@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import njit
+from wikilda._core.jit import COPIED, njit, tier
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import Table
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
@@ -34,6 +34,7 @@ def create_model(
     overwrite
         Whether to replace a model that exists.
     """
+    tier.expect_files([knowledge.path], COPIED)
     topics = len(knowledge.page_ids)
     with ModelWriter(target, topics, overwrite=overwrite) as writer:
         words = writer.table(WORDS, knowledge.words.offsets)
@@ -56,6 +57,13 @@ def popularity_of(mentions: Table, topics: int) -> NDArray[np.float32]:
         span = slice(start, start + step)
         counts += np.bincount(mentions.topics[span], mentions.counts[span], minlength=topics)
     return (counts / counts.mean()).astype(np.float32) if topics else counts.astype(np.float32)
+
+
+def initial(table: Table, totals: NDArray[np.int64], mass: float) -> NDArray[np.float32]:
+    """λ̂ at t = 0 of a whole table."""
+    values = np.empty(len(table.topics), np.float32)
+    _fill(Parameters(table.offsets, np.empty(len(table.topics), np.uint32), values), table, totals, mass)
+    return values
 
 
 def _fill(into: Parameters, table: Table, totals: NDArray[np.int64], mass: float) -> None:

@@ -16,9 +16,11 @@ from tests.urn import reference
 from tests.urn.reference import MeanField, Mention
 from wikilda._core.errors import SettingsError
 from wikilda._core.jit import DISABLED
+from wikilda.documents.detection.framing import titled
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.types import TYPES
 from wikilda.model import Model, create_model
 from wikilda.model.model import Parameters
 from wikilda.sample import texts
@@ -26,7 +28,7 @@ from wikilda.text.characters import characters
 from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn import Drawn, Urn, UrnSettings
-from wikilda.urn._coreference import names_of, parents_of
+from wikilda.urn._coreference import Parents, folded, names_of, parents_of
 from wikilda.urn._draw import LINK, SHARED_NEIGHBOUR
 from wikilda.urn._word_evidence import OVERLAP
 from wikilda.urn.urn import ALONE, COREFERENCE, NEAR, REACH, REPEATS
@@ -98,8 +100,10 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     rows, far = np.array([names.index(lowered[at]) for at in order], np.int64), 1 << 20
     distinct = names_of(Strings.of([first[each] for each in names]), characters(), folds())
     parents = parents_of(distinct, rows, far * np.arange(len(rows)))
+    drawn_as = expected_antecedents(urn, document, order, lowered, first, symbols, priors, parents)
     mentions = []
-    for token, at in enumerate(order):
+    for token, place in enumerate(order):
+        at = lowered.index(drawn_as[token])
         kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
         any_same, several = any(kind & reference.SAME for kind in kinds.values()), " " in first[lowered[at]]
         logs, others, against = [], [], []
@@ -120,7 +124,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         own = [column[span].tolist() for column in parents[1:]]
         scores = [log - whole + other for log, other in zip(logs, others, strict=True)]
         mentions.append(Mention(
-            list(priors[at]), scores, places[at], nil, against, names.index(lowered[at]),
+            list(priors[at]), scores, places[place], nil, against, names.index(lowered[at]),
             list(zip(*own, strict=True)),
         ))  # fmt: skip
     related = reference.relatedness(out_links, list(range(topics)), LINK, SHARED_NEIGHBOUR)
@@ -134,6 +138,34 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     for at, mention, shares, nil in zip(order, mentions, found.shares, found.nil, strict=True):
         answer[at], unknown[at] = dict(zip(mention.topics, shares, strict=True)), nil
     return answer, unknown
+
+
+def expected_antecedents(
+    urn: Urn, document: EncodedDocument, order: list[int], lowered: list[str], first: dict[str, str],
+    symbols: list[int], priors: list[dict[int, float]], parents: Parents,
+) -> list[str]:  # fmt: skip
+    """By token: the string that it is drawn as, in lower case."""
+    persons, bodies = (
+        dict(zip(TYPES, urn.knowledge.types.shares, strict=True))[each] for each in ("person", "organisation")
+    )
+    senses = {}
+    for at in order:
+        topic = max(priors[at], key=lambda k: (priors[at][k], -k), default=-1)
+        title = reference.without_note(urn.knowledge.titles[topic]).casefold() if topic >= 0 else ""
+        links = float(urn.model.mentions.row(symbols[at])[1].sum()) if symbols[at] >= 0 else 0.0
+        senses[lowered[at]] = reference.Sense(
+            topic, priors[at].get(topic, 0.0), links, title == lowered[at],
+            topic >= 0 and persons[topic] >= 128, topic >= 0 and bodies[topic] >= 128,
+        )  # fmt: skip
+    tokens = [list(parents.tokens[parents.offsets[t] : parents.offsets[t + 1]]) for t in range(len(order))]
+    is_titled = [bool(titled(document.text, [document.spans[at]], "en")[0]) for at in order]
+    words = {each: list(folded(first[each])) for each in senses}
+    written = {each: first[each] for each in senses}
+    found = reference.antecedents(
+        [written[lowered[at]] for at in order], tokens, is_titled,
+        {written[each]: sense for each, sense in senses.items()}, {written[each]: words[each] for each in senses},
+    )  # fmt: skip
+    return [each.casefold() for each in found]
 
 
 def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[EncodedDocument]) -> None:

@@ -13,11 +13,10 @@ from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
 from wikilda.urn._relatedness import Gains, Neighbours, Relations, relations
-from wikilda.urn._title_match import PART, SAME, UNLIKE, name_kinds
+from wikilda.urn._title_match import PART, SAME, UNLIKE, Kinds, name_kinds
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
-Kinds = NDArray[np.uint8]
 
 WORDS_SCALE = 10.0  # of the words' evidence, so that its weight is near 1
 LINK, SHARED_NEIGHBOUR = 1.0, 0.8  # the parts of R

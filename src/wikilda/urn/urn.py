@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
+from wikilda.documents.detection.framing import language_of, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.name_index import NO_NAMES, name_index
+from wikilda.knowledge.types import TYPES
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
@@ -189,7 +191,12 @@ class Urn:
         index = name_index(knowledge) if s.backoff_candidates > 0 else None
         self.limits = Limits(s.max_candidates, s.backoff_candidates if index else 0, s.max_neighbours)
         links, titles = LinkCounts.of(knowledge), Strings(knowledge.titles.data, knowledge.titles.offsets)
-        self._names = NameTables(model.base, links, index or NO_NAMES, titles, characters(), folds())
+        types = dict(zip(TYPES, knowledge.types.shares, strict=False))
+        people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
+        self._names = NameTables(
+            model.base, links, index or NO_NAMES, titles, characters(), folds(), people, bodies
+        )  # fmt: skip
+        self._language = language_of(knowledge)
         self._titles = TitleTables(titles, knowledge.graph, characters())
         self._local: Any = threading.local()
 
@@ -241,8 +248,10 @@ class Urn:
         """The mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self._names
         mentions = self._resolved(document)
+        named_by = titled(document.text, document.spans, self._language)
         for chosen in self._split(mentions, places):
-            yield chosen, read_names(tables, self.limits.candidates, mentions, document.names, places, chosen)
+            most, names = self.limits.candidates, document.names
+            yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
 
     def _resolved(self, document: EncodedDocument) -> Numbers:
         tables = self._names
@@ -334,6 +343,8 @@ class Urn:
             found.neighbours, gains if len(gains.values) else _NO_GAINS, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip
+        taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
+        drawing.found.from_base[taught_by_others] = 0.0  # what a short form means is not read from its string
         return Part(chosen, named, found, drawing, contexts, features)
 
     def fame(self, topics: NDArray[np.uint32]) -> Vector:

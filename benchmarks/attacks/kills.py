@@ -96,8 +96,7 @@ def attack(command: Command, kills: int, chance: random.Random, wanted: str) -> 
         killed += code is None
         if code not in (None, 0):
             failed.append(f"{command.name}: exit code {code} {said.decode()[-500:]}")
-        if command.target.exists() and not command.target.with_name(command.target.name + ".partial").exists():
-            # done, or killed when it was
+        if command.target.exists():  # done, or killed when it was
             finished += 1
             different += digest(command.target) != wanted
             remove(command.target)

@@ -26,7 +26,7 @@ from wikilda.knowledge.diff import Comparison
 from wikilda.mediawiki.dump import cut, read_piece, site_of
 from wikilda.mediawiki.pages import RawPage, pages_in
 from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START, dialect_of, scan
-from wikilda.model.build import build
+from wikilda.training.build import build
 from wikilda.training.update import update
 
 METHODS = ("prior", "tagme", "lda", "urn")

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks import record
 from benchmarks.build.reading import DATA
 from wikilda.knowledge import Knowledge
-from wikilda.model.build import build
+from wikilda.training.build import build
 from wikilda.training.update import update
 
 _ADDED = b" It has changed; see [[Berlin|the capital]]."

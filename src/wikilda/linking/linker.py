@@ -27,6 +27,7 @@ from wikilda.urn.document_topics import broad_topics, document_topics
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
 if TYPE_CHECKING:
+    from wikilda.linking._names import NameMatcher
     from wikilda.linking.reasons import Explained, Explanation
 
 DEFAULT = UrnSettings()
@@ -60,6 +61,13 @@ class Linker:
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
+
+    @cached_property
+    def names(self) -> "NameMatcher":
+        """What cells of tables are matched with."""
+        from wikilda.linking._names import NameMatcher
+
+        return NameMatcher(self.knowledge)
 
     def __repr__(self) -> str:
         return (

@@ -4,18 +4,19 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import numba
 import pytest
 from hypothesis import settings
 
-from wikilda._core import jit
+os.environ.setdefault("WIKILDA_COMPILE", "now")  # before the package is imported: nothing runs in the background
+
+from wikilda._core import jit, kernel_cache
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
 from wikilda.linking import Linker
 from wikilda.model import create_model
 from wikilda.sample import SETTINGS, WIKI
 
 # Any text may be tried, and the first try compiles: no deadlines, and fewer tries with the compiler off.
-settings.register_profile("kernels", deadline=None, max_examples=20 if numba.config.DISABLE_JIT else 100)
+settings.register_profile("kernels", deadline=None, max_examples=20 if jit.DISABLED else 100)
 settings.load_profile("kernels")
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
@@ -25,8 +26,8 @@ DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" 
 def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A user's cache of the tests' own, also for processes that they start."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(kernel_cache.root()))  # kernels are compiled once for all runs
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        jit._Announcer.said.update((jit._ONCE, jit._EVERY_TIME))  # what is compiled first here is chance
         yield
 
 

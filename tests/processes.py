@@ -18,7 +18,9 @@ Result = TypeVar("Result")
 
 def besides_compiling(stderr: str) -> str:
     """What a process has said, without the line that the first one says which needs a kernel."""
-    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith("compiling kernels: once"))
+    return "".join(
+        line for line in stderr.splitlines(keepends=True) if not line.startswith("wikilda: compiling kernels: once")
+    )
 
 
 # One process runs a command again and again, each time with some more room on the disk, until it succeeds.

@@ -6,7 +6,6 @@ import runpy
 import sys
 
 import pytest
-
 from benchmarks import record
 
 PICTURES = record.ROOT / "docs" / "pictures"

@@ -1,6 +1,6 @@
 """Two rules of kernels, read off the source.
 
-A part is never called from Python: that would bring the interpreter down. A bare part never returns arrays to a kernel
+A part is never called from Python: it raises a TypeError. A bare part never returns arrays to a kernel
 that counts references: that would free memory that is in use.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("src/wikilda", "benchmarks", "tests")
-PARTS, BARE = {"inner", "bare", "inlined"}, {"bare", "inlined"}
+PARTS, BARE = {"inner", "bare", "inlined", "emitted"}, {"bare", "inlined"}
 KERNELS = PARTS | {"njit", "intrinsic"}
 SCALARS = {"int", "float", "bool", "None", "Whole", "Real", "np.bool_"} | {
     f"np.{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.detection import JoinedDetector, choose_detector
 from wikilda.documents.detection._dictionary import join
+from wikilda.documents.detection._spans import Limits
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
 from wikilda.sample import texts
@@ -23,7 +24,7 @@ STRINGS = {
     "times square": (9, 9), "the hague": (4, 5), "hague": (5, 9), "apple": (8, 10), "smith": (3, 30), "u.s.": (9, 9),
     "東京": (5, 6), "東京都": (4, 4), "京都": (4, 4), "москва": (9, 9), "ירושלים": (7, 7), "café": (9, 9), "1984": (1, 30), "of": (1, 500),
 }  # fmt: skip
-ALL = DetectorSettings(capitalised=0, unclear=0, part=0, lower=0, uncased=0, unknown=float("inf"))
+NO_LIMITS = Limits(0, 0, 0, 0, 0, unknown=2.0, name=0, first=0)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +50,14 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
     return detect
 
 
+@pytest.fixture(scope="module")
+def unlimited(known: Knowledge) -> DictionaryDetector:
+    """A detector that takes every match, and no names that the dictionary lacks."""
+    detector = DictionaryDetector(known)
+    detector.__dict__["_limits"] = NO_LIMITS
+    return detector
+
+
 @pytest.mark.parametrize(
     ("text", "mentions"),
     [
@@ -64,7 +73,7 @@ def found(known: Knowledge) -> Callable[[str], list[str]]:
         ("We met J. Smith and Jean-Paul O'Hara.", ["J. Smith", "Jean-Paul O'Hara"]),
         ("We met Ann Bly, Carl Dow and Eve Fay.", ["Ann Bly", "Carl Dow", "Eve Fay"]),  # commas part names
         ("JOHN SMITH WON\nHe won.", ["SMITH"]),  # a line of capitals has no names of its own
-        ("John Smith won, said John.", ["John Smith"]),  # a sentence's first word, with a capital elsewhere
+        ("John Smith won, said John.", ["John Smith", "John"]),  # a sentence's first word, with a capital elsewhere
         ("When Smith won, he wept.", ["Smith"]),  # no evidence that it belongs to the name
         ("The Smith won, and the other lost.", ["Smith"]),  # a sentence's first word, in lower case elsewhere
         ("The Smith won the cup on The Day of the year.", ["Smith", "The Day"]),  # more often in lower case
@@ -95,15 +104,16 @@ def test_parts_are_proposed_of_names_that_may_be_none(known: Knowledge, text: st
     assert [text[start:end] for start, end in spans] == proposals
 
 
-def test_names_that_are_not_known_when_not_asked_for(known: Knowledge) -> None:
-    assert DictionaryDetector(known, DetectorSettings(unknown=float("inf"))).detect("We met John Smith.") == []
+def test_more_recall_finds_more(known: Knowledge) -> None:
+    text = "We gave Smith an apple for Theresa May"
 
+    def found(recall: float) -> list[str]:
+        spans = DictionaryDetector(known, DetectorSettings(recall=recall)).detect(text)
+        return [text[start:end] for start, end in spans]
 
-def test_lower_case_when_asked_for(known: Knowledge) -> None:
-    text = "an apple for smith"
-    spans = DictionaryDetector(known, DetectorSettings(lower=1.0)).detect(text)
-    assert [text[start:end] for start, end in spans] == ["apple"]
-    assert len(DictionaryDetector(known, DetectorSettings(lower=0.0)).detect(text)) == 2
+    assert found(0.0) == ["Theresa May"]
+    assert found(0.5) == ["Smith", "Theresa May"]
+    assert found(1.0) == ["Smith", "apple", "Theresa May"]
 
 
 def _value(known: Knowledge, text: str, start: int, end: int) -> float:
@@ -118,13 +128,13 @@ def _best(known: Knowledge, text: str, spans: list[tuple[int, int]], start: int)
     return max((_value(known, text, a, b) + _best(known, text, spans, b) for a, b in here), default=0.0)
 
 
-WORDS = st.sampled_from(["new", "york", "times", "square", "the", "hague", "may", "Theresa", "é", "😀"])
+WORDS = st.sampled_from(["new", "york", "times", "square", "the", "hague", "Theresa", "apple", "é", "😀"])
 
 
 @given(st.lists(WORDS, max_size=9))
-def test_the_best_set_is_that_of_trying_all(known: Knowledge, words: list[str]) -> None:
+def test_the_best_set_is_that_of_trying_all(known: Knowledge, unlimited: DictionaryDetector, words: list[str]) -> None:
     text = " ".join(words)
-    spans = DictionaryDetector(known, ALL).detect(text)
+    spans = unlimited.detect(text)
     places = [0, *(at + 1 for at, each in enumerate(text) if each == " ")]
     ends = [*(at - 1 for at in places[1:]), len(text)]
     every = [(a, b) for a in places for b in ends if (a < b and text[a:b] in STRINGS) or text[a:b].lower() in STRINGS]
@@ -140,18 +150,18 @@ PIECES = st.one_of(
 
 
 @given(st.lists(PIECES, max_size=25))
-def test_spans_are_exact_in_any_text(known: Knowledge, pieces: list[str]) -> None:
+def test_spans_are_exact_in_any_text(known: Knowledge, unlimited: DictionaryDetector, pieces: list[str]) -> None:
     text = "".join(pieces)
-    for settings in (DetectorSettings(), ALL):
+    for detector in (DictionaryDetector(known), unlimited):
         last = 0
-        for start, end in DictionaryDetector(known, settings).detect(text):
+        for start, end in detector.detect(text):
             assert last <= start < end <= len(text)
             last = end
             if known.find_mention(text[start:end]) >= 0:
                 assert mention_key(text[start:end])[0] in STRINGS
-            else:  # a name of several words
-                assert settings.unknown < 1
-                assert sum(token & WORD > 0 for token in token_hashes(text[start:end])) > 1
+            else:  # a name that is not known
+                assert detector is not unlimited
+                assert any(token & WORD > 0 for token in token_hashes(text[start:end]))
 
 
 def test_a_linker_finds_what_is_not_given(linker: Linker) -> None:
@@ -234,5 +244,5 @@ def test_detectors_by_name(known: Knowledge) -> None:
             choose_detector(name, known)
     with pytest.raises(InputError, match="spaCy has no model 'no_such'"):
         choose_detector("spacy:no_such", known)
-    with pytest.raises(SettingsError, match="part must be at least 0"):
-        DetectorSettings(part=-1)
+    with pytest.raises(SettingsError, match="recall must be at least 0 and at most 1"):
+        DetectorSettings(recall=2)

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from wikilda._core.jit import Real, Whole, njit
-from wikilda.lda import _ordered_sums as sums
+from wikilda.lda._ordered_sums import largest, total
 
 VALUES = (np.random.default_rng(3).random(1000) ** 40).astype(np.float32)
 
 
 @njit
 def compiled_total(start: Whole, length: Whole) -> Real:
-    return sums.total(VALUES, np.uint64(start), np.uint64(length))
+    return total(VALUES, np.uint64(start), np.uint64(length))
 
 
 @njit
 def compiled_largest(start: Whole, length: Whole) -> Real:
-    return sums.largest(VALUES, np.uint64(start), np.uint64(length))
+    return largest(VALUES, np.uint64(start), np.uint64(length))
 
 
 def by_lanes(values: list[Real], zero: Real) -> Real:

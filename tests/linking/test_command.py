@@ -156,7 +156,7 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
         assert (code, out) == (1, "")
         assert words in err
     assert run("link", model, tmp_path / "nowhere")[0] == 1
-    assert run("link", model, file, "--detect", "lower=1", "-o", file.with_name("o.jsonl"))[0] == 0
+    assert run("link", model, file, "--detect", "recall=1", "-o", file.with_name("o.jsonl"))[0] == 0
 
 
 def test_a_closed_pipe_is_no_error_message(model: Path, tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
 from tests.test_cli import run
 from wikilda._core.errors import ArtifactError
+from wikilda._core.jit import DISABLED
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
 from wikilda.lda.settings import LdaSettings
@@ -165,7 +165,7 @@ def test_probabilities_come_from_all_kept_sweeps(linker: Linker) -> None:
     assert counts == pytest.approx(counts.round())
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there are no compiled kernels to load")
+@pytest.mark.skipif(DISABLED, reason="there are no compiled kernels to load")
 def test_a_first_document_needs_no_compiler(model: Path) -> None:
     code = (
         f"import sys; from wikilda.linking import Linker; Linker.open({str(model)!r}).link('Croft took five wickets.');"

@@ -2,13 +2,13 @@
 
 import time
 
-import numba
 import pytest
 
 from tests.mediawiki.scanning import marks, read
+from wikilda._core.jit import DISABLED
 
-MILLION = 20_000 if numba.config.DISABLE_JIT else 1_000_000
-SECONDS = 30.0 if numba.config.DISABLE_JIT else 5.0
+MILLION = 20_000 if DISABLED else 1_000_000
+SECONDS = 30.0 if DISABLED else 5.0
 
 UNITS = [
     "[[", "]]", "{{", "}}", "{", "}", "[", "{|\n", "|}\n", "{{{", "[[a|", "{{a|", "<ref>", "</ref>", "<ref", "<ref name='x'", "<ref/>",

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 import mwparserfromhell
-import numba
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.mediawiki.scanning import ENGLISH, dialect, marks, read
+from wikilda._core.jit import DISABLED
 from wikilda.mediawiki.wikitext import IN_ASIDE, scan
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def as_json(pages: list[str]) -> str:
 
 def test_the_compiled_scanner_does_what_python_does() -> None:
     """In one process compiled, in another with the compiler off."""
-    other = "0" if numba.config.DISABLE_JIT else "1"
+    other = "0" if DISABLED else "1"
     code = "from tests.mediawiki import test_wikitext_properties as t; print(t.as_json(t.generated(200)))"
     environment = os.environ | {"NUMBA_DISABLE_JIT": other, "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(

@@ -1,17 +1,23 @@
 """JSON lines in and out, streamed."""
 
+import asyncio
 import contextlib
 import json
 import os
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.server.serving import Served, serving
 from wikilda.sample import texts
+from wikilda.server.batch import Lines
+from wikilda.server.settings import ServerSettings
 
 TEXTS = [row["text"] for row in texts()[:5]]
 
@@ -201,6 +207,37 @@ def test_keys_are_asked_for_and_lines_are_streamed(model: Path) -> None:
         for extra in ((), (form,)):
             last, lines = send(served, [b'{"text": "Croft', b' bowled."}\n{"text": "a"}'], b"x-api-key: secret", *extra)
             assert (lines, b"Robert Croft" in last) == (2, True)
+
+
+def test_blank_lines_give_no_time(model: Path) -> None:
+    """They are no lines: who sends nothing else is told to send faster."""
+    with serving(model, patience=0.5) as served:
+        last, lines = send(served, (time.sleep(0.01) or b"\n" * 1000 for _ in range(500)))
+        assert lines == 0 or b'"slow"' in last
+        assert b" 408 " in last or b'"slow"' in last
+
+
+@given(st.lists(st.sampled_from([b"\n", b" ", b"\r\n", b"x", b"{}", b"  \n\n", b"\t"]), max_size=30), st.integers(1, 9))
+def test_lines_are_split_as_by_hand(pieces: list[bytes], step: int) -> None:
+    whole = b"".join(pieces)
+    wanted = [(at, line) for at, line in enumerate(whole.split(b"\n"), 1) if line.strip()]
+    parts = [whole[at : at + step] for at in range(0, len(whole), step)] or [b""]
+    messages = [{"type": "http.request", "body": part, "more_body": part is not parts[-1]} for part in parts]
+    for last in messages:
+        last["more_body"] = last is not messages[-1]
+
+    async def split() -> list[tuple[int, bytes]]:
+        rest = iter(messages)
+
+        async def receive() -> dict[str, object]:
+            return next(rest, {"type": "http.disconnect"})
+
+        lines, found = Lines(receive, ServerSettings()), []
+        while (line := await lines.get()).number:
+            found.append((line.number, line.data))
+        return found
+
+    assert asyncio.run(split()) == wanted
 
 
 def test_lines_keep_their_numbers(client: httpx.Client) -> None:

@@ -1,5 +1,7 @@
 """Limits: time, queue, keys, origins, sizes; and what does not get into the log."""
 
+import asyncio
+import json
 import logging
 import threading
 from collections.abc import Iterator
@@ -12,6 +14,8 @@ from tests.server.serving import Served, serving, wait_until_ready
 from wikilda._core.errors import SettingsError
 from wikilda.lda.settings import LdaSettings
 from wikilda.sample import texts
+from wikilda.server.errors import Problem
+from wikilda.server.service import Work
 from wikilda.server.settings import ServerSettings
 
 LONG = " ".join(each["text"] for each in texts())
@@ -113,8 +117,10 @@ def test_a_server_for_this_machine_is_asked_by_its_own_names(served: Served, nam
 
 
 @pytest.mark.parametrize(
-    "name", ["attacker.example", "localhost.attacker.example", "127.0.0.1.example", "", "a b", "[::1].x"]
-)
+    "name", ["attacker.example", "localhost.attacker.example", "127.0.0.1.example", "", "a b", "[::1].x", "evil.example#.localhost",
+             "evil.example/.localhost", "evil.example?.localhost", "evil@.localhost", "[::1%.localhost]", "x:y.localhost",
+             ".localhost", "localhost:80:90"]
+)  # fmt: skip
 def test_a_page_cannot_let_its_own_name_lead_here(served: Served, name: str) -> None:
     with served.client() as client:
         for path in ("/health", "/v1/model", "/", "/metrics"):
@@ -183,13 +189,98 @@ def test_what_users_send_is_not_logged(model: Path, caplog: pytest.LogCaptureFix
         client.post("/nif", content=f"<{word} {word}> a <b> .".encode())
         client.get(f"/v1/mentions/{word}")
         client.get("/v1/topics/" + word)
+        for where in (f"/v1/topics/{word}", f"/{word}", f"/v1/mentions/{word}/x", f"/%F0/{word}"):
+            assert client.get(where, headers={"host": "other.example"}).status_code == 421
+            assert client.put(where).status_code in (404, 405)
+        client.get(f"/{word}")
+        client.get("/health", headers={"x-" + word: word})
         lines = [record.getMessage() for record in caplog.records if record.name.startswith(("wikilda", "uvicorn"))]
     assert any("/v1/link 200" in line for line in lines)
+    assert not [line for line in lines if word.lower() in line.lower()]
+    with serving(model, keys=("key",)) as served, served.client() as client:
+        caplog.clear()
+        assert client.get(f"/v1/topics/{word}").status_code == 401
+        assert client.get(f"/{word}").status_code == 401
+        lines = [record.getMessage() for record in caplog.records if record.name.startswith(("wikilda", "uvicorn"))]
+    assert any("(other) 401" in line for line in lines)
     assert not [line for line in lines if word.lower() in line.lower()]
     with serving(model, log_texts=True) as served, served.client() as client:
         caplog.clear()
         client.get("/tag", params={"text": word})
     assert any(word in record.getMessage() for record in caplog.records if record.name == "wikilda.server")
+
+
+def test_work_has_a_limit_that_sizes_do_not_give(model: Path) -> None:
+    """Many values of many entities, batches of long texts, explanations with all candidates: little is sent."""
+    text, ids = "Croft " * 100, json.dumps({"ids": ["England"] * 500, "properties": [{"id": "type"}]})
+    with serving(model, max_work=10_000) as served, served.client() as client:
+        for answer in (
+            client.post("/reconcile", data={"extend": ids}),
+            client.post("/reconcile", data={"queries": json.dumps({"q": {"query": text}, "r": {"query": text * 2}})}),
+            client.post("/v1/link", json={"text": text * 2, "candidates": 100}),
+            client.post("/v1/link/batch", json={"documents": [{"text": text}] * 20}),
+            client.post("/v1/explain", json={"text": text, "candidates": 50}),
+        ):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (413, "work_too_large")
+            assert "--max-work" in answer.json()["error"]["message"]
+        line = client.post("/v1/batch", content=json.dumps({"text": text * 20})).json()
+        assert line["error"]["code"] == "work_too_large"
+        properties = [{"id": "type"}] * 10_000  # the same property is one
+        asked = json.dumps({"ids": ["England"] * 100, "properties": properties})
+        assert client.post("/reconcile", data={"extend": asked}).status_code == 200
+
+
+def test_json_has_a_limit_of_values(served: Served) -> None:
+    many, named = [1] * 300_000, {f"a{at}": 0 for at in range(40_000)}
+    with served.client() as client:
+        for path, body in (("/v1/link", many), ("/v1/link", named), ("/v1/explain", {"text": "a", "mentions": many})):
+            answer = client.post(path, json=body)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large"), path
+        for body in ({"queries": named}, {"extend": many}):
+            assert (
+                client.post("/reconcile", data={name: json.dumps(each) for name, each in body.items()}).status_code
+                == 413
+            )
+        wrong = client.post("/v1/link", json={"text": "a", "mentions": [1] * 200_000})
+        assert wrong.status_code == 422
+        assert len(wrong.content) < 500
+
+
+@pytest.mark.parametrize(
+    "number", ["1" * 5000, "1" + "0" * 100_000, "-" + "9" * 4301, "1e999999", "NaN", "1." + "1" * 9999]
+)
+def test_numbers_that_are_none(served: Served, number: str) -> None:
+    with served.client() as client:
+        for path in ("/v1/link", "/v1/link/batch", "/v1/explain", "/v1/batch"):
+            body = f'{{"text": "a", "candidates": {number}}}'
+            answer = client.post(path, content=body, headers={"content-type": "application/json"})
+            assert answer.status_code in (200, 400, 422), path
+            assert len(answer.content) < 5000
+        asked = f'{{"q": {{"query": "Croft", "limit": {number}}}}}'
+        assert client.post("/reconcile", data={"queries": asked}).status_code in (200, 400, 422)
+
+
+def test_work_that_is_over_its_time_ends() -> None:
+    """Threads are let go at the next look at the clock, not when all is done."""
+    work, ended = Work(1, 1, 0.05), threading.Event()
+
+    def endless() -> None:
+        try:
+            while True:
+                work.check()
+        finally:
+            ended.set()
+
+    async def ask() -> None:
+        with pytest.raises(Problem, match="Not done within"):
+            await work.run(endless)
+
+    asyncio.run(ask())
+    assert ended.wait(20)
+    work.check()  # this thread has no limit
+    work.stop()
+    with pytest.raises(Problem):
+        work.check()
 
 
 @pytest.mark.parametrize(

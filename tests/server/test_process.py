@@ -1,5 +1,6 @@
 """`wikilda serve` as a process: it starts fast, stops gracefully, and its workers share one model."""
 
+import contextlib
 import json
 import os
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.serving import process, wait_until_ready
+from tests.server.serving import Served, process, wait_until_ready
 from tests.test_cli import run
 from wikilda.sample import texts
 
@@ -42,7 +43,7 @@ def wait_for_open_request(url: str) -> None:
     """Until somebody else's request is being answered."""
     for _ in range(500):
         lines = httpx.get(url + "/metrics").text.splitlines()
-        if "wikilda_open_requests 2.0" in lines:
+        if any(line.startswith("wikilda_open_requests ") and float(line.split()[1]) >= 2 for line in lines):
             return
         time.sleep(0.005)
     raise AssertionError("the request never began")
@@ -72,6 +73,32 @@ def test_workers_share_the_model_and_their_numbers(model: Path) -> None:
         _, errors = started.communicate()
         assert "another takes its place" in errors
         assert "Traceback" not in errors
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_server_ends_within_its_time_whatever_it_does(model: Path, workers: int) -> None:
+    """Work of minutes in all threads, and more waiting: `--drain` is kept."""
+    more = ["--seconds", 600, "--drain", 1, "--workers", workers, "--method", "lda", "--sweeps", 2_000_000]
+    with process(model, *more) as (served, started):
+        wait_until_ready(served)
+
+        def ask() -> None:
+            with contextlib.suppress(httpx.HTTPError):
+                httpx.post(served.url + "/v1/link", json={"text": LONG * 4}, timeout=100)
+
+        for _ in range(4 * workers):
+            threading.Thread(target=ask, daemon=True).start()
+        wait_for_open_request(served.url)
+        started.send_signal(signal.SIGTERM)
+        started.wait(1 + 10)  # far more than --drain and 2 s; the work itself takes minutes
+        assert not [each for each in children_of_all(served) if alive(each)]
+
+
+def children_of_all(served: Served) -> list[int]:
+    """Processes that still listen where a server did."""
+    with contextlib.suppress(OSError), served.socket():
+        return [os.getpid()]
+    return []
 
 
 def children_of(number: int) -> list[int]:

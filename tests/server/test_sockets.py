@@ -145,6 +145,41 @@ def test_a_header_that_never_ends_is_answered_431(frugal: Served) -> None:
         assert b" 431 " in everything(connection)
 
 
+def test_a_body_in_chunks_of_a_byte_is_taken_and_keeps_nobody_waiting(hurried: Served) -> None:
+    body = BODY + b" " * 20_000
+    with hurried.socket() as connection:
+        connection.sendall(CHUNKED.replace(b"\r\nhost", b"\r\ncontent-type: application/json\r\nhost"))
+        connection.sendall(b"".join(b"1\r\n%c\r\n" % byte for byte in body) + b"0\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 200 ")
+    assert hurried.alive()
+
+
+def test_requests_that_come_together_are_answered_in_their_order(frugal: Served) -> None:
+    """Smuggling: what one parser takes for a body is a request for another. Each of these has one reading or none."""
+    two = head() + BODY + b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+    with frugal.socket() as connection:
+        connection.sendall(two)
+        answer = everything(connection)
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert answer.index(b"Robert Croft") < answer.index(b"live")
+    inner = b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    for headers in (
+        b"content-length: 0\r\ntransfer-encoding: chunked", b"transfer-encoding: chunked\r\ncontent-length: %d",
+        b"content-length: 0\r\ncontent-length: %d", b"content-length: 0, %d", b"content-length: +%d",
+        b"content-length : %d", b"transfer-encoding: xchunked", b"transfer-encoding: chunked, identity",
+        b"transfer-encoding:\x0bchunked", b"transfer-encoding: chunked\r\ntransfer-encoding: identity",
+        b"x: y\r\n content-length: %d", b"x: y\rcontent-length: %d",
+    ):  # fmt: skip
+        headers = headers % len(inner) if b"%d" in headers else headers
+        with frugal.socket() as connection:
+            connection.sendall(b"GET /health/live HTTP/1.1\r\nhost: localhost\r\n" + headers + b"\r\n\r\n" + inner)
+            connection.shutdown(socket.SHUT_WR)
+            answer = everything(connection)
+        assert b"wikilda_requests" not in answer, headers
+        assert answer.count(b"HTTP/1.1 ") <= 1, headers
+    assert frugal.alive()
+
+
 def test_requests_one_after_the_other_are_no_endless_head(frugal: Served) -> None:
     with frugal.socket() as connection:
         for _ in range(60):  # more than a head may have, in all

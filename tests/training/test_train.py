@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 
 from tests.processes import elsewhere, is_gone, run_while_filling, small_disk
 from tests.training.conftest import QUICK
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
+from wikilda._core.jit import DISABLED
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
 from wikilda.model.model import MENTIONS, WORDS
@@ -203,7 +203,7 @@ def test_steps_follow_their_schedules() -> None:
     np.testing.assert_allclose(steps, [(2 + t) ** -0.7 for t in range(4)])
 
 
-compiled = not numba.config.DISABLE_JIT
+compiled = not DISABLED
 
 
 def command(model: Path, corpus: Path, target: Path, workers: int) -> list[object]:

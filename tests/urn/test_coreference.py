@@ -137,7 +137,7 @@ def test_candidates_by_the_words_of_titles(model: Model, string: str, title: str
 def test_a_variant_is_the_mention_itself(model: Model) -> None:
     index, strings = name_index(model.knowledge()), Strings.of(["GDANSK", "X", "x", "y"])
     assert index
-    found = resolve(np.array([-1, -1, -1, 0]), strings, index.variants, characters(), folds(), is_indexed=True)
+    found = resolve(np.array([-1, -1, -1, 0]), strings, index.variants, characters(), folds(), True)
     assert found.tolist() == [model.knowledge().find_mention("gdańsk"), -4, -4, 0]
 
 

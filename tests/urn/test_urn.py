@@ -6,7 +6,6 @@ import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from tests.urn import reference
 from tests.urn.reference import Mention, Sampler
+from wikilda._core.jit import DISABLED
 from wikilda._core.random import stream_of
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
@@ -172,7 +172,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
 def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[EncodedDocument]) -> None:
     assert sum(len(document.strings) for document in documents) > 20
     ambiguous = 0
-    for document in documents[: 2 if numba.config.DISABLE_JIT else None]:
+    for document in documents[: 2 if DISABLED else None]:
         drawn = urn.draw(document)
         found, (answer, nil) = answers(drawn, len(document.strings)), expected_answers(document, urn)
         assert drawn.nil.tolist() == pytest.approx(nil, abs=1e-4)
@@ -231,7 +231,8 @@ def test_any_mix_of_known_and_unknown_names_is_drawn_in_parts(urn: Urn, sample: 
 def test_a_document_of_more_unknown_names_than_the_model_has_strings(model: Model, sample: Knowledge) -> None:
     names = [f"Zq{number}x" for number in range(4 * len(sample.mention_strings))]
     drawn = Urn(model, sample, UrnSettings()).draw(_document_of(names, sample))
-    assert len(drawn.parts) > 1 and drawn.nil.shape == (len(names),)
+    assert len(drawn.parts) > 1
+    assert drawn.nil.shape == (len(names),)
 
 
 def _document_of(names: list[str], knowledge: Knowledge) -> EncodedDocument:
@@ -274,7 +275,7 @@ def test_the_seed_and_the_id_decide(
 
 
 def test_threads_share_an_urn(urn: Urn, documents: list[EncodedDocument]) -> None:
-    many = documents * (1 if numba.config.DISABLE_JIT else 10)
+    many = documents * (1 if DISABLED else 10)
     expected = [answers(urn.draw(document), len(document.strings)) for document in documents]
     with ThreadPoolExecutor(4) as pool:
         found = [answers(drawn, len(each.strings)) for drawn, each in zip(pool.map(urn.draw, many), many, strict=True)]
@@ -307,7 +308,7 @@ def test_no_nil_unless_it_is_asked_for(model: Model, sample: Knowledge, document
     assert set(drawn.nil.tolist()) == {0.0, 1.0}
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="a long document is for the compiler")
+@pytest.mark.skipif(DISABLED, reason="a long document is for the compiler")
 @pytest.mark.parametrize("crowded", [False, True])
 def test_five_thousand_mentions(urn: Urn, sample: Knowledge, crowded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """R, which tracemalloc does not see, is bounded by the topics of a part; what NumPy allocates is measured."""

@@ -1,194 +1,319 @@
-"""The one door to the compiler: every kernel of the package is made here."""
+"""Kernels: functions that run interpreted or compiled, with bit-identical results.
 
-import contextlib
-import hashlib
-import re
+Every kernel of the package is made by the decorators of this module. A kernel runs compiled where its compiled form is
+in the cache, and interpreted otherwise, so nothing waits for the compiler. What runs interpreted is noted in the cache
+(`wikilda._core.kernel_cache`), and a process in the background compiles it (`wikilda._core.compiler`). Running
+processes look for new kernels once a second. Numba is imported only when there is something compiled to load
+(`wikilda._core._compiled`).
+
+`WIKILDA_COMPILE` chooses: `background` (the default), `now` (compile a kernel when it is called first), or `never`
+(load what is in the cache, compile nothing).
+"""
+
+import builtins
+import math
+import os
 import sys
-from collections.abc import Callable
-from functools import cache
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import update_wrapper
 from multiprocessing import parent_process
-from pathlib import Path
-from typing import Any, ClassVar, TypeAlias, TypeVar, cast
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
-import numba
 import numpy as np
-from llvmlite import ir as _ir  # type: ignore[import-untyped,unused-ignore]
-from numba.core import caching, event, runtime  # type: ignore[import-untyped,unused-ignore]
-from numba.core import cgutils as _cgutils  # type: ignore[import-untyped,unused-ignore]
-from numba.core import types as _types  # type: ignore[import-untyped,unused-ignore]
-from numba.extending import intrinsic as _intrinsic  # type: ignore[import-untyped,unused-ignore]
+
+from wikilda._core import kernel_cache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Policy = Literal["now", "background", "never"]
 
-_numba: Any = numba  # its types, where they are known at all, do not cover what is used here
-# For kernels that are written in the compiler's intermediate code; no other module imports Numba.
-config: Any = numba.config
-ir: Any = _ir
-cgutils: Any = _cgutils
-types: Any = _types
-intrinsic: Any = _intrinsic
-_FunctionCache: Any = caching.FunctionCache
-_runtime: Any = runtime
-_OPTIONS = {"nogil": True, "error_model": "numpy"}
-_KERNEL = {"no_cfunc_wrapper": True}
+Whole: TypeAlias = Any  # int or np.int64
+Real: TypeAlias = Any  # float, np.float64 or np.float32
+
+POLICIES: tuple[Policy, ...] = ("now", "background", "never")
+COMPILE_SECONDS = 40.0  # of one core for all kernels that linking needs
+DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+
+_KERNEL = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _INNER = {"no_cpython_wrapper": True, **_KERNEL}
+_LOOK_EVERY = 1.0  # seconds between looks for newly compiled kernels
+_MOST_NOTES = 16  # of one kernel, by one process
+_lock = threading.RLock()
+
+
+class NotCompiledError(Exception):
+    """A kernel is not in the cache for the types of its arguments."""
 
 
 def njit(function: Function) -> Function:
-    """A kernel that Python calls: compiled when first used, cached on disk, without the interpreter lock."""
-    if _numba.config.DISABLE_JIT:
-        return np.errstate(over="ignore")(function)  # compiled numbers wrap around without a warning, too
-    kernel = _numba.njit(**_KERNEL, **_OPTIONS)(function)
-    try:
-        kernel._cache = _Cache(function)
-    except RuntimeError:  # no place for a cache can be written to; then every process compiles for itself
-        _Announcer.text = _EVERY_TIME
-    else:
-        _watch_imports(kernel, Path(function.__code__.co_filename))
-    return cast(Function, kernel)
+    """Make a kernel that Python calls. Compiled, it runs without the interpreter lock."""
+    return cast(Function, Kernel(function, _KERNEL))
 
 
 def inner(function: Function) -> Function:
-    """A part of kernels: no wrapper is compiled and nothing is cached for it alone.
-
-    Called from Python it would bring the interpreter down: what tests and modules call is an `njit`.
-    """
-    if _numba.config.DISABLE_JIT:
-        return function
-    return cast(Function, _numba.njit(**_INNER, **_OPTIONS)(function))
+    """Make a part of kernels: it is called by kernels only, and compiled with them."""
+    return cast(Function, Part(function, _INNER))
 
 
 def bare(function: Function) -> Function:
-    """An inner part that makes no arrays: it does not count references to those that it is given.
+    """Make a part that does not count references to the arrays it is given.
 
     Numba counts them wherever arrays are taken out of tuples and passed on, each time with a locked instruction. In
-    parts that are called millions of times this costs more than what they do. Whoever calls them keeps the arrays.
+    parts that are called millions of times this costs more than what they do. The callers keep the arrays alive.
     It must not return arrays to a part that counts: that would give back references that were never taken.
     """
-    if _numba.config.DISABLE_JIT:
-        return function
-    return cast(Function, _numba.njit(_nrt=False, **_INNER, **_OPTIONS)(function))
+    return cast(Function, Part(function, {**_INNER, "_nrt": False}))
 
 
 def inlined(function: Function) -> Function:
-    """A bare part that becomes part of its callers' code: a call would copy every array of the tuples it is given.
+    """Make a bare part whose code becomes part of its callers': a call would copy every array of its tuples.
 
-    The sampler of the urn is about twice as fast so. Each place that calls it has its own copy to compile: it is for
-    what is called very often, from few places.
+    The sampler of the urn is about twice as fast with it. Each call has its own copy to compile: use it for what is
+    called very often, from few places.
     """
-    if _numba.config.DISABLE_JIT:
-        return function
-    return cast(Function, _numba.njit(_nrt=False, forceinline=True, **_INNER, **_OPTIONS)(function))
+    return cast(Function, Part(function, {**_INNER, "_nrt": False, "forceinline": True}))
 
 
-_PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^from wikilda\.([\w.]+) import", re.MULTILINE)
+def emitted(emitter: Callable[[], Any]) -> Callable[[Function], Function]:
+    """Make a part that is compiled as an intrinsic of Numba, which `emitter` imports, and interpreted as written."""
+
+    def make(function: Function) -> Function:
+        return cast(Function, _Emitted(function, emitter))
+
+    return make
 
 
-def _watch_imports(made: Any, file: Path) -> None:
-    """Let what is cached hold only as long as all kernels that it may call are the same.
+class Part:
+    """A function in two forms: `plain` for the interpreter, `dispatcher` for the compiler."""
 
-    Numba compares the file of the kernel alone: after an upgrade, parts from other files would stay what they were.
-    """
-    kept: Any = getattr(made._cache, "_cache_file", None)
-    if hasattr(kept, "_source_stamp"):  # of Numba's own; in a version that has it elsewhere, its own rule stays
-        kept._source_stamp = (kept._source_stamp, stamp(file))
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        self.function: Any = function
+        self.options = options
+        self._plain: Any = None
+        self._dispatcher: Any = None
+        update_wrapper(self, function)
+
+    def __call__(self, *_: Any) -> Any:
+        raise TypeError(f"{self.function.__qualname__} is a part of kernels: only kernels can call it")
+
+    def __reduce__(self) -> str:
+        return str(self.function.__qualname__)
+
+    @property
+    def plain(self) -> Any:
+        """The function for the interpreter: what it calls is plain, too."""
+        if self._plain is None:
+            with _lock:
+                made: dict[Part, Any] = {}
+                _plain(self, made)
+                for part, function in made.items():
+                    part._plain = function
+        return self._plain
+
+    @property
+    def dispatcher(self) -> Any:
+        """The function for the compiler."""
+        if self._dispatcher is None:
+            from wikilda._core._compiled import make_dispatcher
+
+            with _lock:
+                self._dispatcher = self._dispatcher or make_dispatcher(self)
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba takes a global of a kernel for."""
+        return self.dispatcher._numba_type_
 
 
-@cache
-def stamp(file: Path) -> str:
-    """A digest of a file with kernels, and of all others with kernels that it imports, directly or through them."""
-    seen: dict[Path, str] = {}
-    waiting = [file]
-    while waiting:
-        each = waiting.pop()
-        if each not in seen:
-            seen[each], imported = _read(each)
-            waiting += [other for other in imported if _read(other)[0]]
-    return hashlib.blake2b(" ".join(sorted(seen.values())).encode(), digest_size=16).hexdigest()
+class _Emitted(Part):
+    def __init__(self, function: Callable[..., Any], emitter: Callable[[], Any]) -> None:
+        super().__init__(function, {})
+        self._emitter = emitter
+
+    @property
+    def _numba_type_(self) -> Any:
+        from wikilda._core._compiled import type_of_intrinsic
+
+        return type_of_intrinsic(self._emitter())
 
 
-@cache
-def _read(file: Path) -> tuple[str, list[Path]]:
-    """The digest of a file, if it has kernels, and the files of the package that it imports."""
-    text = file.read_text("utf-8") if file.is_file() else ""
-    if "wikilda._core.jit" not in text:
-        return "", []
-    names = [_PACKAGE / f"{name.replace('.', '/')}.py" for name in _IMPORT.findall(text)]
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), names
+class Kernel(Part):
+    """A function that Python calls, compiled if that is in the cache."""
+
+    _notes = 0
+    _run: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it; a call whose types are not compiled is interpreted."""
+        if tier.compiled:
+            try:
+                return (self._dispatcher or self.dispatcher)(*arguments)
+            except NotCompiledError:
+                pass
+        return self._interpret(arguments)
+
+    def _interpret(self, arguments: tuple[Any, ...]) -> Any:
+        if tier.policy == "background":
+            if tier.look():
+                return self(*arguments)
+            if self._notes < _MOST_NOTES:
+                self._notes += 1
+                tier.want(self, arguments)
+        if self._run is None:
+            self._run = np.errstate(all="ignore")(self.plain)  # compiled numbers wrap around without a warning, too
+        return self._run(*arguments)
 
 
-def is_cached(kernel: Any) -> bool:
-    """Whether something of a kernel is in the cache, of this version; yes where that cannot be told."""
-    kept: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    try:
-        return kept is None or bool(kept._load_index())
-    except Exception:  # of another version, which its names or a cut show
-        return False
+class Tier:
+    """How the kernels of this process run."""
+
+    def __init__(self) -> None:
+        self.policy: Policy = _chosen()
+        self.announce_every = 0.0  # seconds
+        self.generation = 0  # how often newly compiled kernels were seen
+        self._filled = kernel_cache.filled()
+        self.compiled = not DISABLED and (self.policy == "now" or self._filled > 0)
+        self._next = time.monotonic() + _LOOK_EVERY
+        self._starter = kernel_cache.Starter()
+        self._own = threading.local()
+
+    def set_policy(self, policy: Policy) -> None:
+        """Choose for this process and for those that it starts."""
+        os.environ["WIKILDA_COMPILE"] = policy
+        self.policy = policy if not DISABLED else "never"
+        self.compiled = not DISABLED and (self.compiled or policy == "now")
+        self.generation += 1
+
+    def expect(self, seconds: float) -> None:
+        """Choose by how long the work of this process would take interpreted, if the user has not chosen."""
+        if self.policy == "background" and "WIKILDA_COMPILE" not in os.environ and seconds > COMPILE_SECONDS:
+            self.set_policy("now")
+
+    def stay(self) -> None:
+        """Say that this process runs for long: compiling in the background is worth it in a container, too."""
+        self._starter.stays = True
+
+    def compiles(self) -> bool:
+        """Whether what is not in the cache is compiled in this process."""
+        return self.policy == "now" or getattr(self._own, "now", False)
+
+    @contextmanager
+    def now(self) -> Iterator[None]:
+        """Compile what this thread calls."""
+        before, self._own.now = getattr(self._own, "now", False), True
+        try:
+            yield
+        finally:
+            self._own.now = before
+
+    def look(self) -> bool:
+        """Whether kernels have been compiled since the last look; looks at the disk once a second."""
+        if time.monotonic() < self._next:
+            return False
+        with _lock:
+            if time.monotonic() < self._next:
+                return False
+            self._next = time.monotonic() + _LOOK_EVERY
+            filled = kernel_cache.filled()
+            if filled <= self._filled:
+                return False
+            self._filled = filled
+            self.generation += 1
+            if not self.compiled:
+                from wikilda._core import _compiled  # noqa: F401 imports Numba while the others wait
+
+                self.compiled = True
+        return True
+
+    def want(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+        """Note a call for the compiler, and have it started."""
+        self._starter.want(kernel.function, arguments)
+
+
+def _chosen() -> Policy:
+    given = os.environ.get("WIKILDA_COMPILE", "background")
+    if given not in POLICIES:
+        say(f"WIKILDA_COMPILE is {given!r}; it can be {', '.join(POLICIES)}. It is taken as background.")
+        given = "background"
+    return "never" if DISABLED else cast(Policy, given)
+
+
+class _Said:
+    lines: ClassVar[set[str]] = set()
+
+
+def say(text: str) -> None:
+    """Print a line on stderr, once per process; worker processes leave it to the one that started them."""
+    if text not in _Said.lines and parent_process() is None:
+        print(f"wikilda: {text}", file=sys.stderr, flush=True)
+    _Said.lines.add(text)
+
+
+kernel_cache.say = say
+tier = Tier()
+if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread holds
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
+
+
+def _plain(part: Part, made: dict[Part, Any]) -> Any:
+    """A copy of a function whose globals are what the interpreter needs."""
+    if part._plain is not None:
+        return part._plain
+    if part not in made:
+        function = part.function
+        globals_: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+        cells = tuple(CellType() for _ in function.__closure__ or ())
+        made[part] = FunctionType(function.__code__, globals_, function.__name__, function.__defaults__, cells)
+        for name in _names(function.__code__):
+            if name in function.__globals__:
+                globals_[name] = _for_interpreter(function.__globals__[name], made)
+        for new, old in zip(cells, function.__closure__ or (), strict=True):
+            new.cell_contents = _for_interpreter(old.cell_contents, made)
+    return made[part]
+
+
+def _names(code: CodeType) -> set[str]:
+    inside = [_names(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*inside)
+
+
+def _for_interpreter(value: Any, made: dict[Part, Any]) -> Any:
+    if isinstance(value, Part):
+        return _plain(value, made)
+    return _NUMPY if value is np else value
+
+
+def _of_c(name: str, function: Callable[[float], float], at_zero: float = math.nan) -> Callable[[Any], Any]:
+    """A function of the C library, which compiled kernels call, too; NumPy's own have other last bits."""
+
+    def call(x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return np.array([call(each) for each in x.ravel()], np.float64).reshape(x.shape)
+        if isinstance(x, np.float32):
+            raise TypeError(f"np.{name} of a float32 has other bits when compiled: convert it to np.float64 first")
+        try:
+            return np.float64(function(x))
+        except OverflowError:
+            return np.float64(math.inf)
+        except ValueError:
+            return np.float64(at_zero if x == (-1 if name == "log1p" else 0) else math.nan)
+
+    return call
+
+
+_NUMPY = ModuleType("numpy")
+_NUMPY.__dict__.update(vars(np))
+for _name in ("exp", "expm1", "sin", "cos", "tan", "tanh"):
+    setattr(_NUMPY, _name, _of_c(_name, getattr(math, _name)))
+for _name in ("log", "log1p", "log2", "log10"):
+    setattr(_NUMPY, _name, _of_c(_name, getattr(math, _name), -math.inf))
 
 
 @inner
 def int64(value: int) -> int:
-    """A signed number, whatever it was: a plain 0 or a byte would be a type of its own to compile for."""
+    """Convert to int64: a plain 0 or a byte would be another type to compile for."""
     return np.int64(value)  # type: ignore[return-value]
-
-
-class _Cache(_FunctionCache):  # type: ignore[misc,unused-ignore]
-    """Loads what is compiled already without all that compiling needs.
-
-    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
-    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime alone.
-    """
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        _runtime.rtsys.initialize(target_context)
-        try:
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
-        except Exception:  # of a version whose modules had other names, cut short, or no index at all
-            self._forget()
-            return None
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:  # a full disk, or a directory that is gone: what is compiled serves this process
-            _say(f"compiled kernels cannot be kept ({error.strerror}). {_REMEDY}")
-
-    def _forget(self) -> None:
-        """Begin anew with an empty index, which Numba reads again before it adds to it."""
-        with contextlib.suppress(OSError):
-            self._cache_file.flush()
-
-
-_ONCE = "compiling kernels: once after installation, about 20 seconds"
-_REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
-_EVERY_TIME = f"compiling kernels: every process does, for there is no place to keep them. {_REMEDY}"
-
-
-def _say(text: str) -> None:
-    """A line for people, once a process; worker processes leave it to the one that started them."""
-    if text not in _Announcer.said and parent_process() is None:
-        print(text, file=sys.stderr)
-    _Announcer.said.add(text)
-
-
-class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
-    """Says once that something is really compiled and not found in the cache."""
-
-    said: ClassVar[set[str]] = set()
-    text = _ONCE
-
-    def on_start(self, event: object) -> None:
-        _say(self.text)
-
-    def on_end(self, event: object) -> None:
-        pass
-
-
-_register: Any = event.register
-_register("numba:compile", _Announcer())
-
-
-Whole: TypeAlias = Any  # int or np.int64
-Real: TypeAlias = Any  # float, np.float64 or np.float32

@@ -11,7 +11,6 @@ from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
 from wikilda.knowledge.describe import describe_mention
 from wikilda.linking import Document, Linker
-from wikilda.linking.compile_ahead import compile_ahead
 from wikilda.sample import MODEL, texts
 
 
@@ -21,7 +20,6 @@ def command(keep: Path | None) -> None:
     """Link a text about cricket with the sample wiki that comes with the package."""
     if keep:
         shutil.copytree(MODEL, keep / "sample", dirs_exist_ok=True)
-    compile_ahead(MODEL)
     linker = Linker.open(MODEL)
     known = linker.knowledge
     report(known, "The sample wiki")

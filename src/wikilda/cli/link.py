@@ -27,13 +27,11 @@ from wikilda.cli._options import (
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
-from wikilda.linking.compile_ahead import compile_ahead
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
 from wikilda.linking.restriction import Restriction, allowed_topics
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
-from wikilda.urn.settings import UrnSettings
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 
@@ -62,7 +60,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 )
 @detector_option
 @more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-      help="A setting of the dictionary detector: capitalised, unclear, part, lower, uncased, unknown.")  # fmt: skip
+      help="A setting of the dictionary detector: recall, from 0 (precision) to 1.")  # fmt: skip
 @more("--nested", is_flag=True, help="Find the known names inside of names, too.")
 @click.option("--type", "types", metavar="TYPE,…",
               help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
@@ -117,8 +115,6 @@ def command(
         output_format = _flat(output, output_format, no_mentions=no_mentions)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
-    if isinstance(method, UrnSettings):
-        compile_ahead(model)
     to_file = output is not None and not as_table
     tally = Tally(UnknownNames() if unknown and not to_file else None)
     files = () if files == ("-",) else files
@@ -198,4 +194,4 @@ def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
     try:
         return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
     except ValueError:
-        raise SettingsError(f"--detect takes NAME=NUMBER, like lower=5; not {' '.join(given)}.") from None
+        raise SettingsError(f"--detect takes NAME=NUMBER, like recall=0.8; not {' '.join(given)}.") from None

@@ -16,7 +16,7 @@ from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError
 from wikilda.knowledge._database import Database, quoted
 from wikilda.knowledge._pieces import LINKS, STRINGS, folders, read_links, read_strings, read_tokens
-from wikilda.knowledge._words import write_words
+from wikilda.knowledge._words import write_cases, write_words
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -219,6 +219,7 @@ class Assembler:
     def write_words(self, out: Writer[Knowledge]) -> None:
         """Words that are neither too common nor too rare, and their best topics."""
         write_words(self.sql, out, self.settings, self.workers)
+        write_cases(self.sql, out)
         self.summary["words"] = len(out.read("words/frequencies"))
         self.summary["word parameters"] = len(out.read("words/topics"))
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from wikilda._core.atomic import new_directory
 from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
+    CASES,
     Numbers,
     chained_tokens,
     mention_hashes,
@@ -36,6 +37,7 @@ from wikilda.text.tokens import FLAGS, WORD, Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
 _TOKENS, _LEXICON, _MENTIONS, _ANCHORS, _TARGETS = "tokens.zst", "lexicon", "mentions", "anchors", "targets"
+_CASES = "cases"
 _SENTENCE_BYTES = 1800
 _TOKEN_CODEC = pa.Codec("zstd", compression_level=3)
 _PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "dictionary_pagesize_limit": 1 << 24}
@@ -86,6 +88,7 @@ class Folder:
         keys = [("frequency", "ascending"), ("string", "ascending")]
         order = pc.sort_indices(pa.table({"frequency": frequency, "string": spelling}), sort_keys=keys)
         self._write_sorted(_LEXICON, spelling.take(order))
+        self.write(_CASES, dict(zip(CASES, found.cases[:, order.to_numpy()], strict=True)))
         packed = pack_tokens(found.tokens, _inverse(order.to_numpy()))
         size = len(packed).to_bytes(8, "little")
         (self._beside / _TOKENS).write_bytes(size + _TOKEN_CODEC.compress(packed, asbytes=True))
@@ -138,6 +141,7 @@ STRINGS = pa.schema({"mention": pa.uint64(), "string": pa.string(), "row": pa.in
 LINKS = pa.schema({"source": pa.uint64(), "target": pa.uint64(), "mention": pa.uint64(), "aside": pa.bool_()})
 WORDS = pa.schema({"word": pa.uint64(), "page": pa.uint64(), "count": pa.uint32()})
 VOCABULARY = pa.schema({"word": pa.uint64(), "string": pa.string()})
+CASE_COUNTS = pa.schema({"word": pa.uint64(), **dict.fromkeys(CASES, pa.uint32())})
 
 
 def folders(chunks: Path) -> list[Path]:
@@ -171,6 +175,17 @@ def read_vocabulary(folder: Path) -> Iterator[pa.RecordBatch]:
     yield from _batches(folder / "vocabulary.parquet", VOCABULARY)
     if (strings := _column(folder, _LEXICON)) is not None:
         yield from pa.table([word_hashes(strings) & ~FLAGS, strings], schema=VOCABULARY).to_batches(_ROWS)
+
+
+def read_cases(folder: Path) -> Iterator[pa.RecordBatch]:
+    """How words are written within sentences."""
+    file = folder / f"{_CASES}.parquet"
+    strings = _column(folder, _LEXICON) if file.is_file() else None
+    if strings is not None:
+        counts, words = pq.read_table(file), word_hashes(strings)
+        columns = {"word": pa.array(words & ~FLAGS), **{name: counts[name] for name in CASES}}
+        is_word = pa.array(((words & WORD) > 0) & (np.asarray(counts["lower"]) + np.asarray(counts["capital"]) > 0))
+        yield from pa.table(columns, schema=CASE_COUNTS).filter(is_word).to_batches(_ROWS)
 
 
 def read_tokens(folder: Path) -> Hashes:

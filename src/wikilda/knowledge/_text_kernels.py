@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from wikilda._core.jit import bare, inner, int64, njit
 from wikilda.mediawiki.titles import hash_title, normalize_title
 from wikilda.mediawiki.wikitext.dialect import Dialect
+from wikilda.text.capitals import CAPITAL, FIRST, LOWER, SHAPE, SHOUTED, Shapes, shape_sentences
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import (
     AFTER_SPACE,
@@ -35,9 +36,13 @@ class Tokenized(NamedTuple):
     tokens: Numbers
     counts: Numbers  # of each word
     spelling: Offsets  # where in the text each word was first seen
+    cases: Numbers  # rows of CASES, by word
 
 
 PARAGRAPH_END, PAGE_END = 0, 1  # tokens begin with 2
+# How often a word is written within sentences: in lower case, with a capital, with one directly before another word
+# with a capital, and directly after one.
+CASES = ("lower", "capital", "before", "after")
 
 
 def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
@@ -46,8 +51,9 @@ def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
     hashes = np.empty(longest, np.uint64)
     places = np.empty((2, longest), np.int64)
     tokens = np.empty(len(text) + 2 * len(bounds), np.uint32)  # at most; what is not written takes no memory
-    size, counts, spelling = _tokenized(text, bounds, characters(), hashes, places, tokens)
-    return Tokenized(tokens[:size], counts, spelling)
+    shapes = np.empty(len(tokens), np.uint8)
+    size, counts, spelling = _tokenized(text, bounds, characters(), hashes, places, tokens, shapes)
+    return Tokenized(tokens[:size], counts, spelling, _cases(tokens[:size], shapes, len(counts)))
 
 
 _WORD_BITS = np.uint64(32)
@@ -56,12 +62,16 @@ _LOW = np.uint64(0xFFFFFFFF)
 
 @njit
 def _tokenized(
-    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, tokens: Numbers
+    text: Bytes, bounds: Offsets, table: Characters, hashes: Hashes, places: Offsets, tokens: Numbers, shapes: Shapes
 ) -> tuple[int, Numbers, Offsets]:
     slots, spelling = np.zeros((1 << 15, 2), np.uint64), np.empty((2, 1 << 14), np.int64)
     words = written = 0
     for page in range(len(bounds) - 1):
-        for at in range(tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])):
+        size = tokenize(text, bounds[page], bounds[page + 1], table, hashes, places[0], places[1])
+        own = np.zeros(size, np.uint8)
+        shape_sentences(text, hashes, places[0], places[1], size, table, own)
+        for at in range(size):
+            shapes[written] = own[at]
             if hashes[at] == BREAK:
                 tokens[written] = PARAGRAPH_END
                 written += 1
@@ -85,6 +95,23 @@ def _tokenized(
         if slots[slot, 1]:
             counts[(slots[slot, 1] & _LOW) - np.uint64(1)] = slots[slot, 1] >> _WORD_BITS
     return written, counts, spelling[:, :words].copy()
+
+
+@njit
+def _cases(tokens: Numbers, shapes: Shapes, words: int) -> Numbers:
+    """Count how words are written where a capital is a choice: not at the start of a sentence, not in capitals."""
+    cases = np.zeros((4, words), np.uint32)
+    for at in range(len(tokens)):
+        if tokens[at] <= PAGE_END or shapes[at] & (FIRST | SHOUTED) or shapes[at] & SHAPE < LOWER:
+            continue
+        word = (int64(tokens[at]) >> 1) - 1
+        if shapes[at] & SHAPE == LOWER:
+            cases[0, word] += 1
+            continue
+        cases[1, word] += 1
+        cases[2, word] += at + 1 < len(tokens) and tokens[at + 1] > PAGE_END and shapes[at + 1] & SHAPE >= CAPITAL
+        cases[3, word] += tokens[at - 1] > PAGE_END and shapes[at - 1] & SHAPE >= CAPITAL if at > 0 else False
+    return cases
 
 
 @bare

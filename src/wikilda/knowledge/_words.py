@@ -18,13 +18,14 @@ from wikilda._core.arrays import HashTable, capacity_for, insert_all, lookup, of
 from wikilda._core.artifact import Writer
 from wikilda._core.jit import inner, int64, njit
 from wikilda.knowledge._database import Database
-from wikilda.knowledge._pieces import VOCABULARY, folders, read_vocabulary, read_words
+from wikilda.knowledge._pieces import CASE_COUNTS, VOCABULARY, folders, read_cases, read_vocabulary, read_words
 from wikilda.knowledge._text_kernels import Numbers
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.text.tokens import Hashes, Offsets
 
 _ENTRIES = 1 << 26  # of rows that are filled in one pass: half a gigabyte
+_LEAST_CASED = 4  # occurrences within sentences of a word whose case is known
 _FOUND = pa.schema({"word": pa.uint64(), "frequency": pa.int64(), "total": pa.int64()})
 
 
@@ -49,6 +50,26 @@ def write_words(sql: Database, out: Writer[Knowledge], rules: BuildSettings, wor
         for rows in counter.numbered(table, first, last):
             _keep_best(rows, offsets, first, filled, topics, counts)
         _sort_rows(offsets, first, last, topics, counts)
+
+
+def write_cases(sql: Database, out: Writer[Knowledge]) -> None:
+    """How words are written within sentences: shares in 255ths, of words that are there often enough."""
+    with sql.reading("cases", CASE_COUNTS, read_cases):
+        sql.run(f"""
+            CREATE TABLE cased AS
+            SELECT word, sum(lower)::BIGINT AS lower, sum(capital)::BIGINT AS capital, sum(before)::BIGINT AS before,
+            sum(after)::BIGINT AS after FROM cases GROUP BY word HAVING sum(lower) + sum(capital) >= {_LEAST_CASED}""")
+    count = sql.value("SELECT count(*) FROM cased")
+    keys = np.empty(count, np.uint64)
+    shares = [out.create(f"case/{name}", np.uint8, count) for name in ("capital", "before", "after")]
+    sql.stream("""
+        SELECT word, round(255 * capital / (lower + capital))::UTINYINT,
+        round(255 * before / greatest(capital, 1))::UTINYINT, round(255 * after / greatest(capital, 1))::UTINYINT
+        FROM cased ORDER BY word""", keys, *shares)  # fmt: skip
+    size = capacity_for(count)
+    table = HashTable(out.create("case/keys", np.uint64, size), out.create("case/values", np.int32, size))
+    insert_all(table, keys)
+    sql.drop("cased")
 
 
 def _choose_words(sql: Database, counter: "_Counter", rules: BuildSettings) -> None:

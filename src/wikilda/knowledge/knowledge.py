@@ -43,6 +43,15 @@ class Table(NamedTuple):
         return self.topics[span], self.counts[span]
 
 
+class WordCases(NamedTuple):
+    """How words are written within sentences, by the numbers of a table of their hashes; shares in 255ths."""
+
+    table: HashTable
+    capital: NDArray[np.uint8]  # share of the occurrences with a capital
+    before: NDArray[np.uint8]  # of those: directly before another word with a capital
+    after: NDArray[np.uint8]  # of those: directly after one
+
+
 class Knowledge(Artifact):
     """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
 
@@ -75,6 +84,8 @@ class Knowledge(Artifact):
         **hash_table("words/table_", below="words"),
         "words/totals": Array(np.int64, "words", minimum=0),
         "words/frequencies": Array(np.uint32, "words"),
+        **hash_table("case/", below="cased words", optional=True),
+        **{f"case/{each}": Array(np.uint8, "cased words", optional=True) for each in ("capital", "before", "after")},
         **strings("categories/names", "categories", optional=True),
         "categories/hidden": Array(np.bool_, "categories", optional=True),
         **rows("categories/topics/", "topics", optional=True, numbers=_CATEGORIES),
@@ -233,6 +244,14 @@ class Knowledge(Artifact):
         return self._hashes("words/table")
 
     @cached_property
+    def word_cases(self) -> WordCases:
+        """How words are written within the sentences of articles; none if that is not known."""
+        if not self.has("case/capital"):
+            none = np.zeros(1, np.uint8)
+            return WordCases(HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32)), none, none, none)
+        return WordCases(self._hashes("case/", ""), *(self.array(f"case/{each}") for each in WordCases._fields[1:]))
+
+    @cached_property
     def graph(self) -> Graph:
         """The links between topics."""
         parts = [self.array(f"links/{way}/{part}") for way in ("out", "in") for part in ("offsets", "topics")]
@@ -340,8 +359,8 @@ class Knowledge(Artifact):
     def _table(self, name: str) -> Table:
         return Table(*(self.array(f"{name}/{part}") for part in ("offsets", "topics", "counts")))
 
-    def _hashes(self, name: str) -> HashTable:
-        return HashTable(self.array(f"{name}_keys"), self.array(f"{name}_values"))
+    def _hashes(self, name: str, joint: str = "_") -> HashTable:
+        return HashTable(self.array(f"{name}{joint}keys"), self.array(f"{name}{joint}values"))
 
 
 def _inside(path: Path) -> Path:

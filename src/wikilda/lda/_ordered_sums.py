@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, cgutils, config, intrinsic, ir, types
+from wikilda._core.jit import Real, Whole, bare, emitted
 
 LANES = 16
-
-Vector = Any  # a value of 16 numbers in the compiler's intermediate code
 
 
 @bare
@@ -47,87 +45,20 @@ def _folded(lanes: Any, combine: Callable[[Any, Any], Any]) -> Any:
     return lanes[0]
 
 
-def _fold(builder: Any, lanes: Vector, combine: Callable[[Any, Any], Any]) -> Any:
-    """The same in intermediate code."""
-    half = LANES // 2
-    while half:
-        halves = [[*range(half)], [*range(half, 2 * half)]]
-        one, other = (
-            builder.shuffle_vector(lanes, lanes, ir.Constant(ir.VectorType(ir.IntType(32), half), which))
-            for which in halves
-        )
-        lanes = combine(one, other)
-        half //= 2
-    return builder.extract_element(lanes, ir.Constant(ir.IntType(32), 0))
+def _intrinsics() -> Any:
+    from wikilda.lda import _intrinsics
+
+    return _intrinsics
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Where an array begins."""
-    return context.make_array(kind)(context, builder, array).data
-
-
-def _load(builder: Any, address: Any, at: Any) -> Vector:
-    kind = ir.VectorType(ir.FloatType(), LANES)
-    pointer = builder.bitcast(builder.gep(address, [at], inbounds=True), kind.as_pointer())
-    return builder.load(pointer, align=4, typ=kind)
-
-
-def _each_block(builder: Any, length: Any, zero: Any, step: Callable[[Vector, Any], Vector]) -> Vector:
-    """Go through blocks of 16 numbers with 16 sums."""
-    lanes = cgutils.alloca_once_value(builder, zero)
-    counter = length.type
-    with cgutils.for_range_slice(builder, ir.Constant(counter, 0), length, ir.Constant(counter, LANES), counter) as (
-        at,
-        _,
-    ):
-        builder.store(step(builder.load(lanes, typ=zero.type), at), lanes)
-    return builder.load(lanes, typ=zero.type)
-
-
-def _zeros(kind: Any) -> Any:
-    return ir.Constant(ir.VectorType(kind, LANES), [0.0] * LANES)
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _compiled_total(typing: Any, values: Any, start: Any, length: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        first = builder.gep(_address(context, builder, values, given[0]), [given[1]], inbounds=True)
-        double = ir.VectorType(ir.DoubleType(), LANES)
-
-        def step(lanes: Vector, at: Any) -> Vector:
-            return builder.fadd(lanes, builder.fpext(_load(builder, first, at), double))
-
-        return _fold(builder, _each_block(builder, given[2], _zeros(ir.DoubleType()), step), builder.fadd)
-
-    return types.float64(values, types.uint64, types.uint64), generate
-
-
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _compiled_largest(typing: Any, values: Any, start: Any, length: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        first = builder.gep(_address(context, builder, values, given[0]), [given[1]], inbounds=True)
-
-        def larger(one: Any, other: Any) -> Any:
-            return builder.select(builder.fcmp_ordered(">", one, other), one, other)
-
-        def step(lanes: Vector, at: Any) -> Vector:
-            return larger(_load(builder, first, at), lanes)
-
-        return _fold(builder, _each_block(builder, given[2], _zeros(ir.FloatType()), step), larger)
-
-    return types.float32(values, types.uint64, types.uint64), generate
-
-
-def _plain_total(values: NDArray[np.float32], start: Whole, length: Whole) -> Real:
+@emitted(lambda: _intrinsics().total)
+def _total_lanes(values: NDArray[np.float32], start: Whole, length: Whole) -> Real:
     lanes = np.zeros(LANES, np.float64)
     for at in range(int(start), int(start) + int(length), LANES):
         lanes += values[at : at + LANES]
     return _folded(lanes, np.add)
 
 
-def _plain_largest(values: NDArray[np.float32], start: Whole, length: Whole) -> Real:
+@emitted(lambda: _intrinsics().largest)
+def _largest_lanes(values: NDArray[np.float32], start: Whole, length: Whole) -> Real:
     return max(values[int(start) : int(start) + int(length)], default=np.float32(0))
-
-
-_total_lanes: Any = _plain_total if config.DISABLE_JIT else _compiled_total
-_largest_lanes: Any = _plain_largest if config.DISABLE_JIT else _compiled_largest

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, bare, cgutils, config, intrinsic, ir
-from wikilda._core.jit import types as kinds
+from wikilda._core.jit import Real, Whole, bare, emitted
 from wikilda._core.seen_twice_filter import Marks, clear, log_size, mark, seen_again
 from wikilda.lda._ordered_sums import largest, total
 from wikilda.lda.packet import Bag, Entries, entries_of
@@ -26,26 +25,15 @@ def ask_for(values: NDArray[Any], start: Whole, length: Whole) -> None:
         _ask(values, at)
 
 
-@intrinsic  # type: ignore[untyped-decorator,unused-ignore]
-def _compiled_ask(typing: Any, values: Any, at: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        whole = ir.IntType(32)
-        data = context.make_array(values)(context, builder, given[0]).data
-        address = builder.bitcast(builder.gep(data, [given[1]]), cgutils.voidptr_t)
-        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, whole, whole, whole])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # To read, to be kept in all caches, data.
-        builder.call(function, [address, ir.Constant(whole, 0), ir.Constant(whole, 3), ir.Constant(whole, 1)])
-        return context.get_dummy_value()
+def _intrinsics() -> Any:
+    from wikilda.lda import _intrinsics
 
-    return kinds.void(values, kinds.uint64), generate
+    return _intrinsics
 
 
-def _nothing(values: NDArray[Any], at: Whole) -> None:
-    """With the compiler off there is nothing to gain."""
-
-
-_ask: Any = _nothing if config.DISABLE_JIT else _compiled_ask
+@emitted(lambda: _intrinsics().prefetch)
+def _ask(values: NDArray[Any], at: Whole) -> None:
+    """Interpreted, there is nothing to gain."""
 
 
 _SPREAD = np.uint64(0x85EBCA6B)

@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import ipaddress
 import logging
+import re
 import traceback
 from time import perf_counter
 from urllib.parse import parse_qs
@@ -11,8 +12,7 @@ from urllib.parse import parse_qs
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from wikilda.server.errors import Problem, too_large
-from wikilda.server.metrics import Metrics
-from wikilda.server.settings import ServerSettings
+from wikilda.server.service import Service, check_values
 
 log = logging.getLogger("wikilda.server")
 
@@ -26,6 +26,7 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
 ]
+_HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w-]+(?:\.[\w-]+)*)\.?)(?::[0-9]{1,5})?", re.ASCII)
 _OPEN = ("/health", "/openapi.json", "/docs", "/page/")  # no key is needed for these, nor for the page
 _STREAMED = ("/v1/batch",)  # requests of these are read as they are answered
 _GONE = 499  # the client went away before it had sent its request
@@ -38,8 +39,9 @@ class Gone(Exception):  # noqa: N818
 class Guard:
     """The outermost layer: whatever happens inside, one answer goes out, and is counted."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
-        self.app, self.settings, self.metrics = app, settings, metrics
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self.app, self.service, self.settings, self.metrics = app, service, service.settings, service.metrics
+        self._paths: frozenset[str] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection event of ASGI."""
@@ -67,6 +69,9 @@ class Guard:
             self._check_host(scope)
             if scope["path"] not in _STREAMED:
                 body = await self._body(scope, receive)
+                await self.service.turn(len(body))
+                if body[:1] in (b"{", b"["):
+                    check_values(body)
                 receive = _again({"type": "http.request", "body": body, "more_body": False}, receive)
             await self.app(scope, receive, answer)
         except Gone:
@@ -82,6 +87,13 @@ class Guard:
         finally:
             self.metrics.open(-1)
             self._note(scope, status, perf_counter() - started)
+
+    def _plain(self, scope: Scope) -> frozenset[str]:
+        """The paths of routes without parameters."""
+        if self._paths is None:
+            found = (getattr(each, "path", "{") for each in scope["app"].routes)
+            self._paths = frozenset(each for each in found if "{" not in each)
+        return self._paths
 
     def _check_host(self, scope: Scope) -> None:
         """Refuse requests to a name that is not ours: a page may let its own name lead here (DNS rebinding)."""
@@ -118,22 +130,26 @@ class Guard:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "other")
         self.metrics.note(route, status, seconds)
-        path = scope["path"]
+        # A path may have what a user has looked up, also where it was refused before it had a route.
+        path = route if route != "other" else scope["path"] if scope["path"] in self._plain(scope) else "(other)"
         if self.settings.log_texts:
-            path += "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
-        elif route.startswith("/v1/") and "{" in route:
-            path = route  # what was looked up is the user's own business
+            query = scope["query_string"].decode("latin-1")
+            path = scope["path"] + ("?" + query if query else "")
         log.info("%s %s %d %.1f ms", scope["method"], path.encode("unicode_escape").decode(), status, 1000 * seconds)
 
 
 def _is_ours(host: str, names: tuple[str, ...]) -> bool:
     """Whether a Host header has a name of the server: one that was given, localhost, or a plain address."""
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    name = name.strip("[]").rstrip(".").lower()
+    found = _HOST.fullmatch(host.lower())
+    if found is None:
+        return False
+    name, address = found["name"], found["address"]
     try:
-        ipaddress.ip_address(name)
+        ipaddress.ip_address(name if address is None else address)
     except ValueError:
-        return name == "localhost" or name.endswith(".localhost") or name in (each.lower() for each in names)
+        return address is None and (
+            name == "localhost" or name.endswith(".localhost") or name in (each.lower().rstrip(".") for each in names)
+        )
     return True
 
 

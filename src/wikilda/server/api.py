@@ -20,7 +20,7 @@ from wikilda.linking.restriction import Restriction
 from wikilda.sample import texts
 from wikilda.server import schemas
 from wikilda.server.errors import Problem, explained_json, invalid, problem_json, too_large
-from wikilda.server.service import JSON, Service, dumps, service_of
+from wikilda.server.service import EXPLAINED, JSON, PER_CANDIDATE, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
 
 _KNOWN = 0.7  # so many of a text's entities must be known
@@ -57,7 +57,7 @@ log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LONGEST_MESSAGE = 300
-_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "seconds")
+_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "max_work", "seconds")
 WORK = schemas.errors(400, 408, 413, 422)
 
 
@@ -72,6 +72,11 @@ def document_of(service: Service, asked: schemas.DocumentRequest) -> Document:
     except InputError as error:
         raise invalid(str(error)) from None
     return service.text(asked.text, spans, asked.id)
+
+
+def work_of(document: Document, asked: schemas.DocumentRequest) -> float:
+    """How much work it is to link a document: see `Service.limit_work`."""
+    return len(document.text) * (1 + PER_CANDIDATE * asked.candidates)
 
 
 def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> bytes:
@@ -92,6 +97,7 @@ def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> 
 async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
     """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
     document = document_of(service, asked)
+    service.limit_work(work_of(document, asked))
     return await service.answer(lambda: linked(service, document, asked))
 
 
@@ -101,6 +107,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     if len(asked.documents) > service.settings.max_batch:
         raise too_large("The documents of a batch", len(asked.documents), service.settings.max_batch, "max_batch")
     texts = [document_of(service, each) for each in asked.documents]
+    service.limit_work(sum(map(work_of, texts, asked.documents)))
 
     def work() -> bytes:
         each = zip(texts, asked.documents, strict=True)
@@ -118,6 +125,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
     """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
     document = document_of(service, asked)
+    service.limit_work(len(document.text) * (EXPLAINED + asked.candidates))
     return await service.answer(lambda: _explained(service, document, asked))
 
 

@@ -1,6 +1,7 @@
 """`/v1/batch`: JSON lines in and out, streamed both ways: memory is bounded whatever the length of a request."""
 
 import asyncio
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, NamedTuple
@@ -11,9 +12,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from wikilda.server import schemas
-from wikilda.server.api import WORK, document_of, linked
+from wikilda.server.api import WORK, document_of, linked, work_of
 from wikilda.server.errors import Problem, problem_json, too_large
-from wikilda.server.service import Service, dumps, service_of
+from wikilda.server.service import Service, check_values, dumps, service_of
 from wikilda.server.settings import ServerSettings
 
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
@@ -24,6 +25,10 @@ _IN = {"requestBody": {"required": True, "content": {"text/plain": _LINES}}}  # 
 _OUT: dict[int | str, dict[str, Any]] = {
     200: {"description": "an answer a line", "content": {_NDJSON: {"schema": {"type": "string"}}}}
 }
+
+
+_AHEAD = 16  # lines that are split before they are asked for
+_BLANK = re.compile(rb"\s*+")
 
 
 class Line(NamedTuple):
@@ -59,7 +64,10 @@ class Lines:
     async def _put(self, line: Line) -> None:
         async with self._changed:
             most = self._settings.max_body
-            await self._changed.wait_for(lambda: not self._waiting or self._held + len(line.data) <= most)
+            # Few lines: a piece may have thousands, and nothing else runs while they are split.
+            await self._changed.wait_for(
+                lambda: not self._waiting or (len(self._waiting) < _AHEAD and self._held + len(line.data) <= most)
+            )
             self._waiting.append(line)
             self._held += len(line.data)
             self._changed.notify_all()
@@ -70,13 +78,16 @@ class Lines:
                 await self._put(line)
         except TimeoutError:
             said = f"The next line did not come within {self._settings.patience:g} s. Send it faster."
-            await self._put(Line(-1, b"", Problem(408, "slow", said)))
+            await self._put(Line(-1, b"", Problem(408, "slow", said, {"Connection": "close"})))
         await self._put(_END)
         while not self.gone:
             self.gone = (await self._receive())["type"] == "http.disconnect"
 
     async def _split(self) -> AsyncIterator[Line]:
-        """Lines that are not blank. Of one that is too long nothing is kept."""
+        """Lines that are not blank. Of one that is too long nothing is kept.
+
+        Blank lines cost nearly nothing, and do not give a client more time.
+        """
         number, most = 1, self._settings.max_body
         kept, size, more, loop = bytearray(), 0, True, asyncio.get_running_loop()
         until = loop.time() + self._settings.patience
@@ -87,19 +98,24 @@ class Lines:
                 self.gone = True
                 return
             more = message.get("more_body", False)
-            *whole, rest = message.get("body", b"").split(b"\n")
-            for piece in (*whole, *([] if more else [rest])):
-                size += len(piece)
+            body, at = message.get("body", b""), 0
+            while at < len(body) or (not more and size):
+                if not size and (blank := _BLANK.match(body, at)) and (last := body.rfind(b"\n", at, blank.end())) >= 0:
+                    number, at = number + body.count(b"\n", at, last + 1), last + 1
+                    continue
+                end = body.find(b"\n", at)
+                piece = body[at : end if end >= 0 else len(body)]
+                size, at = size + len(piece), at + len(piece) + 1
                 kept += piece[: max(most + 1 - len(kept), 0)]
+                if end < 0 and more:
+                    break
                 if size > most:
                     yield Line(number, b"", too_large("The line in bytes", size, most, "max_body"))
                 elif kept.strip():
                     yield Line(number, bytes(kept))
+                    until = loop.time() + self._settings.patience
                 number, size = number + 1, 0
                 kept.clear()
-                until = loop.time() + self._settings.patience
-            size += len(rest)
-            kept += rest[: max(most + 1 - len(kept), 0)]
 
 
 class LineResponse(Response):
@@ -163,8 +179,11 @@ async def _answer(service: Service, line: Line) -> bytes:
     try:
         if line.problem:
             raise line.problem
+        await service.turn(len(line.data))
+        check_values(line.data)
         asked = schemas.LinkRequest.model_validate_json(line.data)
         document = document_of(service, asked)
+        service.limit_work(work_of(document, asked))
         return await _patiently(service, lambda: linked(service, document, asked)) + b"\n"
     except ValidationError as error:
         said = "; ".join(f"{'.'.join(map(str, each['loc'])) or 'line'}: {each['msg']}" for each in error.errors()[:3])

@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+from collections import deque
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _MOST_HEAD = 64 * 1024  # bytes of a request line and headers
 _PATIENCE = 10.0
+_PIECE = 1 << 12  # bytes that are parsed in one turn of the event loop
 _MOST_BYTES = 1 << 26
 MAX_OVERHEAD = 16  # times the body's own limit that a request may have with all that is around its chunks
 _SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
@@ -26,6 +28,10 @@ class PatientProtocol(HttpToolsProtocol):
     _received = 0  # bytes since the last request was whole
     _reader: asyncio.TimerHandle | None = None
 
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._pending: deque[bytes] = deque()  # what has come and is not parsed yet
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for a request."""
         super().connection_made(transport)
@@ -40,6 +46,26 @@ class PatientProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Parse what has come, a piece per turn of the event loop: a piece of tiny chunks takes long."""
+        if len(data) <= _PIECE and not self._pending:
+            self._parse(data)
+            return
+        if not self._pending:
+            self.loop.call_soon(self._parse_next)
+        self._pending.extend(data[at : at + _PIECE] for at in range(0, len(data), _PIECE))
+        self.transport.pause_reading()
+
+    def _parse_next(self) -> None:
+        self._parse(self._pending[0])
+        self._pending.popleft()
+        if self.transport.is_closing():
+            self._pending.clear()
+        elif self._pending:
+            self.loop.call_soon(self._parse_next)
+        elif not self.flow.read_paused:
+            self.transport.resume_reading()
+
+    def _parse(self, data: bytes) -> None:
         """Count what has come of a request, and go on unless that is too much."""
         self._received += len(data)
         super().data_received(data)

@@ -21,7 +21,7 @@ from wikilda.linking.restriction import Restriction
 from wikilda.server.errors import Problem, fields_of, invalid, too_large
 from wikilda.server.openapi import parameters
 from wikilda.server.schemas import errors
-from wikilda.server.service import JSON, Service, dumps, service_of
+from wikilda.server.service import JSON, MATCHED, PER_VALUE, Service, check_values, dumps, service_of
 
 router = APIRouter(tags=["Reconciliation"], responses=errors(400, 401, 408, 413, 415, 422, 503, 504))
 _Service = Annotated[Service, Depends(service_of)]
@@ -60,7 +60,9 @@ async def reconcile(request: Request, service: _Service) -> Response:
 
 
 @router.get("/reconcile/suggest/entity", summary="Suggest entities")
-async def suggest_entity(service: _Service, prefix: str = "", cursor: Annotated[int, Query(ge=0)] = 0) -> Response:
+async def suggest_entity(
+    service: _Service, prefix: str = "", cursor: Annotated[int, Query(ge=0, le=1000)] = 0
+) -> Response:
     """Titles and names that begin with something."""
 
     def work() -> dict[str, Any]:
@@ -133,6 +135,7 @@ def _manifest(service: Service, base: str) -> dict[str, Any]:
 
 def _parsed(given: dict[str, str]) -> dict[str, Any]:
     name, text = next(iter(given.items()))
+    check_values(text.encode("utf-8", "replace"))
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -146,12 +149,17 @@ def _reconciled(service: Service, queries: dict[str, Any]) -> dict[str, Any]:
     if len(queries) > service.settings.max_batch:
         raise too_large("The queries of a batch", len(queries), service.settings.max_batch, "max_batch")
     groups: dict[tuple[str, ...], dict[str, tuple[Row, int]]] = {}
+    units = 0.0
     for name, query in queries.items():
         row, types, limit = _query(name, query)
-        service.check("\t".join((row.cell, *row.context)), 1)
+        text = "\t".join((row.cell, *row.context))
+        service.check(text, 1)
+        units += MATCHED * len(text)
         groups.setdefault(types, {})[name] = row, limit
+    service.limit_work(units)
     answers: dict[str, Any] = {name: {"result": []} for name in queries}
     for types, asked in groups.items():
+        service.work.check()
         answers |= _answers(service.linker, types, {name: each for name, each in asked.items() if each[0].cell})
     return answers
 
@@ -187,11 +195,11 @@ def _query(name: str, query: Any) -> tuple[Row, tuple[str, ...], int]:
     types = (types,) if isinstance(types, str) else types
     if not isinstance(types, Sequence) or not all(isinstance(each, str) for each in types):
         raise invalid(f"queries.{name}.type: is neither a string nor a list of strings.")
-    if not isinstance(limit, int | float) or not isinstance(properties, list):
+    if not isinstance(limit, int | float) or limit != limit or not isinstance(properties, list):  # NaN is no number
         raise invalid(f"queries.{name}: limit is a number, and properties are a list.")
     context = [text for each in properties for text in _texts(name, each)]
     cell = " ".join(query.get("query", "").split())
-    return Row(cell, tuple(context)), tuple(sorted(types)), max(1, min(int(limit), _MOST))
+    return Row(cell, tuple(context)), tuple(sorted(types)), int(max(1, min(limit, _MOST)))
 
 
 def _texts(name: str, given: Any) -> list[str]:
@@ -206,9 +214,13 @@ def _extended(service: Service, asked: dict[str, Any]) -> dict[str, Any]:
     ids, properties = asked.get("ids"), asked.get("properties")
     if not isinstance(ids, list) or not isinstance(properties, list):
         raise invalid("extend: has lists of `ids` and `properties`.")
-    names = [str(each.get("id")) for each in properties if isinstance(each, dict)]
+    names = list(dict.fromkeys(str(each.get("id")) for each in properties if isinstance(each, dict)))
+    service.limit_work(PER_VALUE * len(ids) * len(names))
     known = service.linker.knowledge
-    rows = {str(each): {name: _property(known, str(each), name) for name in names} for each in ids}
+    rows = {}
+    for each in ids:
+        service.work.check()
+        rows[str(each)] = {name: _property(known, str(each), name) for name in names}
     return {"meta": [_named(name, _PROPERTIES.get(name, (name,))[0]) for name in names], "rows": rows}
 
 

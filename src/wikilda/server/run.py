@@ -6,9 +6,11 @@ import os
 import signal
 import socket
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -74,7 +76,27 @@ def _serve(
     if RELOAD_SIGNAL is not None:
         signal.signal(RELOAD_SIGNAL, lambda _, __: app.state.service.reload_later())
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [RELOAD_SIGNAL])
-    uvicorn.Server(uvicorn.Config(app, **uvicorn_options(plan.server))).run(sockets=[listener])
+    _Server(uvicorn.Config(app, **uvicorn_options(plan.server))).run(sockets=[listener])
+
+
+_GRACE = 1.0  # seconds after `drain` for closing connections; then a process ends, whatever it does
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's server, whose process has ended soon after `drain`."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop."""
+        if not self.should_exit:
+            _after(float(self.config.timeout_graceful_shutdown or 0) + _GRACE, lambda: os._exit(128 + sig))
+        super().handle_exit(sig, frame)
+
+
+def _after(seconds: float, do: Callable[[], None]) -> None:
+    """Do something later, if this process still runs then."""
+    timer = threading.Timer(seconds, do)
+    timer.daemon = True
+    timer.start()
 
 
 def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) -> None:
@@ -90,7 +112,8 @@ def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) ->
 
     with tempfile.TemporaryDirectory(prefix="wikilda-metrics-") as directory:
         numbers = Path(directory)
-        Workers(plan.server.workers, work, lambda ended: forget_process(numbers, ended)).run()
+        patience = plan.server.drain + 1.5 * _GRACE
+        Workers(plan.server.workers, work, lambda ended: forget_process(numbers, ended), patience).run()
 
 
 def _bound(settings: ServerSettings) -> socket.socket:
@@ -158,11 +181,13 @@ class Workers:
     """Runs the same work in some processes until it is told to stop; one that ends before is replaced.
 
     SIGHUP is passed on to all of them. `work` is told whether one has come before its process began; `ended` is told
-    which process has ended.
+    which process has ended. Processes that have not stopped after some seconds are killed.
     """
 
-    def __init__(self, count: int, work: Callable[[bool], None], ended: Callable[[int], None]) -> None:
-        self._count, self._work, self._ended = count, work, ended
+    def __init__(
+        self, count: int, work: Callable[[bool], None], ended: Callable[[int], None], patience: float
+    ) -> None:  # fmt: skip
+        self._count, self._work, self._ended, self._patience = count, work, ended, patience
         self._running: set[int] = set()
         self._stopping = self._reloaded = False
 
@@ -186,9 +211,16 @@ class Workers:
                 signal.signal(each, handler)
 
     def _stop(self, _: int, __: FrameType | None) -> None:
+        if not self._stopping:
+            _after(self._patience, self._kill)
         self._stopping = True
         for each in self._running:
             os.kill(each, signal.SIGTERM)
+
+    def _kill(self) -> None:
+        for each in list(self._running):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
 
     def _reload(self, _: int, __: FrameType | None) -> None:
         self._reloaded = True

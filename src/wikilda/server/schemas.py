@@ -50,7 +50,7 @@ class DocumentRequest(_Request):
 
     text: str = Field(description="the text, plain", examples=[_CROFT])
     mentions: list[Span] | None = Field(
-        None, description="what to link; the server finds mentions where this is absent"
+        None, fail_fast=True, description="what to link; the server finds mentions where this is absent"
     )
     id: str = Field("", max_length=1000, description="comes back; random numbers depend on it", examples=["doc-1"])
     offsets: Literal["code-points", "utf-16", "bytes"] = Field("code-points", description="the unit of all offsets")
@@ -64,7 +64,9 @@ class OwnEntityRequest(_Request):
     model_config = ConfigDict(json_schema_extra={"examples": [_ACME]})
 
     title: str = Field(min_length=1, max_length=1000, description="what it is called in the answer")
-    names: list[_Name] = Field([], max_length=100, description="what it is called in texts, besides its title")
+    names: list[_Name] = Field(
+        [], fail_fast=True, max_length=100, description="what it is called in texts, besides its title"
+    )
     description: str = Field("", max_length=10_000, description="a sentence or two, with the words that go with it")
     type: str | None = Field(None, max_length=100, description="its coarse type, for restrictions by type")
 
@@ -74,17 +76,24 @@ class LinkRequest(DocumentRequest):
 
     model_config = ConfigDict(json_schema_extra={"examples": [_CROFT_ONLY, _WITH_ACME]})
 
-    types: list[_Name] = Field([], max_length=8, description="types that entities have: person, place, …; absent: all")
+    types: list[_Name] = Field(
+        [], fail_fast=True, max_length=8, description="types that entities have: person, place, …; absent: all"
+    )
     category: str = Field("", max_length=1000, description="a category that entities are in, or in one below it")
-    only: list[_Name] = Field([], max_length=1000, description="titles that answers are among; absent: all")
+    only: list[_Name] = Field(
+        [], fail_fast=True, max_length=1000, description="titles that answers are among; absent: all"
+    )
     only_mentions: list[_Name] = Field(
         [],
+        fail_fast=True,
         max_length=1000,
         description="strings that may mean anything, whatever `only` has",
     )
-    exclude: list[_Name] = Field([], max_length=1000, alias="except", description="titles that no answer has")
-    except_mentions: list[_Name] = Field([], max_length=1000, description="strings that are not linked")
-    entities: list[OwnEntityRequest] = Field([], max_length=100, description="entities of your own")
+    exclude: list[_Name] = Field(
+        [], fail_fast=True, max_length=1000, alias="except", description="titles that no answer has"
+    )
+    except_mentions: list[_Name] = Field([], fail_fast=True, max_length=1000, description="strings that are not linked")
+    entities: list[OwnEntityRequest] = Field([], fail_fast=True, max_length=100, description="entities of your own")
     nested: bool = Field(False, description="whether the known names inside of detected mentions are mentions, too")
 
 
@@ -97,7 +106,7 @@ class ExplainRequest(DocumentRequest):
 class BatchRequest(_Request):
     """Documents to link."""
 
-    documents: list[LinkRequest] = Field(min_length=1, examples=[[{"text": _CROFT}]])
+    documents: list[LinkRequest] = Field(fail_fast=True, min_length=1, examples=[[{"text": _CROFT}]])
 
 
 class EntityAnswer(BaseModel):

@@ -5,9 +5,12 @@ import copy
 import gc
 import json
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -26,11 +29,19 @@ from wikilda.server.settings import ServerSettings
 Result = TypeVar("Result")
 
 
-class Work:
-    """A pool of threads. It refuses what it could only begin too late, and gives up waiting after a time.
+MAX_VALUES = 250_000  # values in a JSON body, as its commas
+MAX_FIELDS = 30_000  # and named values: each may be one that is unknown, and become an error
+_LARGE = 1 << 15  # bytes of a body from which parsing it takes a millisecond or more
+# Units of work, about the time that linking a character takes: see `Service.limit_work`.
+PER_CANDIDATE, EXPLAINED, MATCHED, PER_VALUE = 0.1, 5.0, 8.0, 50.0
+_until: ContextVar[float] = ContextVar("until", default=float("inf"))
 
-    A thread cannot be stopped: work that has run out of time is finished for nobody, and counts as running
-    until it is.
+
+class Work:
+    """A pool of threads with a bounded queue, and a time limit for each call.
+
+    Calls that are over their time are answered 504. The thread ends at the next `check`; a compiled kernel cannot be
+    interrupted, and the limits of a request keep it short.
     """
 
     def __init__(self, threads: int, queue: int, seconds: float) -> None:
@@ -39,6 +50,7 @@ class Work:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="wikilda")
         self._lock = threading.Lock()
         self.inside = 0  # waiting or running
+        self._stopped = False
 
     async def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Call a function in a thread, and wait for what it returns."""
@@ -47,7 +59,7 @@ class Work:
                 raise busy()
             self.inside += 1
         try:
-            future = self._pool.submit(function, *arguments)
+            future = self._pool.submit(self._call, time.monotonic() + self.seconds, function, *arguments)
         except RuntimeError:  # the pool is shut: the server is stopping
             self._done(None)
             raise busy() from None
@@ -58,9 +70,23 @@ class Work:
             future.cancel()
             raise late(self.seconds) from None
 
+    def check(self) -> None:
+        """End the work of this thread if it is over its time, or the server has stopped."""
+        if self._stopped or time.monotonic() > _until.get():
+            raise late(self.seconds)
+
     def stop(self) -> None:
-        """Finish what has begun, and take no more."""
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        """Take no more work, and let go of what is running: requests have had their time to finish."""
+        self._stopped = True
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _call(self, until: float, function: Callable[..., Result], *arguments: Any) -> Result:
+        token = _until.set(until)
+        try:
+            self.check()
+            return function(*arguments)
+        finally:
+            _until.reset(token)
 
     def _done(self, _: "Future[Any] | None") -> None:
         with self._lock:
@@ -89,6 +115,7 @@ class Service:
         self.settings, self.metrics, self._opener, self._reloaded = settings, metrics, opener, reloaded
         self._reloading = threading.Lock()
         self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
+        self._turns = asyncio.Lock()
         self._linker: Linker | None = None
         self._thread = threading.Thread(target=self._warm, name="wikilda-warming", daemon=True)
 
@@ -109,7 +136,7 @@ class Service:
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish what has begun."""
+        """Stop working."""
         self.work.stop()
         gc.unfreeze()
 
@@ -167,16 +194,32 @@ class Service:
             except UnicodeEncodeError as error:
                 raise invalid(f"text: character {error.start} is half a surrogate pair, which is no text.") from None
 
+    def limit_work(self, units: float) -> None:
+        """Refuse a request that would take too long, before it begins.
+
+        Sizes alone do not bound time: a request may multiply texts by candidates, or entities by properties. All
+        routes that do so count their work here, in characters to link.
+        """
+        if units > self.settings.max_work:
+            raise too_large("The work of the request", math.ceil(units), self.settings.max_work, "max_work")
+
     def link(
         self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
         entities: Sequence[Mapping[str, Any]] = (), *, nested: bool = False,
     ) -> Linked:  # fmt: skip
         """Link a document and count it. Runs in a thread."""
+        self.work.check()
         linked = wanted.link(
             self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
         )
         self.metrics.worked(1, linked.mention_count, len(document.text))
         return linked
+
+    async def turn(self, size: int) -> None:
+        """Wait until it is this request's turn to parse a body: large ones one by one, and others between them."""
+        if size > _LARGE:
+            async with self._turns:
+                await asyncio.sleep(0)
 
     async def answer(self, function: Callable[[], Any]) -> Response:
         """What a function returns, computed in a thread, and written there as JSON unless it has been already."""
@@ -203,6 +246,13 @@ class Service:
         # What stays is not looked at again by each full collection, during which requests wait.
         gc.collect()
         gc.freeze()
+
+
+def check_values(text: bytes) -> None:
+    """Refuse JSON of too many values: nothing else runs while it is parsed."""
+    for mark, most in ((b",", MAX_VALUES), (b'":', MAX_FIELDS)):
+        if (found := text.count(mark)) > most:
+            raise too_large("The values of a request", found, most)
 
 
 def warm(linker: Linker) -> None:

@@ -26,6 +26,9 @@ class ServerSettings(Settings):
     max_text: int = setting(200_000, "characters of a text (413)", minimum=1)
     max_mentions: int = setting(5_000, "mentions that a request may give (413)", minimum=1)
     max_batch: int = setting(64, "documents of a batch (413)", minimum=1)
+    max_work: int = setting(
+        3_000_000, "work of a request, in characters to link (413)", minimum=1
+    )  # fmt: skip
     keys: tuple[str, ...] = setting((), "an API key that clients must send; without any the server is open")
     origins: tuple[str, ...] = setting((), "an origin whose pages may call the API (CORS), * for all; else none")
     hosts: tuple[str, ...] = setting(

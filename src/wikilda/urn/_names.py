@@ -1,5 +1,6 @@
 """The names of a document: how the knowledge numbers them, their candidates, and the odds of NIL."""
 
+import math
 from functools import cached_property
 from typing import NamedTuple
 
@@ -184,7 +185,7 @@ class TypicalLinks:
         """The chance of a new meaning."""
         if self._known is not None:
             return self._known[0]
-        return float(typical_new_meaning(self._counts.offsets, self._counts.counts))
+        return typical_new_meaning(self._counts.offsets, self._counts.counts)
 
     def excess(self, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
         """How much more often than of a typical string articles have one of one word for a link; as a logarithm."""
@@ -200,19 +201,11 @@ class TypicalLinks:
         return float(np.nanmean(ratios)) if not np.isnan(ratios).all() else 0.0
 
 
-@njit
-def _linked_strings(linked: NDArray[np.uint32], most: Whole) -> Numbers:
+def _linked_strings(linked: NDArray[np.uint32], most: int) -> Numbers:
     """The strings of links that are evenly spread over all links, which lie in the order of the strings."""
-    total = np.int64(0)
-    for links in linked:
-        total += np.int64(links)
-    found = np.empty(most if total else 0, np.int64)
-    symbol, before = np.int64(0), np.int64(0)
-    for at in range(len(found)):
-        while before + np.int64(linked[symbol]) < (at + 0.5) / most * total:
-            before += np.int64(linked[symbol])
-            symbol += 1
-        found[at] = symbol
+    ends = np.cumsum(linked, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    found: Numbers = np.searchsorted(ends, (np.arange(most if total else 0) + 0.5) / most * total)
     return found
 
 
@@ -270,18 +263,19 @@ def new_meaning(symbols: Numbers, offsets: Numbers, counts: NDArray[np.uint32]) 
     return found
 
 
-@njit
-def typical_new_meaning(offsets: Numbers, counts: NDArray[np.uint32]) -> Real:
+def typical_new_meaning(offsets: Numbers, counts: NDArray[np.uint32]) -> float:
     """The geometric mean of that probability over the links of a wiki: how much its counts are worth.
 
-    Of many strings, an even sample is taken.
+    Of many strings, an even sample is taken. It is not a kernel: interpreted, it would take seconds for a large wiki.
     """
-    logs = links = 0.0
-    for symbol in range(0, len(offsets) - 1, (len(offsets) - 1) // _SAMPLED + 1):
-        chance, total = _chance(symbol, offsets, counts)
-        logs += total * np.log(chance)
-        links += total
-    return np.exp(logs / max(links, 1.0))
+    symbols = np.arange(0, len(offsets) - 1, (len(offsets) - 1) // _SAMPLED + 1)
+    lengths = offsets[symbols + 1] - offsets[symbols]
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    sums = np.cumsum(counts[np.repeat(offsets[symbols] - ends[:-1], lengths) + np.arange(ends[-1])], dtype=np.int64)
+    totals = np.diff(np.concatenate(([0], sums))[ends]).astype(np.float64)
+    chances = np.minimum((0.5 + 0.5 * lengths) / (0.5 + totals), 1.0)
+    logs = totals * np.array([math.log(each) for each in chances.tolist()])
+    return math.exp(float(np.cumsum(logs)[-1]) / max(float(totals.sum()), 1.0)) if len(logs) else 1.0
 
 
 @inner

@@ -44,7 +44,7 @@ def documents(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=capitalised=1", "--seed=5", "--word-weight=0.5"],
+        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=recall=0.4", "--seed=5", "--word-weight=0.5"],
         ["--method=lda", "--no-mentions", "--topics=3", "--sweeps=20", "--burn-in=5"],
     ],
 )

@@ -1,18 +1,36 @@
 """The dictionary detector: strings that the wiki links, where they are likely to be links. It needs nothing else."""
 
-from dataclasses import astuple
 from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._spans import ALL_PARTS, NO_PARTS, PARTS_OF_UNCERTAIN, Dictionary, Limits, find_spans
-from wikilda.documents.detection.base import NEVER, Detector, DetectorSettings
+from wikilda.documents.detection._priors import CAPITAL_NOUNS, frames, language_of
+from wikilda.documents.detection._spans import (
+    ALL_PARTS,
+    NO_PARTS,
+    PARTS_OF_UNCERTAIN,
+    Dictionary,
+    Limits,
+    Words,
+    find_spans,
+)
+from wikilda.documents.detection.base import Detector, DetectorSettings
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import Tokens, tokens_of
 
 _DEFAULT = DetectorSettings()
+_NEVER = float("inf")
+# Least odds of being a link, to those of an average string: of a capitalised string; where a capital says little; next
+# to another name, of which it may be a part; in lower case, if recall is more than that; in scripts without cases.
+_CAPITALISED, _UNCLEAR, _PART, _LOWER, _UNCASED = 0.1, 0.5, 20.0, 500.0, 5.0
+_LOWER_FROM = 0.75
+_UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
+# Least share of capitals of a word that is a name by itself, within a sentence and at its start: and how much that
+# falls from precision to recall.
+_NAME, _FIRST = (0.2, 1.6), (0.5, 1.0)
+_DECADES = 4.0  # of odds, from precision to recall
 
 
 class DictionaryDetector:
@@ -24,10 +42,14 @@ class DictionaryDetector:
         self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences, knowledge.lower_names)
 
     @cached_property
+    def _words(self) -> Words:
+        language = language_of(self.knowledge)
+        return Words(frames(language), self.knowledge.word_cases, language in CAPITAL_NOUNS)
+
+    @cached_property
     def _limits(self) -> Limits:
         """Made when the first text is read: the odds are a sum over all mention strings."""
-        odds = average_odds(self.knowledge)
-        return Limits(*(_probability(ratio * odds) for ratio in astuple(self.settings)))
+        return limits_of(self.settings.recall, average_odds(self.knowledge))
 
     def detect(self, text: str) -> Spans:
         """The spans of the mentions in characters, sorted, none overlapping another."""
@@ -42,7 +64,7 @@ class DictionaryDetector:
         return self._find(tokens, ALL_PARTS if nested else PARTS_OF_UNCERTAIN)
 
     def _find(self, tokens: Tokens, parts: int) -> Spans:
-        spans = find_spans(tokens, characters(), self._known, self._limits, parts)
+        spans = find_spans(tokens, characters(), self._known, self._words, self._limits, parts)
         return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
 
 
@@ -114,5 +136,20 @@ def average_odds(knowledge: Knowledge) -> float:
     return (linked + 0.5) / (occurs - linked + 0.5)
 
 
+def limits_of(recall: float, odds: float) -> Limits:
+    """Return the limits at a point between precision (0) and recall (1).
+
+    Link probabilities are compared with the average odds of the wiki's strings, so that limits hold for wikis that link
+    every name and for those that link it once.
+    """
+    scale = odds * 10.0 ** (_DECADES * (0.5 - recall))
+    lowest = _LOWER if recall > _LOWER_FROM else _NEVER
+    capitalised, unclear, part, lower, uncased = (
+        _probability(ratio * scale) for ratio in (_CAPITALISED, _UNCLEAR, _PART, lowest, _UNCASED)
+    )
+    name, first = (round(255 * min(max(share + slope * (0.5 - recall), 0.0), 1.0)) for share, slope in (_NAME, _FIRST))
+    return Limits(capitalised, unclear, part, lower, uncased, _probability(_UNKNOWN * odds), name, first)
+
+
 def _probability(odds: float) -> float:
-    return odds / (1 + odds) if odds < NEVER else 2.0
+    return odds / (1 + odds) if odds < _NEVER else 2.0

@@ -1,13 +1,20 @@
-"""The dictionary's strings in a text: all matches, what each needs to be a mention, and the best set of them."""
+"""The dictionary's strings in a text: all matches, what each needs to be a mention, and the best set of them.
+
+Capitalised words have roles: names, words that are names only beside one, words that frame names (`Mr`, `President`),
+dates. Runs of names are proposed whether the dictionary has them or not. What a capital is worth is read from the wiki:
+how often its articles write the word with a capital within sentences.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import find_slot
+from wikilda._core.arrays import HashTable, find_slot, lookup
 from wikilda._core.jit import inner, njit
-from wikilda.documents.detection._capitals import (
+from wikilda.documents.detection._priors import CALENDAR, OFFICE, PARTICLE
+from wikilda.knowledge.knowledge import WordCases
+from wikilda.text.capitals import (
     CAPITAL,
     COMMON,
     FIRST,
@@ -22,10 +29,21 @@ from wikilda.documents.detection._capitals import (
     shape_all,
 )
 from wikilda.text.characters import Characters
-from wikilda.text.tokens import AFTER_SPACE, BREAK, WORD, Bytes, Hashes, Offsets, Tokens, chain
+from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
-_SMALL = 2  # letters of a small word inside of a name
 _LONGEST = 10  # words of a name that the dictionary lacks: more are a list, or one name again and again
+# Roles of tokens: no name; a name by itself; only beside one; a word that frames names; a month or day.
+NO_NAME, A_NAME, BESIDE, TITLE, DATE = 0, 1, 2, 3, 4
+_FUNCTION = 15  # 255ths: share of capitals of words that are never part of an unknown name (The, However, Two)
+_UNSEEN = 254  # taken for that of words that articles do not have
+_SURE = 247  # of words that are always names
+_FIRST_NAME = 100  # of the occurrences of a first name: directly before another name
+_LOWERED = 4  # words that a text without capitals has at least
+# Words whose case is known, from which on a sentence's first word that is missing is a name, or one beside another.
+_KNOWN_WORDS, _SOME_WORDS = 20000, 1000
+_TAB = 9
+
+Roles = NDArray[np.uint8]
 
 
 class Dictionary(NamedTuple):
@@ -38,8 +56,16 @@ class Dictionary(NamedTuple):
     lower: NDArray[np.bool_]  # whether a list of entities has the string in lower case; or nothing
 
 
+class Words(NamedTuple):
+    """What is known about words: those that frame names, and how articles write words."""
+
+    frames: HashTable
+    cases: WordCases
+    capital_nouns: bool  # whether the language writes all nouns with a capital
+
+
 class Limits(NamedTuple):
-    """The least link probabilities, by what a string's capitals say."""
+    """The least link probabilities, by what a string's capitals say; the least shares of capitals of words."""
 
     capitalised: float
     unclear: float
@@ -47,37 +73,236 @@ class Limits(NamedTuple):
     lower: float
     uncased: float
     unknown: float  # the link probability that names count with which the dictionary lacks
+    name: int  # share of capitals of a word that is a name by itself, in 255ths
+    first: int  # the same at the start of a sentence
+
+
+class Text(NamedTuple):
+    """The tokens of a text."""
+
+    data: Bytes
+    hashes: Hashes
+    shapes: Shapes
+    starts: Offsets
+    ends: Offsets
+    roles: Roles
+    cases: NDArray[np.int16]  # share of capitals in 255ths, −1 where it is not known
+    is_lower: bool  # whether the text is written without capitals
 
 
 NO_PARTS, PARTS_OF_UNCERTAIN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
 
 
 @njit
-def find_spans(tokens: Tokens, table: Characters, known: Dictionary, limits: Limits, parts: int) -> Offsets:
-    """The spans of the mentions in a text, in bytes and then in code points: four columns.
+def find_spans(
+    tokens: Tokens, table: Characters, known: Dictionary, words: Words, limits: Limits, parts: int
+) -> Offsets:
+    """Return the spans of the mentions in a text, in bytes and then in code points: four columns.
 
     They do not overlap, but for the parts of a mention, which follow it.
     """
-    text, hashes, starts, ends = tokens
+    data, hashes, starts, ends = tokens
     count = len(hashes)
-    shapes = shape_all(text, hashes, starts, ends, count, table)
-    found = _follow(_best_set(hashes, shapes, starts, ends, count, known, limits, count), count)
+    shapes = shape_all(data, hashes, starts, ends, count, table)
+    cases = np.full(count, np.int16(-1))
+    roles = np.zeros(count, np.uint8)
+    text = Text(data, hashes, shapes, starts, ends, roles, cases, _is_lower(shapes))
+    _assign_roles(text, words, limits)
+    found = _follow(_best_set(text, known, limits, _runs(text, words, known, limits), count), count)
     if parts != NO_PARTS:
-        found = _with_parts(hashes, shapes, starts, ends, found, known, limits, parts)
+        found = _with_parts(text, found, known, limits, parts)
     spans = np.empty((len(found), 4), np.int64)
     for span in range(len(found)):
         spans[span, 0], spans[span, 1] = starts[found[span, 0]], ends[found[span, 1] - 1]
-    _to_code_points(text, spans)
+    _to_code_points(data, spans)
     return spans
 
 
 @inner
-def _with_parts(
-    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, found: Offsets, known: Dictionary, limits: Limits,
-    parts: int,
-) -> Offsets:  # fmt: skip
+def _is_lower(shapes: Shapes) -> bool:
+    lower = 0
+    for shape in shapes:
+        if shape & SHAPE >= CAPITAL:
+            return False
+        lower += shape & SHAPE == LOWER
+    return lower >= _LOWERED
+
+
+@inner
+def _assign_roles(text: Text, words: Words, limits: Limits) -> None:
+    """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
+    hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
+    for at in range(len(hashes)):
+        if not hashes[at] & WORD or (shapes[at] & SHAPE < CAPITAL and not text.is_lower):
+            continue
+        key = hashes[at] & ~FLAGS
+        number = lookup(words.cases.table, key)
+        cases[at] = words.cases.capital[number] if number >= 0 else -1
+        kind = lookup(words.frames, key)
+        if kind == CALENDAR:
+            roles[at] = DATE
+        elif shapes[at] & SHAPE < CAPITAL or shapes[at] & SHOUTED:
+            continue
+        elif 0 < kind < PARTICLE:
+            surname = kind == OFFICE and _is_after_first_name(text, words, at) and not _is_before_name(text, at)
+            roles[at] = A_NAME if surname else TITLE
+        else:
+            roles[at] = _role(text, words, limits, at)
+
+
+@inner
+def _role(text: Text, words: Words, limits: Limits, at: int) -> int:
+    """The role of a capitalised word that is in no list."""
+    shape, case = text.shapes[at], text.cases[at]
+    if shape & INITIAL and not _is_abbreviated(text, at):
+        return NO_NAME
+    if words.capital_nouns:
+        number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
+        is_first_name = number >= 0 and words.cases.before[number] >= _FIRST_NAME
+        return A_NAME if (case < 0 or is_first_name) and not shape & COMMON else BESIDE
+    if is_start(text, at):
+        if shape & COMMON:
+            return NO_NAME
+        if shape & (NAME | INITIAL):
+            return A_NAME
+        if case < 0:
+            known = len(words.cases.capital)
+            return A_NAME if known >= _KNOWN_WORDS else BESIDE if known >= _SOME_WORDS else NO_NAME
+        return A_NAME if case >= limits.first else NO_NAME
+    if 0 <= case < _FUNCTION:
+        return NO_NAME
+    return A_NAME if (_UNSEEN if case < 0 else case) >= limits.name else BESIDE
+
+
+@inner
+def is_start(text: Text, at: int) -> bool:
+    """Whether a capital says little at a token: at the start of a sentence, a quotation or a cell, or after a colon."""
+    if text.shapes[at] & FIRST or at == 0:
+        return True
+    if is_apart(text, at):
+        return True
+    mark = text.data[text.starts[at - 1]]
+    if text.hashes[at - 1] & WORD or text.hashes[at - 1] == BREAK:
+        return False
+    if mark == 0x3A:  # a colon
+        return bool(text.hashes[at] & AFTER_SPACE > 0)
+    opens = text.hashes[at - 1] & AFTER_SPACE > 0 or at == 1 or text.hashes[at - 2] == BREAK
+    is_quote = mark in (0x22, 0x27, 0xC2, 0xE2)  # " ' « “ ‘ „
+    return bool(is_quote and opens)
+
+
+@inner
+def is_apart(text: Text, at: int) -> bool:
+    """Whether a tab or several spaces come before a token, as between cells of a table."""
+    if at == 0 or not text.hashes[at] & AFTER_SPACE:
+        return False
+    first, last = text.ends[at - 1], text.starts[at]
+    apart = last - first > 2
+    for byte in range(first, last):
+        apart |= text.data[byte] == _TAB
+    return bool(apart)
+
+
+@inner
+def _is_abbreviated(text: Text, at: int) -> bool:
+    """Whether a full stop or an apostrophe follows directly: `J. Smith`, `O'Neill`."""
+    if at + 1 >= len(text.hashes) or text.hashes[at + 1] == BREAK or text.hashes[at + 1] & AFTER_SPACE:
+        return False
+    return bool(text.data[text.starts[at + 1]] in (0x2E, 0x27, 0xE2))
+
+
+@inner
+def _is_after_first_name(text: Text, words: Words, at: int) -> bool:
+    if at == 0 or text.roles[at - 1] != A_NAME or text.cases[at - 1] < _SURE or is_apart(text, at):
+        return False
+    number = lookup(words.cases.table, text.hashes[at - 1] & ~FLAGS)
+    return bool(number >= 0 and words.cases.before[number] >= _FIRST_NAME)
+
+
+@inner
+def _is_before_name(text: Text, at: int) -> bool:
+    after = at + 1
+    return bool(after < len(text.hashes) and text.shapes[after] & SHAPE >= CAPITAL and not text.shapes[after] & FIRST)
+
+
+@inner
+def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArray[np.int32]:
+    """By token that a run of names begins with: where it ends; the token itself elsewhere."""
+    count = len(text.hashes)
+    ends = np.empty(count, np.int32)
+    for at in range(count):
+        ends[at] = at
+    at = 0
+    while at < count:
+        if text.roles[at] != A_NAME and text.roles[at] != BESIDE:
+            at += 1
+            continue
+        end, size, names = at + 1, 1, int(text.roles[at] == A_NAME)
+        while end < count and text.hashes[end] != BREAK and not is_apart(text, end):
+            if _is_run_word(text, end) and not text.shapes[end] & FIRST:
+                size += 1
+                names += text.roles[end] == A_NAME
+                end += 1
+            elif _joins(text, end) or _links(text, words, known, limits, end):
+                end += 1
+            else:
+                break
+        # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
+        titled = at > 0 and text.roles[at - 1] == TITLE
+        is_name = names > 0 and (size > 1 or titled) if words.capital_nouns else names > 0 or size > 1
+        if is_name and size <= _LONGEST and limits.unknown < 1:
+            ends[at] = end
+        at = end
+    return ends
+
+
+@inner
+def _is_run_word(text: Text, at: int) -> bool:
+    return bool(text.roles[at] == A_NAME or text.roles[at] == BESIDE)
+
+
+@inner
+def _joins(text: Text, at: int) -> bool:
+    """Whether a mark stands inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
+    if at + 1 >= len(text.hashes) or text.hashes[at] & WORD or text.hashes[at] & AFTER_SPACE:
+        return False
+    if text.hashes[at] == BREAK or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
+        return False
+    if text.hashes[at + 1] & AFTER_SPACE:
+        return bool(text.shapes[at - 1] & INITIAL > 0 and text.data[text.starts[at]] == 0x2E)
+    mark = text.data[text.starts[at]]
+    return bool(mark == 0x2D or mark == 0x27 or mark == 0x2E or mark == 0xE2)  # - ' . ’
+
+
+@inner
+def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
+    """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
+
+    It does after a word that is hardly a name by itself. After one that is, it does not: `Johnson of Canada`.
+    """
+    if at + 1 >= len(text.hashes) or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
+        return False
+    if not text.hashes[at] & AFTER_SPACE or not text.hashes[at + 1] & AFTER_SPACE:
+        return False
+    if text.hashes[at] & WORD and text.shapes[at] & SHAPE != LOWER:
+        return False
+    if lookup(words.frames, text.hashes[at] & ~FLAGS) != PARTICLE:
+        return False
+    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2:
+        return True
+    word = chain(BREAK, text.hashes[at - 1])
+    slot = find_slot(known.keys, word)
+    mention = known.values[slot] if known.keys[slot] == word else -1
+    return bool(mention >= 0 and _link_probability(known, mention) < limits.capitalised)
+
+
+@inner
+def _with_parts(text: Text, found: Offsets, known: Dictionary, limits: Limits, parts: int) -> Offsets:
     """Mentions of several tokens, each followed by the known names in it; in tokens."""
-    inside = Limits(limits.capitalised, limits.unclear, limits.capitalised, limits.lower, limits.uncased, 2.0)
+    inside = Limits(
+        limits.capitalised, limits.unclear, limits.capitalised, limits.lower, limits.uncased, 2.0, limits.name,
+        limits.first,
+    )  # fmt: skip
     most = len(found)
     for span in range(len(found)):
         most += found[span, 1] - found[span, 0]
@@ -89,13 +314,17 @@ def _with_parts(
         size += 1
         if last - first < 2:
             continue
-        is_sure = _is_known(hashes, first, last, known) and not _is_framed(hashes, shapes, first, last)
+        is_sure = _is_known(text.hashes, first, last, known) and not _is_framed(text, first, last)
         if parts == PARTS_OF_UNCERTAIN and is_sure:
             continue
         count = last - first
         some = slice(first, last)
-        best = _best_set(hashes[some], shapes[some], starts[some], ends[some], count, known, inside, count - 1)
-        inner_spans = _follow(best, count)
+        part_text = Text(
+            text.data, text.hashes[some], text.shapes[some], text.starts[some], text.ends[some], text.roles[some],
+            text.cases[some], text.is_lower,
+        )  # fmt: skip
+        no_runs = np.arange(count).astype(np.int32)
+        inner_spans = _follow(_best_set(part_text, known, inside, no_runs, count - 1), count)
         for part in range(len(inner_spans)):
             spans[size, 0], spans[size, 1] = first + inner_spans[part, 0], first + inner_spans[part, 1]
             size += 1
@@ -103,43 +332,49 @@ def _with_parts(
 
 
 @inner
-def _is_framed(hashes: Hashes, shapes: Shapes, first: int, last: int) -> bool:
-    """Whether a word at an end is in lower case or a number."""
-    framed = False
+def _is_framed(text: Text, first: int, last: int) -> bool:
+    """Whether a word at an end is in lower case or a number, or the first one frames names (`Sir Isaac Newton`)."""
+    framed: bool = text.roles[first] == TITLE
     for at in (first, last - 1):
-        framed |= hashes[at] & WORD > 0 and shapes[at] & SHAPE in (OTHER, LOWER)
+        framed |= text.hashes[at] & WORD > 0 and text.shapes[at] & SHAPE in (OTHER, LOWER)
     return framed
 
 
 @inner
 def _is_known(hashes: Hashes, first: int, last: int, known: Dictionary) -> bool:
+    return _find(hashes, first, last, known) >= 0
+
+
+@inner
+def _find(hashes: Hashes, first: int, last: int, known: Dictionary) -> int:
+    """The mention that tokens are, or −1."""
     sequence = BREAK
     for at in range(first, last):
         sequence = chain(sequence, hashes[at])
     slot = find_slot(known.keys, sequence)
-    return bool(known.keys[slot] == sequence and known.values[slot] >= 0)
+    return int(known.values[slot]) if known.keys[slot] == sequence else -1
 
 
 @inner
 def _best_set(
-    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, count: int, known: Dictionary, limits: Limits,
-    longest: int,
-) -> NDArray[np.int32]:  # fmt: skip
+    text: Text, known: Dictionary, limits: Limits, runs: NDArray[np.int32], longest: int
+) -> NDArray[np.int32]:
     """Choose matches that do not overlap and have the largest sum of tokens · link probability.
 
     `before[j]` is where the match begins that ends with token j in the best set of matches up to there, or −1. No match
     is longer than `longest` tokens.
     """
+    hashes, count = text.hashes, len(text.hashes)
     best = np.zeros(count + 1)
     before = np.full(count + 1, -1, np.int32)
-    never_lower = limits.lower > 1 and len(known.lower) == 0
+    never_lower = limits.lower > 1 and not text.is_lower and len(known.lower) == 0
     for start in range(count):
         if best[start] >= best[start + 1]:
             best[start + 1] = best[start]
             before[start + 1] = -1
-        if not hashes[start] & WORD or (never_lower and shapes[start] & SHAPE == LOWER):
+        if not hashes[start] & WORD or (never_lower and text.shapes[start] & SHAPE == LOWER):
             continue
-        end = _name_end(hashes, shapes, starts, ends, start, count, known, limits) if limits.unknown < 1 else start
+        end = runs[start]
         if end > start:
             value = best[start] + limits.unknown * (2 * (end - start) - 1)
             if value > best[end]:
@@ -147,7 +382,7 @@ def _best_set(
                 before[end] = start
         sequence = BREAK
         at = start
-        while at < count and at - start < longest and hashes[at] != BREAK:
+        while at < count and at - start < longest and hashes[at] != BREAK and (at == start or not is_apart(text, at)):
             sequence = chain(sequence, hashes[at])
             slot = find_slot(known.keys, sequence)
             if known.keys[slot] != sequence:
@@ -157,10 +392,10 @@ def _best_set(
             if mention < 0:
                 continue
             chance = _link_probability(known, mention)
-            needed = _needed(shapes, count, start, at, limits)
+            needed = _needed(text, start, at, limits)
             if len(known.lower) and known.lower[mention]:
                 needed = min(needed, limits.capitalised)
-            if chance < needed:
+            if chance < needed or _is_possessive(text, known, start, at, mention):
                 continue
             value = best[start] + chance * (2 * (at - start) - 1)
             if value > best[at]:
@@ -170,122 +405,81 @@ def _best_set(
 
 
 @inner
-def _name_end(
-    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, start: int, count: int, known: Dictionary,
-    limits: Limits,
-) -> int:  # fmt: skip
-    """Where a name of several capitalised words ends that begins at a token; the token itself where none does.
-
-    No capitalised word stands before it or after it, and it is not longer than names are. A sentence's first word
-    belongs to it only if there is evidence that it is a name; lines of capitals have no such names.
-    """
-    if not _begins_name(hashes, shapes, start, known, limits):
-        return start
-    if start > 0 and _begins_name(hashes, shapes, start - 1, known, limits):
-        return start
-    end, words = start + 1, 1
-    while end < count and hashes[end] != BREAK and words <= _LONGEST:
-        if _is_name_word(shapes[end]) and not shapes[end] & FIRST:
-            words += 1
-            end += 1
-        elif _joins(hashes, shapes, end, count) or _links(hashes, shapes, starts, ends, end, count, known, limits):
-            end += 1
-        else:
-            break
-    return end if 1 < words <= _LONGEST else start
-
-
-@inner
-def _begins_name(hashes: Hashes, shapes: Shapes, at: int, known: Dictionary, limits: Limits) -> bool:
-    """Whether a word may be the first of a name.
-
-    A sentence's first word has a capital anyway: it must have one elsewhere in the text, or be a name in the wiki.
-    """
-    if not _is_name_word(shapes[at]):
-        return False
-    if not shapes[at] & FIRST or shapes[at] & NAME:
-        return True
-    word = chain(BREAK, hashes[at])
-    slot = find_slot(known.keys, word)
-    mention = known.values[slot] if known.keys[slot] == word else -1
-    return bool(mention >= 0 and _link_probability(known, mention) >= limits.unclear)
-
-
-@inner
-def _links(
-    hashes: Hashes, shapes: Shapes, starts: Offsets, ends: Offsets, at: int, count: int, known: Dictionary,
-    limits: Limits,
-) -> bool:  # fmt: skip
-    """Whether a small word joins two of a name: `Bank of America`. It does after a word that is hardly a name itself.
-
-    After one that is, it does not: `Johnson of Canada`.
-    """
-    if at + 1 >= count or shapes[at] & SHAPE != LOWER or ends[at] - starts[at] > _SMALL or hashes[at - 1] & WORD == 0:
-        return False
-    if not _is_name_word(shapes[at + 1]) or shapes[at + 1] & FIRST:
-        return False
-    word = chain(BREAK, hashes[at - 1])
-    slot = find_slot(known.keys, word)
-    mention = known.values[slot] if known.keys[slot] == word else -1
-    return bool(mention >= 0 and _link_probability(known, mention) < limits.capitalised)
-
-
-@inner
 def _link_probability(known: Dictionary, mention: int) -> float:
     chance: float = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
     return chance
 
 
 @inner
-def _is_name_word(shape: np.uint8) -> bool:
-    if shape & SHAPE < CAPITAL or shape & SHOUTED:
+def _is_possessive(text: Text, known: Dictionary, start: int, end: int, mention: int) -> bool:
+    """Whether a match is another name with `'s`: the wiki links the name without it more often."""
+    if end - start < 3 or text.ends[end - 1] - text.starts[end - 1] != 1:
         return False
-    return bool(not shape & FIRST or not shape & COMMON)
+    last, mark = text.data[text.starts[end - 1]], text.data[text.starts[end - 2]]
+    if last != 0x73 or text.hashes[end - 1] & AFTER_SPACE or (mark != 0x27 and mark != 0xE2):
+        return False
+    plain = _find(text.hashes, start, end - 2, known)
+    return bool(plain >= 0 and known.linked[plain] > known.linked[mention])
 
 
 @inner
-def _joins(hashes: Hashes, shapes: Shapes, at: int, count: int) -> bool:
-    """Whether a mark stands inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
-    if hashes[at] & WORD or hashes[at] & AFTER_SPACE or at + 1 >= count or not _is_name_word(shapes[at + 1]):
-        return False
-    close = not hashes[at + 1] & AFTER_SPACE or shapes[at - 1] & INITIAL > 0
-    return bool(close and not shapes[at + 1] & FIRST)
-
-
-@inner
-def _needed(shapes: Shapes, count: int, start: int, end: int, limits: Limits) -> float:
+def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
     """The link probability that a match needs, by what its capitals say."""
+    shapes, roles, cases = text.shapes, text.roles, text.cases
     shape = shapes[start] & SHAPE
     if shape == UNCASED:
         return limits.uncased
-    capitals = names = common = 0
+    if text.is_lower:
+        return min(limits.lower, _needed_in_lower_case(text, start, end, limits))
+    capitals = names = common = dates = 0
     for token in range(start, end):
         is_capital = shapes[token] & SHAPE >= CAPITAL
         capitals += is_capital
         names += is_capital and shapes[token] & NAME > 0
         common += is_capital and shapes[token] & COMMON > 0
+        dates += roles[token] == DATE
     if capitals == 0 or shape == LOWER:
         return limits.lower
-    if shapes[start] & SHOUTED or (shapes[start] & FIRST and capitals == 1):
+    if dates == end - start:
+        return 2.0
+    if shapes[start] & SHOUTED:
         if common == capitals:
             return limits.lower
         return limits.capitalised if names == capitals else limits.unclear
-    if _capital_before(shapes, start) or _capital_after(shapes, end, count):
+    if is_start(text, start) and capitals == 1:
+        if common == capitals:
+            return limits.lower
+        if names < capitals and 0 <= cases[start] < limits.first:
+            return limits.part if end - start == 1 else limits.lower
+        needed = limits.capitalised if names == capitals else limits.unclear
+    elif end - start == 1 and (roles[start] == TITLE or 0 <= cases[start] < limits.name):
         return limits.part
-    return limits.capitalised
+    else:
+        needed = limits.capitalised
+    return max(needed, limits.part) if _has_neighbour(text, start, end) else needed
 
 
 @inner
-def _capital_before(shapes: Shapes, start: int) -> bool:
-    if start == 0:
-        return False
-    shape = shapes[start - 1]
-    return (shape & SHAPE) >= CAPITAL and not shape & FIRST
+def _needed_in_lower_case(text: Text, start: int, end: int, limits: Limits) -> float:
+    """The link probability that a match needs in a text without capitals: articles write its words with capitals."""
+    total = words = 0
+    for at in range(start, end):
+        if text.roles[at] == DATE:
+            return 2.0
+        if text.hashes[at] & WORD:
+            words += 1
+            total += max(int(text.cases[at]), 0)
+    if words == 1:
+        return limits.capitalised if total >= _SURE else 2.0
+    return limits.capitalised if total >= limits.first * words else 2.0
 
 
 @inner
-def _capital_after(shapes: Shapes, end: int, count: int) -> bool:
-    return end < count and (shapes[end] & SHAPE) >= CAPITAL and not shapes[end] & FIRST
+def _has_neighbour(text: Text, start: int, end: int) -> bool:
+    """Whether a word that may be part of the same name is next to a match."""
+    before = start > 0 and _is_run_word(text, start - 1) and not is_apart(text, start)
+    after = end < len(text.hashes) and _is_run_word(text, end) and not is_apart(text, end)
+    return bool(before or (after and not text.shapes[end] & FIRST))
 
 
 @inner

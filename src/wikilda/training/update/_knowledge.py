@@ -63,6 +63,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
         write_name_index(writer)
         _write_table(writer, "words", old.words, np.arange(len(old.word_strings)), topics, worded)
         _write_words(writer, old, worded)
+        _copy_cases(writer, old)
         _write_links(writer, old, changes, topics, title_number)
         _write_categories(writer, old, changes, topics, title_number)
         _write_types(writer, old, changes, topics)
@@ -229,6 +230,12 @@ def _write_words(writer: Writer[Knowledge], old: Knowledge, changes: Change) -> 
     writer.array("words/frequencies", frequencies)
     writer.array("words/table_keys", old.word_table.keys)
     writer.array("words/table_values", old.word_table.values)
+
+
+def _copy_cases(writer: Writer[Knowledge], old: Knowledge) -> None:
+    """How words are written changes too little with a few pages to be counted again."""
+    for name in ("keys", "values", "capital", "before", "after") if old.has("case/keys") else ():
+        writer.array(f"case/{name}", old.array(f"case/{name}"))
 
 
 def _write_links(

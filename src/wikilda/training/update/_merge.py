@@ -125,7 +125,7 @@ def merge_rows(
 ) -> "tuple[NDArray[np.int64], Filler]":
     """The offsets of the new rows, and what fills their arrays."""
     fill = Filler(old, rows, topics, delta, np.dtype(kind))
-    lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), fill=False)
+    lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), False)
     return offsets_of(lengths), fill
 
 
@@ -140,7 +140,7 @@ class Filler(NamedTuple):
 
     def into(self, topics: NDArray[np.uint32], values: NDArray[Any]) -> None:
         """Fill arrays of the right length."""
-        _merge(*self.old, self.rows, self.topics, *self.delta, np.asarray(topics), np.asarray(values), fill=True)
+        _merge(*self.old, self.rows, self.topics, *self.delta, np.asarray(topics), np.asarray(values), True)
 
 
 @njit

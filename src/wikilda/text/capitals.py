@@ -47,8 +47,18 @@ def shape_of(text: Bytes, start: int, end: int, table: Characters) -> int:
 
 @inner
 def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count: int, table: Characters) -> Shapes:
-    """The shapes of all tokens with their flags."""
+    """Return the shapes of all tokens with their flags."""
     shapes = np.zeros(count, np.uint8)
+    shape_sentences(text, hashes, starts, ends, count, table, shapes)
+    _mark_elsewhere(hashes, shapes, count)
+    return shapes
+
+
+@inner
+def shape_sentences(
+    text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count: int, table: Characters, shapes: Shapes
+) -> None:
+    """Write the shapes of tokens, with the flags that their sentences give, into zeros."""
     first, begin = True, 0
     for token in range(count):
         if hashes[token] & WORD:
@@ -61,8 +71,6 @@ def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count
             _mark_shouting(shapes, begin, token)
             first, begin = True, token + 1
     _mark_shouting(shapes, begin, count)
-    _mark_elsewhere(hashes, shapes, count)
-    return shapes
 
 
 @inner

@@ -1,0 +1,116 @@
+"""Compiled kernels: the one module that imports Numba."""
+
+import contextlib
+from typing import Any
+
+import numba
+from numba.core import caching, compiler, event, runtime  # type: ignore[import-untyped,unused-ignore]
+
+from wikilda._core import kernel_cache
+from wikilda._core.jit import COMPILE_SECONDS, Kernel, NotCompiledError, Part, say, tier
+
+_numba: Any = numba  # its types, where they are known at all, do not cover what is used here
+_runtime: Any = runtime
+_register: Any = event.register
+_rebuild: Any = compiler.CompileResult._rebuild
+_File: Any = caching.IndexDataCacheFile
+
+
+def make_dispatcher(part: Part) -> Any:
+    """The dispatcher of a part. That of a kernel has a cache, if its source is a file."""
+    made = _numba.njit(**part.options)(part.function)
+    if isinstance(part, Kernel):
+        made._cache = _Cache(part.function)
+    return made
+
+
+def type_of_intrinsic(intrinsic: Any) -> Any:
+    """What Numba takes an intrinsic for."""
+    from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
+
+    context: Any = cpu_target.typing_context
+    context.refresh()
+    return context.resolve_value_type(intrinsic)
+
+
+def compile_for(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+    """Compile a kernel for the types of some arguments, or load it, without calling it."""
+    kernel.dispatcher._compile_for_args(*arguments)
+
+
+class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
+    """Compiled kernels on disk: those of the installation in the user's cache, and those that came with the package.
+
+    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
+    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime only.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._places: list[tuple[Any, Any]] = [
+            (each.key, _File(str(each.directory), each.base, each.stamp)) for each in kernel_cache.places(function)
+        ]
+        self._missing: dict[Any, int] = {}
+
+    @property
+    def cache_path(self) -> str:
+        """Where new kernels are kept."""
+        return str(self._places[0][1]._cache_path) if self._places else ""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """A compiled kernel, or None if it is to be compiled."""
+        compiles = tier.compiles()
+        if not compiles and self._missing.get(sig) == tier.generation:
+            raise NotCompiledError
+        _runtime.rtsys.initialize(target_context)
+        own = target_context.codegen().magic_tuple()
+        for key, file in self._places:
+            try:
+                data = file.load((sig, key or own))
+                if data is not None:
+                    return _rebuild(target_context, *data)
+            except Exception:  # of a version whose modules had other names, cut short, or no index at all
+                with contextlib.suppress(OSError):
+                    file.flush()  # Numba reads the index again before it adds to it
+        if compiles:
+            return None
+        self._missing[sig] = tier.generation
+        raise NotCompiledError
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel; a full disk or a directory that cannot be written to is no error."""
+        if not self._places or data.library.has_dynamic_globals or not kernel_cache.is_writable():
+            return
+        file = self._places[0][1]
+        try:
+            kernel_cache.make_directory(file._cache_path)
+            file.save((sig, data.codegen.magic_tuple()), data._reduce())
+            kernel_cache.announce(tier.announce_every)
+        except OSError as error:
+            say(f"compiled kernels cannot be kept ({error.strerror}). {kernel_cache.REMEDY}")
+
+    def enable(self) -> None:
+        """Numba's interface; it is always enabled."""
+
+    def disable(self) -> None:
+        """Numba's interface; it is always enabled."""
+
+    def flush(self) -> None:
+        """Forget what is compiled."""
+        for _, file in self._places[:1]:
+            file.flush()
+
+
+class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
+    """Says once that something is compiled."""
+
+    def on_start(self, event: object) -> None:
+        if kernel_cache.is_writable():
+            say(f"compiling kernels: once after installation, about {COMPILE_SECONDS:.0f} seconds")
+        else:
+            say(f"compiling kernels: every process does, for there is no place to keep them. {kernel_cache.REMEDY}")
+
+    def on_end(self, event: object) -> None:
+        pass
+
+
+_register("numba:compile", _Announcer())

@@ -1,0 +1,97 @@
+"""Compiles the kernels that processes have wanted: `python -m wikilda._core.compiler`.
+
+One process per cache does, at low priority. It ends when nothing has been wanted for some seconds.
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from wikilda._core import kernel_cache
+from wikilda._core.jit import Kernel, tier
+
+_SECONDS = 900  # of the processor for one process, after which something is wrong
+_ANNOUNCE_EVERY = 10.0
+
+
+def compile_wanted(*, wait: float = kernel_cache.IDLE) -> int:
+    """Compile all wanted kernels, and those that are wanted meanwhile; return their number."""
+    tier.set_policy("now")
+    tier.announce_every = _ANNOUNCE_EVERY
+    compiled, idle = 0, time.monotonic()
+    while True:
+        waiting = kernel_cache.wanted()
+        if waiting:
+            compiled += _compile(waiting[0])
+            idle = time.monotonic()
+            if len(waiting) == 1:
+                kernel_cache.announce()
+        elif time.monotonic() - idle > wait:
+            return compiled
+        else:
+            time.sleep(min(0.1, wait))
+
+
+def _compile(path: Path) -> bool:
+    """Compile what a file names; it is tried a few times at most, whatever ends this process."""
+    tried = path.with_suffix(".tried")
+    try:
+        if kernel_cache.has_failed(path):
+            return False
+        with tried.open("ab") as file:
+            file.write(b".")
+        kernel, arguments = _read(path)
+        if kernel is None:  # of a version of the source that is gone
+            return False
+        from wikilda._core._compiled import compile_for
+
+        compile_for(kernel, arguments)
+    except Exception:
+        with suppress(OSError):
+            tried.write_text(traceback.format_exc(), "utf-8")
+        return False
+    else:
+        with suppress(OSError):
+            tried.unlink()
+        return True
+    finally:
+        with suppress(OSError):
+            path.unlink()
+
+
+def _read(path: Path) -> tuple[Kernel | None, tuple[Any, ...]]:
+    note = json.loads(path.read_text("utf-8"))
+    module = import_module(note["module"])
+    if kernel_cache.stamp(Path(str(module.__file__))) != note["stamp"]:
+        return None, ()
+    kernel = getattr(module, note["name"])
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"{note['name']} is not a kernel")
+    return kernel, tuple(kernel_cache.example(each) for each in note["arguments"])
+
+
+def main() -> None:
+    """Compile at low priority, unless another process does."""
+    with suppress(OSError, AttributeError):
+        os.nice(19)
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+    try:
+        with FileLock(kernel_cache.directory() / "lock", timeout=0):
+            compile_wanted()
+    except (Timeout, OSError):
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

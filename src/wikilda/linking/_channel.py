@@ -6,7 +6,7 @@ distribution), a token too few. Words like *Ltd* and *Dr* come and go nearly fre
 whose tokens come from the distribution of tokens and letters in all names.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ _TOPICS, _FAR = 128, 9.0  # topics of a cell, and how far below the best their n
 _KEPT = 24  # names whose topics are gathered
 _FIRST, _SEED = np.uint64(0xCBF29CE484222325), np.uint64(0x9E3779B97F4A7C15)
 _NINE = ord("9")
+_ROUNDING = 1e-3
+_COMMON = 12.0  # −log P(token) below which a token is hardly another one with two typos
+_INITIALS = np.uint64(1 << 63)
 _LETTER = 3.0  # −log P(a letter)
 _LIGHTEST, _LIGHT_LENGTH = 3, 6  # letters of a token with one typo, with two
 
@@ -37,7 +40,8 @@ class Costs(NamedTuple):
     initial: float = 2.5
     order: float = 0.7
     light: float = 1.0  # a legal form or an honorific too many or too few
-    missing: float = 4.0
+    missing: float = 5.0
+    other: float = 6.0  # a word in place of another: what differs in names of one pattern
     extra: float = 7.0  # besides what the token itself costs
     spelling: float = 1.5  # accents, points, spaces: the name is not spelled exactly so
     title: float = 1.0  # gained by the title that is spelled exactly so
@@ -52,15 +56,17 @@ class NameTable(NamedTuple):
     light: NDArray[np.bool_]
     name_offsets: Numbers
     name_tokens: NDArray[np.int32]
-    heavy: NDArray[np.uint8]  # tokens of a name that are not light
     log_counts: Vector  # of names: how often they occur, in logarithms, tempered and normalised
     post_offsets: Numbers  # names by token, short and frequent ones first
     post_names: NDArray[np.int32]
+    post_heavy: NDArray[np.uint8]  # tokens of a name that are not light
+    post_counts: NDArray[np.float32]  # its `log_counts`
+    post_bits: NDArray[np.uint64]  # a bit of 63 for each of its tokens, and one if any of them is a single letter
     deleted: NDArray[np.uint64]  # hashes of tokens with a letter less, sorted
     deleted_tokens: NDArray[np.int32]
     segments: NDArray[np.uint64]  # hashes of thirds of tokens, sorted
     segment_tokens: NDArray[np.int32]
-    masks: NDArray[np.uint32]  # the letters of tokens
+    segment_masks: NDArray[np.uint32]  # the letters of their tokens
     letters: NDArray[np.float32]  # −log P(byte | byte before)
     lengths: Vector  # −log P(number of tokens of a name)
 
@@ -196,7 +202,7 @@ def similar(
     rows: Numbers,
 ) -> Whole:  # fmt: skip
     """Tokens of the table within some edits of a cell's token, and how many edits each needs; how many there are."""
-    size = np.int64(0)
+    size: Whole = np.int64(0)
     if cells.ids[token] >= 0:
         found[0], edits[0], size = cells.ids[token], 0, 1
     start, end = cells.offsets[token], cells.offsets[token + 1]
@@ -211,7 +217,7 @@ def similar(
         while at < len(table.deleted) and table.deleted[at] == key and size < _SIMILAR:
             size = _check(table, own, table.deleted_tokens[at], np.int64(1), found, edits, size, rows)
             at += 1
-    if most < 2 or end - start < _LIGHT_LENGTH:
+    if most < 2 or end - start < _LIGHT_LENGTH or (cells.ids[token] >= 0 and table.info[cells.ids[token]] < _COMMON):
         return size
     tried = np.int64(0)
     mask = letter_mask(cells.data, start, end)
@@ -226,7 +232,7 @@ def similar(
                 key = _hash(cells.data, low, high, np.int64(-1), np.uint64(3 * length + part + 1))
                 at = _lower(table.segments, key)
                 while at < len(table.segments) and table.segments[at] == key:
-                    if _bits(table.masks[table.segment_tokens[at]] ^ mask) > 4:  # two edits change four at most
+                    if _bits(table.segment_masks[at] ^ mask) > 4:  # two edits change four at most
                         at += 1
                         continue
                     tried += 1
@@ -256,7 +262,7 @@ def letter_masks(data: Bytes, offsets: Numbers) -> NDArray[np.uint32]:
 
 
 @inner
-def _bits(mask: np.uint32) -> Whole:
+def _bits(mask: Any) -> Whole:
     count = np.int64(0)
     while mask:
         mask &= mask - np.uint32(1)
@@ -266,7 +272,7 @@ def _bits(mask: np.uint32) -> Whole:
 
 @inner
 def _check(
-    table: NameTable, own: Bytes, other: np.int32, most: Whole, found: NDArray[np.int32], edits: NDArray[np.int8],
+    table: NameTable, own: Bytes, other: Whole, most: Whole, found: NDArray[np.int32], edits: NDArray[np.int8],
     size: Whole, rows: Numbers,
 ) -> Whole:  # fmt: skip
     for at in range(size):
@@ -279,6 +285,24 @@ def _check(
         return size
     found[size], edits[size] = other, distance
     return size + 1
+
+
+@inner
+def token_bit(token: np.int32) -> np.uint64:
+    """A bit for a token, of the lower 63."""
+    return np.uint64(1) << ((np.uint64(token) * _SEED >> np.uint64(32)) % np.uint64(63))
+
+
+@njit
+def token_bits(tokens: NDArray[np.int32], offsets: Numbers, single: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """The bits of the tokens of each name."""
+    found = np.zeros(len(offsets) - 1, np.uint64)
+    for name in range(len(found)):
+        for at in range(offsets[name], offsets[name + 1]):
+            found[name] |= token_bit(tokens[at])
+            if single[tokens[at]]:
+                found[name] |= _INITIALS
+    return found
 
 
 @njit
@@ -309,6 +333,7 @@ def match_cells(
     weights, unknown = np.full((count, _KEPT), -np.inf), np.zeros(count)
     found, edits = np.empty((MOST_TOKENS, _SIMILAR), np.int32), np.empty((MOST_TOKENS, _SIMILAR), np.int8)
     sizes, posts = np.zeros(MOST_TOKENS, np.int64), np.zeros(MOST_TOKENS, np.int64)
+    bits, absent = np.zeros(MOST_TOKENS, np.uint64), np.zeros(MOST_TOKENS)
     own, rows = np.zeros(MOST_TOKENS), np.zeros(3 * (LONGEST_TOKEN + 2), np.int64)
     chain = np.zeros((MOST_TOKENS * _SIMILAR, 4), np.int64)  # next entry, token of the cell, edits, token of the table
     for place in range(count):
@@ -324,10 +349,14 @@ def match_cells(
             unknown[place] -= own[at]
             sizes[at] = similar(table, cells, first + at, most_edits, found[at], edits[at], rows)
             heavy += not cells.light[first + at]
-            posts[at] = 0
+            posts[at], bits[at] = 0, np.uint64(0)
+            absent[at] = own[at] if cells.light[first + at] else costs.extra + own[at]
+            if cells.offsets[first + at + 1] - cells.offsets[first + at] == 1:
+                absent[at] = 0.0
             for each in range(sizes[at]):
                 token = found[at, each]
                 posts[at] += table.post_offsets[token + 1] - table.post_offsets[token]
+                bits[at] |= token_bit(token)
                 chain[entries, 0] = scratch.marks[token]
                 chain[entries, 1], chain[entries, 2], chain[entries, 3] = at, edits[at, each], token
                 entries += 1
@@ -342,17 +371,24 @@ def match_cells(
                     continue
                 if anchor < 0 or posts[at] < posts[anchor]:
                     anchor = at
-            if anchor < 0 or budget <= 0 or bound < weights[place, 0] - _FAR:
+            if anchor < 0 or budget <= 0 or bound < max(weights[place, 0], unknown[place]) - _FAR:
                 break
             used[anchor] = True
             bound -= min(costs.light, own[anchor]) if cells.light[first + anchor] else costs.extra + own[anchor]
             for each in range(sizes[anchor]):
-                token = found[anchor, each]
+                token, typos = found[anchor, each], costs.edit * edits[anchor, each]
                 for post in range(table.post_offsets[token], table.post_offsets[token + 1]):
                     name = table.post_names[post]
-                    missing = costs.missing * max(np.float64(table.heavy[name]) - size, 0.0)
-                    if table.log_counts[name] - missing < weights[place, 0] - _FAR:
+                    missing = costs.missing * max(np.float64(table.post_heavy[post]) - size, 0.0)
+                    least = max(weights[place, 0], unknown[place]) - _FAR - _ROUNDING
+                    if np.float64(table.post_counts[post]) - missing - typos < least:
                         continue
+                    if not table.post_bits[post] & _INITIALS:
+                        for at in range(size):  # tokens that the name certainly has nothing like
+                            if not table.post_bits[post] & bits[at]:
+                                missing += absent[at]
+                        if np.float64(table.post_counts[post]) - missing - typos < least:
+                            continue
                     if scratch.seen[name] == cell + 1:
                         continue
                     if budget <= 0:
@@ -375,6 +411,8 @@ def _name_cost(
     taken, cost = np.int64(0), 0.0
     last, in_order = np.int64(-1), True
     left = np.int64(0)  # tokens of the name without a partner
+    lacks: Whole = False
+    adds: Whole = False
     start, end = table.name_offsets[name], table.name_offsets[name + 1]
     for at in range(start, min(end, start + 62)):
         entry = np.int64(marks[table.name_tokens[at]])
@@ -400,12 +438,16 @@ def _name_cost(
             taken |= np.int64(1) << partner
             cost += costs.initial
             if table.token_offsets[token + 1] - table.token_offsets[token] == 1:
-                cost += max(own[partner] - _LETTER, 0.0)  # the cell has more than the name tells
+                cost += max(np.float64(own[partner]) - _LETTER, 0.0)  # the cell has more than the name tells
         else:
+            lacks = lacks or not table.light[token]
             cost += costs.light if table.light[token] else costs.missing
     for mine in range(size):
         if not (taken >> mine) & 1:
+            adds = adds or not cells.light[first + mine]
             cost += costs.light if cells.light[first + mine] else costs.extra + own[mine]
+    if lacks and adds:
+        cost += costs.other
     return cost if in_order else cost + costs.order
 
 
@@ -415,9 +457,9 @@ def _initial(table: NameTable, cells: Cells, first: Whole, size: Whole, taken: W
     start, length = table.token_offsets[token], table.token_offsets[token + 1] - table.token_offsets[token]
     for mine in range(size):
         begin, own = cells.offsets[first + mine], cells.offsets[first + mine + 1] - cells.offsets[first + mine]
-        if not (taken >> mine) & 1 and (own == 1 or length == 1) and own > 0 and length > 0:
-            if cells.data[begin] == table.token_data[start]:
-                return np.int64(mine)
+        is_initial = (own == 1 or length == 1) and own > 0 and length > 0 and not (taken >> mine) & 1
+        if is_initial and cells.data[begin] == table.token_data[start]:
+            return np.int64(mine)
     return np.int64(-1)
 
 
@@ -497,7 +539,7 @@ def _insert(topics: NDArray[np.int64], best: Vector, topic: Whole, log: Real) ->
 def _same(one: Bytes, other: Bytes) -> bool:
     if len(one) != len(other):
         return False
+    same = True
     for at in range(len(one)):
-        if one[at] != other[at]:
-            return False
-    return True
+        same = same and one[at] == other[at]
+    return bool(same)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
+from wikilda._core.jit import tier
 from wikilda.knowledge import Knowledge
 from wikilda.linking._channel import (
     MOST_TOKENS,
@@ -24,25 +25,27 @@ from wikilda.linking._channel import (
     letter_masks,
     match_cells,
     segments,
+    token_bits,
 )
 from wikilda.text.tokens import Strings
 
 COSTS = Costs()
 LONGEST = 500  # characters of a cell that are read
 _TEMPER = 0.5  # exponent of a name's count: tables repeat famous names less than texts do
-_UNKNOWN = 0.2  # the share of cells whose entity the knowledge lacks, before a cell is read
+_UNKNOWN = 0.3  # the share of cells whose entity the knowledge lacks, before a cell is read
 _NEAR = 8  # letters of unknown names that are the same thing if they differ by one
 _SMOOTHING = 0.5  # of frequencies of tokens and letters
 _DOUBTFUL = 0.02  # probability of an unknown name from which a cell is read again for two typos a word
 _LEGAL = """
-    inc incorporated corp corporation co company companies ltd limited llc llp lp plc pllc pty pte gmbh ag kg kgaa ohg ug
-    mbh ev eg se sa sas sarl sarlu sl slu srl spa snc nv bv vof cv cvba bvba sprl ab as asa aps oy oyj hf ehf kft zrt nyrt
-    rt doo dd ad jsc ojsc pjsc cjsc ooo oao pao zao sro spol sp zoo kk gk bhd sdn tbk pt sab ltda eirl eurl scs sca oyab
-    group holding holdings intl international""".split()  # noqa: SIM905
+    inc incorporated corp corporation co company companies ltd limited llc llp lp plc pllc pty pte gmbh ag kg kgaa ohg
+    ug mbh ev eg se sa sas sarl sarlu sl slu srl spa snc nv bv vof cv cvba bvba sprl ab as asa aps oy oyj hf ehf kft zrt
+    nyrt rt doo dd ad jsc ojsc pjsc cjsc ooo oao pao zao sro spol sp zoo kk gk bhd sdn tbk pt sab ltda eirl eurl scs sca
+    oyab group holding holdings intl international"""
 _HONORIFICS = """
-    mr mrs ms miss mx dr prof professor sir dame lord lady rev reverend hon herr frau dipl ing mag monsieur madame mme mlle
-    sr sra srta senor senora don dona dott sig signor signora dhr mevr pan pani jr jnr snr phd md esq obe cbe mbe qc kc"""
-LIGHT = {*_LEGAL, *_HONORIFICS.split(), "the", "and", "und", "et", "y", "de", "of"}
+    mr mrs ms miss mx dr prof professor sir dame lord lady rev reverend hon herr frau dipl ing mag monsieur madame mme
+    mlle sr sra srta senor senora don dona dott sig signor signora dhr mevr pan pani jr jnr snr phd md esq obe cbe mbe
+    qc kc"""
+LIGHT = {*_LEGAL.split(), *_HONORIFICS.split(), "the", "and", "und", "et", "y", "de", "of"}
 _LETTERS = {"ß": "ss", "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i", "&": " and "}
 
 
@@ -83,7 +86,7 @@ class NameMatcher:
 
     @property
     def _index(self) -> tuple[NameTable, pa.Array]:
-        with self._lock:  # threads wait for the one that makes it
+        with self._lock, tier.now():  # threads wait for the one that makes it; interpreted it would take minutes
             return self.index
 
     @cached_property
@@ -99,17 +102,19 @@ class NameMatcher:
         lengths, counts = np.diff(offsets), _sums(known.mentions.counts, known.mentions.offsets)
         frequency = np.bincount(ids, minlength=len(tokens)).astype(np.float64)
         owners = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        order = np.lexsort((-counts[owners], lengths[owners], ids))
+        posts = owners[np.lexsort((-counts[owners], lengths[owners], ids))]
         tempered = np.maximum(counts, 1.0) ** _TEMPER
+        logs = np.log(tempered / tempered.sum())
         data = _strings(tokens)
         hashes, of_hashes = _sorted(*deletions(*data))
         keys, of_keys = _sorted(*segments(*data))
         light = np.array([each in LIGHT for each in tokens.to_pylist()], np.bool_)
         heavy = np.minimum(_sums(~light[ids], offsets), 255).astype(np.uint8)
         table = NameTable(
-            *data, -np.log(frequency / frequency.sum()), light, offsets, ids, heavy,
-            np.log(tempered / tempered.sum()), offsets_of(frequency.astype(np.int64)), owners[order], hashes,
-            of_hashes, keys, of_keys, letter_masks(*data), _letters(data), _lengths(lengths),
+            *data, -np.log(frequency / frequency.sum()), light, offsets, ids,
+            logs, offsets_of(frequency.astype(np.int64)), posts, heavy[posts], logs[posts].astype(np.float32),
+            token_bits(ids, offsets, np.diff(data[1]) == 1)[posts], hashes,
+            of_hashes, keys, of_keys, letter_masks(*data)[of_keys], _letters(data), _lengths(lengths),
         )  # fmt: skip
         return table, tokens
 
@@ -137,15 +142,16 @@ class NameMatcher:
     ) -> Found:  # fmt: skip
         scratch = self._scratch(table)
         scratch.seen[:] = 0
-        names, weights, unknown = match_cells(table, self.costs, read, chosen, edits, scratch)
+        with tier.now():
+            names, weights, unknown = match_cells(table, self.costs, read, chosen, edits, scratch)
         known = self.knowledge
         strings, titles = known.mention_strings, known.titles
         rows = MentionRows(
             Strings(strings.data, strings.offsets), known.mentions.offsets, known.mentions.topics,
             known.mentions.counts, Strings(titles.data, titles.offsets),
         )  # fmt: skip
-        some = (_strings(each.take(pa.array(chosen))) for each in spelled)
-        cells = Spelled(*(part for pair in some for part in pair))
+        raw, lower = (_strings(each.take(pa.array(chosen))) for each in spelled)
+        cells = Spelled(*raw, *lower)
         everything = np.ones(0, np.bool_)
         topics, logs = gather(
             names, weights, rows, cells, self.costs, most, everything if allowed is None else allowed
@@ -165,7 +171,9 @@ def near_pairs(names: list[str]) -> list[tuple[int, int]]:
     long = [at for at, each in enumerate(names) if len(each) >= _NEAR]
     hashes, numbers = _sorted(*deletions(*_strings(pa.array([names[at].replace(" ", "") for at in long], pa.string()))))
     same = np.flatnonzero(hashes[1:] == hashes[:-1])
-    return [(long[one], long[other]) for one, other in zip(numbers[same].tolist(), numbers[same + 1].tolist(), strict=True)]
+    return [
+        (long[one], long[other]) for one, other in zip(numbers[same].tolist(), numbers[same + 1].tolist(), strict=True)
+    ]
 
 
 def _arrow(strings: Strings) -> pa.Array:
@@ -200,11 +208,11 @@ def _letters(data: tuple[NDArray[np.uint8], NDArray[np.int64]]) -> NDArray[np.fl
     places = np.arange(offsets[0], offsets[-1])
     spaced[places - offsets[0] + 1 + np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))] = letters[places]
     np.add.at(counts, (spaced[:-1], spaced[1:]), 1.0)
-    return -np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+    found: NDArray[np.float32] = -np.log(counts / counts.sum(axis=1, keepdims=True)).astype(np.float32)
+    return found
 
 
 def _lengths(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
     counts = np.bincount(np.minimum(lengths, MOST_TOKENS), minlength=MOST_TOKENS + 1) + _SMOOTHING
     found: NDArray[np.float64] = -np.log(counts / counts.sum())
     return found
-

@@ -8,7 +8,7 @@ names that the cells are most like. Cells that mean the same topic, or the same 
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,12 +98,11 @@ def _matched(
     shares = priors.copy()
     for chosen, document in _texts_of(linker, rows, found, unclear):
         gained = _gains(linker, document)
-        for row, place in chosen:
-            if unclear[row]:
+        for at, place in chosen:
+            if unclear[at]:
                 least = min(gained[place].values(), default=1.0)
-                factors = [gained[place].get(int(topic), least) for topic in found.topics[row]]
-                weights = shares[row] * np.array(factors)
-                shares[row] = weights / max(weights.sum(), 1e-300)
+                weights = shares[at] * [gained[place].get(int(topic), least) for topic in found.topics[at]]
+                shares[at] = weights / max(weights.sum(), 1e-300)
     made = []
     for at, row in enumerate(rows):
         order = [each for each in np.argsort(-shares[at], kind="stable")[:candidates] if found.topics[at, each] >= 0]
@@ -179,10 +178,10 @@ def match_table(
     columns = list(zip(*values, strict=True)) if values else [()] * (len(COLUMNS) - 1)
     for (name, kind), data in zip(COLUMNS.items(), [*columns, [None] * len(rows)], strict=True):
         table = table.append_column(name, pa.array(data, kind))
-    return table.append_column(_CELL, pa.array([row.cell for row in rows], pa.string()))
+    return table.append_column(CELL, pa.array([row.cell for row in rows], pa.string()))
 
 
-_CELL = "match_cell"  # what clusters are made of; it is dropped
+CELL = "match_cell"  # what clusters are made of; it is dropped
 
 
 def check_table(names: Sequence[str], needed: Iterable[str]) -> None:
@@ -190,17 +189,17 @@ def check_table(names: Sequence[str], needed: Iterable[str]) -> None:
     empty = pa.table({name: pa.array([], pa.null()) for name in dict.fromkeys(names)})
     for name in needed:
         column_of(empty, name)
-    for name in (*COLUMNS, _CELL):
+    for name in (*COLUMNS, CELL):
         if name in names:
             raise InputError(f"the table has a column {name!r} already. Drop it, or rename it.")
 
 
 def _with_clusters(table: pa.Table) -> pa.Table:
-    pairs = list(zip(table.column(_CELL).to_pylist(), table.column("match_topic").to_pylist(), strict=True))
+    pairs = list(zip(table.column(CELL).to_pylist(), table.column("match_topic").to_pylist(), strict=True))
     place = table.column_names.index("match_cluster")
     numbers = Clusters(pairs)
     table = table.set_column(place, "match_cluster", pa.array(map(numbers, pairs), pa.int64()))
-    return table.drop_columns([_CELL])
+    return table.drop_columns([CELL])
 
 
 class Clusters:
@@ -291,6 +290,3 @@ def _texts(table: pa.Table, name: str) -> list[str | None]:
     """The cells of a column as strings; line breaks and tabs become spaces."""
     values = table.column(column_of(table, name)).to_pylist()
     return [None if value is None else " ".join(str(value).split()) for value in values]
-
-
-Progress = Callable[[int], None]

@@ -198,7 +198,7 @@ def test_results_are_the_same_before_and_after_they_are_looked_at(linker: Linker
     assert looked.topics
     assert looked.to_json(**options) == plain.to_json(**options)
     assert looked.mention_count == plain.mention_count
-    assert linker.link(document) == looked != looked.with_mentions([])
+    assert linker.link(document) == looked
 
 
 def test_results_can_be_pickled(linker: Linker) -> None:
@@ -207,7 +207,7 @@ def test_results_can_be_pickled(linker: Linker) -> None:
     assert again == linked
     assert again.mentions == linked.mentions
     assert again.topics == linked.topics
-    assert again.with_mentions(again.mentions[:1]).mention_count == 1
+    assert again.mention_count == linked.mention_count
 
 
 def test_explain_takes_what_link_gives(linker: Linker) -> None:

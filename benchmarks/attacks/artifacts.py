@@ -27,7 +27,6 @@ from wikilda._core.artifact import _digest
 from wikilda.knowledge import build_from_dump
 from wikilda.knowledge.describe import describe_topic
 from wikilda.linking import Document, Linker
-from wikilda.linking.explanation import explain_document
 from wikilda.model import create_model
 from wikilda.sample import SETTINGS, WIKI
 
@@ -196,7 +195,7 @@ def attack(scratch: Path, count: int, seed: int) -> tuple[dict[str, collections.
     shutil.copytree(whole, place)
     linker = Linker.open(place / "model")  # loads the kernels here, so that all processes have them
     linker.link(_TEXT)
-    explain_document(linker, Document(_TEXT))
+    linker.explain(Document(_TEXT))
     describe_topic(linker.knowledge, 0, 1)
     before = {name: met(each)[1] for name, each in commands(place).items()}
     ends: dict[str, collections.Counter[str]] = {name: collections.Counter() for name in before}

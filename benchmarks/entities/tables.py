@@ -154,8 +154,10 @@ def by_splink(known: Knowledge, cells: Sequence[Cell], threshold: float = 0.9) -
         ],
         blocking_rules_to_generate_predictions=[block_on("start"), block_on("last_word")],
     )
-    linker = Splink([frame([each.text for each in cells]), frame(titles)], settings, DuckDBAPI(),
-                    input_table_aliases=["cells", "titles"])  # fmt: skip
+    database = DuckDBAPI()
+    tables = {"cells": frame([each.text for each in cells]), "titles": frame(titles)}
+    given = [database.register(made, dataset_display_name=name) for name, made in tables.items()]
+    linker = Splink(given, settings, log_level=40)
     linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=1)
     linker.training.estimate_parameters_using_expectation_maximisation(block_on("start"))
     pairs = linker.inference.predict(threshold_match_probability=0.01).as_pandas_dataframe()
@@ -214,7 +216,7 @@ def main() -> None:
     if given.speed:
         tables["speed"] = [speed(linker, given.speed)]
         print(tables["speed"])
-    record.write("entities-tables", tables)
+    record.write(f"entities-tables-{given.model.name}", tables)
 
 
 if __name__ == "__main__":

@@ -35,14 +35,14 @@ def main() -> None:
     linker = Linker.open(options.model)
     given = documents(options.data)
     whole = joined(given)
-    linker.draw(given[0])
+    linker.infer(given[0])
     apart, together = [], []
     for _ in range(3):
         began = time.process_time()
         for document in given:
-            linker.draw(document)
+            linker.infer(document)
         middle, before = time.process_time(), peak()
-        drawn = linker.draw(whole)
+        drawn = linker.infer(whole).inferred
         apart.append(middle - began)
         together.append(time.process_time() - middle)
     common = {"mentions": len(whole.spans)}

@@ -133,8 +133,7 @@ def test_parquet_with_a_row_a_mention(model: Path, tmp_path: Path) -> None:
 def test_answers_of_some_types(model: Path, linker: Linker, tmp_path: Path) -> None:
     text = TEXTS[0] or ""
     (tmp_path / "in.txt").write_text(text)
-    wanted = Restriction(types=("person",))
-    found = wanted.apply(linker.link(text, candidates=64), wanted.topics(linker.knowledge))
+    found = linker.link(text, candidates=64, restriction=Restriction(types=("person",)))
     assert [each.entity and each.entity.title for each in found.mentions] == ["Robert Croft"]
     assert sum(each.probability for each in found.mentions[0].candidates) == pytest.approx(1)
     assert {each.entity.type for each in found.mentions[0].candidates} == {"person"}
@@ -150,13 +149,13 @@ def test_answers_of_some_types(model: Path, linker: Linker, tmp_path: Path) -> N
     [
         (Restriction(types=("persn",)), "no type 'persn'.*person"),
         (Restriction(category="Nothing of the kind"), "no category"),
-        (Restriction(titles=("Robert Crof",)), "no title 'Robert Crof'; there are: Robert Croft"),
-        (Restriction(types=("place",), titles=("Robert Croft",)), "no topic is of these types"),
+        (Restriction(only=("Robert Crof",)), "no title 'Robert Crof'; there are: Robert Croft"),
+        (Restriction(types=("place",), only=("Robert Croft",)), "no topic is of these types"),
     ],
 )
 def test_restrictions_that_leave_nothing_are_errors(linker: Linker, wanted: Restriction, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        wanted.topics(linker.knowledge)
+        wanted.check(linker.knowledge)
 
 
 def test_results_draw_themselves(linker: Linker) -> None:

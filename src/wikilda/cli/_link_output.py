@@ -95,10 +95,14 @@ def show_linked(linked: Linked, *, only_topics: bool = False) -> None:
 
 
 def _row(mention: LinkedMention) -> tuple[str, ...]:
+    """Confidences of both, after NIL: the answer never has the smaller number."""
     if not mention.candidates:
-        return mention.text, "–", "", "", "not in the knowledge"
-    best, *others = mention.candidates
-    if not mention.entity:
-        return mention.text, "–", "", "", f"NIL {mention.nil:.0%}, else {best.entity.title}"
-    other = f"{others[0].entity.title} ({others[0].probability:.0%}, prior {others[0].prior:.0%})" if others else ""
-    return mention.text, best.entity.title, f"{mention.confidence:.0%}", f"{best.prior:.0%}", other
+        return mention.text, "NIL", f"{mention.nil:.0%}", "", "not in the knowledge"
+    known = [
+        (each.entity.title, each.probability * (1 - mention.nil), f"{each.prior:.0%}") for each in mention.candidates
+    ]
+    nil = ("NIL", mention.nil, "")
+    (title, chance, prior), *others = [nil, *known] if mention.entity is None else [*known, nil]
+    other, share, _ = max(others, key=lambda each: each[1])
+    runner_up = f"{other} {share:.0%}" if round(share, 2) > 0 else ""
+    return mention.text, title, f"{chance:.0%}", prior, runner_up

@@ -266,6 +266,7 @@ def refuse(names: tuple[str, ...], why: str) -> None:
 
 
 _WIDTH = 120  # where there is no terminal to ask
+_LONGEST = 30  # letters of a word
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -278,7 +279,9 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     filled = [[_cell(value) for value in row] for row in rows]
     for place, column in enumerate(columns):
         numeric = bool(filled) and all(_is_number(row[place]) for row in filled)
-        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        words = [len(word) for row in (column, *(row[place] for row in filled)) for word in row.split()]
+        width = min(max(words, default=1), _LONGEST)  # words are not broken
+        made.add_column(column, justify="right" if numeric else "left", overflow="fold", min_width=width)
     for row in filled:
         made.add_row(*map(escape, row))
     if title:
@@ -294,4 +297,4 @@ def _cell(value: Any) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return cell.replace(",", "").replace(".", "").replace("%", "").strip().isdigit()
+    return not cell or cell.strip("+-%").replace(",", "").replace(".", "").isdigit()

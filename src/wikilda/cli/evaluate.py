@@ -22,7 +22,7 @@ from wikilda.evaluation.evaluate import DEFAULT_METHODS, evaluate
 from wikilda.evaluation.methods import METHODS, Method
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.results import Earlier, Runs, gold_summary
-from wikilda.evaluation.run import Detect, Gold, Run, detector
+from wikilda.evaluation.run import Gold, Run
 from wikilda.evaluation.run import end_to_end as measure_end_to_end
 from wikilda.urn import UrnSettings
 
@@ -79,8 +79,7 @@ def command(
         if earlier:
             _show_earlier(earlier, runs)
         if end_to_end:
-            find = detector(gold.knowledge)
-            rows = [_end_to_end_row(method, gold, find, workers) for method in methods]
+            rows = [_end_to_end_row(method, gold, workers) for method in methods]
             show_table(f"{gold.name}, end to end", _END_TO_END, rows)
 
     found = evaluate(
@@ -166,8 +165,8 @@ def _show_earlier(earlier: Earlier, runs: Runs) -> None:
     click.echo()
 
 
-def _end_to_end_row(method: Method, gold: Gold, find: Detect, workers: int) -> list[str]:
-    both = measure_end_to_end(method, gold, find, workers)
+def _end_to_end_row(method: Method, gold: Gold, workers: int) -> list[str]:
+    both = measure_end_to_end(method, gold, workers)
     return [method.name, *(f"{share:.2f}" for each in both for share in (each.precision, each.recall, each.f1))]
 
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+import textwrap
 from pathlib import Path
 
 import click
@@ -10,16 +10,12 @@ import click
 from wikilda._core.errors import InputError
 from wikilda.cli._options import Command, json_option, method_options, model_argument, show_table
 from wikilda.linking import Document, Linker, marked
-from wikilda.linking.explanation import explain_document
 from wikilda.linking.methods import MethodSettings
 from wikilda.linking.reasons import Explanation, Reasons
-from wikilda.linking.results import is_nil
 
-_COLUMNS = (
-    "entity", "posterior", "prior", "rival", "log odds", "= prior", "+ words", "+ title", "+ context", "+ graph",
-    "supported by", "words",
-)  # fmt: skip
-_AROUND = _COLUMNS.index("+ context")
+_TERMS = ("prior", "words", "title", "context", "graph")
+_NIL_TERMS = ("string", "title", "document", "names", "candidate", "interaction")
+_SHOWN = 0.05
 
 
 @click.command(cls=Command)
@@ -43,7 +39,7 @@ def command(
     if not document.mentions:
         document = Document(given, None, "1")
     linker = Linker.open(model, knowledge=knowledge, settings=method)
-    found = explain_document(linker, document, candidates=candidates).mentions
+    found = linker.explain(document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]
     if not chosen:
         names = ", ".join(dict.fromkeys(each.text for each in found)) or "none"
@@ -60,30 +56,36 @@ def command(
 
 
 def show_explanation(explanation: Explanation) -> None:
-    """The candidates of a mention, and the evidence for each against its rival."""
+    """Show the candidates of a mention, the evidence for each against its rival, and that for NIL."""
     if not explanation.candidates:
         click.echo(f"“{explanation.text}”: not in the knowledge\n")
         return
-    rows = [_row(each) for each in explanation.candidates]
-    nil = explanation.nil
-    doubt = f": probably NIL ({nil:.0%}); else" if is_nil(nil) else f" (NIL {nil:.0%})"
-    columns: Sequence[str] = _COLUMNS
-    if not any(each.odds.context for each in explanation.candidates):  # the model knows no contexts
-        columns, rows = _without(_AROUND, columns), [_without(_AROUND, row) for row in rows]
-    show_table(f"“{explanation.text}”{doubt}", columns, rows)
+    best, known = explanation.candidates[0], 1.0 - explanation.nil
+    terms = [name for name in _TERMS if name != "context" or any(each.odds.context for each in explanation.candidates)]
+    answer = explanation.entity.title if explanation.entity else "NIL"
+    title = f"“{explanation.text}” → {answer}"
+    rows = [_row(each, terms, known) for each in explanation.candidates]
+    rows.append(("NIL", f"{explanation.nil:.0%}", *[""] * (len(terms) + 2)))
+    show_table(title, ["entity", "confidence", "prior", "log odds", *(f"{name}" for name in terms)], rows)
+    if best.rival:
+        click.echo(f"  Log odds of {best.entity.title} are against {best.rival}, those of others against it.")
+    _show_list("supported by", [f"{each.mention} → {each.entity.title} {each.weight:+.2f}" for each in best.support])
+    _show_list("words", [f"{each.word} {each.against:+.2f}" for each in best.top_words])
+    if nil := explanation.unknown:
+        parts = [f"{name} {getattr(nil, name):+.1f}" for name in _NIL_TERMS if abs(getattr(nil, name)) >= _SHOWN]
+        _show_list(f"log odds of NIL {nil.total:+.1f}", parts)
+        _show_list("short for", [f"{name} (NIL {chance:.0%})" for name, chance in nil.parents])
     click.echo()
 
 
-def _without(place: int, cells: Sequence[str]) -> tuple[str, ...]:
-    return (*cells[:place], *cells[place + 1 :])
+def _show_list(title: str, items: list[str]) -> None:
+    if items:
+        click.echo(textwrap.fill(f"{title}: {', '.join(items)}", 100, initial_indent="  ", subsequent_indent="    "))
 
 
-def _row(reasons: Reasons) -> tuple[str, ...]:
-    odds = reasons.odds
-    logs = (odds.total, odds.prior, odds.words, odds.title, odds.context, odds.graph)
-    parts = [f"{each:+.1f}" for each in logs]
-    support = ", ".join(f"{each.entity.title} {each.weight:.2f}" for each in reasons.support[:3])
-    words = ", ".join(f"{each.word} {each.against:+.1f}" for each in reasons.top_words[:4])
-    shares = f"{reasons.probability:.0%}", f"{reasons.prior:.0%}"
-    against = (reasons.rival, *parts) if reasons.rival else ("nothing", *[""] * len(parts))
-    return reasons.entity.title, *shares, *against, support, words
+def _row(reasons: Reasons, terms: list[str], known: float) -> tuple[str, ...]:
+    shares = f"{reasons.probability * known:.0%}", f"{reasons.prior:.0%}"
+    if not reasons.rival:
+        return reasons.entity.title, *shares, "no rival", *[""] * len(terms)
+    parts = [f"{getattr(reasons.odds, name):+.1f}" for name in terms]
+    return reasons.entity.title, *shares, f"{reasons.odds.total:+.1f}", *parts

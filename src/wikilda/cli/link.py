@@ -29,7 +29,7 @@ from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import MethodSettings
-from wikilda.linking.restriction import Restriction, allowed_topics
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
 
@@ -67,7 +67,7 @@ _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 @more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
 @more("--only", type=ANY_PATH, metavar="FILE",
       help="Answer with these alone: a title a line, or a mention string in double quotes.")  # fmt: skip
-@more("--except", "exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
+@more("--exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
 @more("--unknown", type=ANY_PATH, metavar="FILE",
       help="Write names that the knowledge lacks, clustered over all documents, as JSON lines.")  # fmt: skip
 @more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
@@ -133,8 +133,7 @@ def command(
             kind = "" if as_table else format_of(None, output_format)
             with tally.shown(with_results=True):
                 linker = job.open()
-                if job.restriction:
-                    allowed_topics(job.restriction, linker.knowledge)
+                job.restriction.check(linker.knowledge)
                 _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
         # The reader has gone (`| head`). Caught here, for click would make it exit code 1.

@@ -8,6 +8,7 @@ from typing import Any
 
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError
+from wikilda._core.jit import LINKED, tier
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
@@ -15,8 +16,9 @@ from wikilda.evaluation.methods import Given, Method, make_methods
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import results
 from wikilda.evaluation.run import Gold, Run, run
-from wikilda.linking.methods import URN, method_settings
+from wikilda.linking.methods import MethodSettings, method_settings
 from wikilda.model import Model
+from wikilda.model.model import URN
 from wikilda.urn import UrnSettings
 
 DEFAULT_METHODS = ("prior", "tagme", "urn", "trained")
@@ -28,7 +30,7 @@ class Evaluation:
 
     model: Model
     runs: list[list[Run]]
-    settings: UrnSettings
+    settings: MethodSettings
 
     def __repr__(self) -> str:
         lines = [
@@ -99,7 +101,6 @@ def evaluate(
     ['prior', 'urn']
     """
     chosen = method_settings(URN, settings)
-    assert isinstance(chosen, UrnSettings)
     opened = Model.open(model)
     resolver = Resolver(opened.knowledge(knowledge))
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
@@ -107,6 +108,7 @@ def evaluate(
     _check(golds)
     wanted = list(dict.fromkeys(methods))
     texts = [document for gold in golds for document in gold.documents]
+    tier.expect(len(wanted) * sum(len(each.text) for each in texts) / LINKED)
     given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
     made = make_methods(wanted, given, {"urn": chosen, "trained": chosen})
     groups: list[list[Run]] = []

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
-from wikilda.documents.detection import DictionaryDetector
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import ABSENT, NIL, NO_ANSWER, Resolver
-from wikilda.evaluation.methods.base import Answer, Method, Spans, priors, spans_of, symbols_of
+from wikilda.evaluation.methods.base import Answer, Method, priors, spans_of, symbols_of
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
@@ -213,26 +212,13 @@ def _scores(hits: int, given: int, wanted: int) -> Scores:
     return Scores(100 * precision, 100 * recall, 100 * (2 * precision * recall / total if total else 0.0))
 
 
-Detect = Callable[[str], Spans]
-
-
-def detector(knowledge: Knowledge) -> Detect:
-    """What finds mentions: the dictionary of the knowledge."""
-    return DictionaryDetector(knowledge).detect
-
-
-def end_to_end(method: Method, gold: Gold, detect: Detect, threads: int | None = None) -> tuple[Scores, Scores]:
+def end_to_end(method: Method, gold: Gold, threads: int | None = None) -> tuple[Scores, Scores]:
     """Precision, recall and F1, micro and macro, of what is found and linked in the bare texts."""
 
     def link(document: Document) -> list[Linked]:
-        spans = detect(document.text)
-        answers = method.link(replace(document, mentions=spans))
-        topics = [Verdict(*each, -1).topic for each in answers]
-        return [(start, end, topic) for (start, end), topic in zip(spans, topics, strict=True)]
+        return [(start, end, Verdict(*each, -1).topic) for (start, end), each in method.link_text(document)]
 
-    wanted: list[list[Linked]] = []
     topics = iter(gold.topics.tolist())
-    for document in gold.documents:
-        wanted.append([(start, end, next(topics)) for start, end in spans_of(document)])
+    wanted = [[(start, end, next(topics)) for start, end in spans_of(document)] for document in gold.documents]
     label = f"{gold.name}: {method.name}, end to end"
     return micro_and_macro(wanted, list(on_threads(link, gold.documents, label, threads)))

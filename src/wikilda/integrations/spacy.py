@@ -13,7 +13,7 @@ from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.documents.detection.spacy import QUANTITIES, trimmed
 from wikilda.linking import Document, Linked, LinkedMention, Linker
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.restriction import ALL, Restriction, allowed_topics
+from wikilda.linking.restriction import ALL, Restriction
 from wikilda.linking.unknown import unknown_in
 
 NIL = "NIL"
@@ -33,7 +33,7 @@ def make_linker(
     topics: int, workers: int, types: list[str], category: str, only: list[str], exclude: list[str],
 ) -> "WikildaLinker":  # fmt: skip
     """The component, as spaCy makes it from a configuration."""
-    wanted = Restriction(tuple(types), category, tuple(only), except_titles=tuple(exclude))
+    wanted = Restriction(tuple(types), category, tuple(only), tuple(exclude))
     return WikildaLinker(name, model, knowledge, mentions, method, candidates, topics, workers, wanted)
 
 
@@ -69,7 +69,7 @@ class WikildaLinker(Pipe):
         self.wanted = wanted
         detector = "dictionary" if mentions in (AUTO, ENTS) else mentions
         self.linker = Linker.open(model, method=method, detector=detector, knowledge=knowledge)
-        allowed_topics(wanted, self.linker.knowledge)  # says what is wrong with it now, not at the first document
+        wanted.check(self.linker.knowledge)
         for kind in (Doc, Span):
             if not kind.has_extension("wikilda"):
                 kind.set_extension("wikilda", default=None)
@@ -101,7 +101,9 @@ class WikildaLinker(Pipe):
 
     def _link(self, doc: Doc) -> Linked:
         document = Document(doc.text, self._spans(doc))
-        return self.wanted.link(self.linker, document, candidates=self.candidates, topics=self.topics)
+        return self.linker.link(
+            document, candidates=self.candidates, topics=self.topics, restriction=self.wanted
+        )  # fmt: skip
 
     def _spans(self, doc: Doc) -> list[tuple[int, int]] | None:
         if self.mentions == ENTS or (self.mentions == AUTO and doc.has_annotation("ENT_IOB")):

@@ -1,13 +1,17 @@
 """How documents are sampled."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from wikilda._core.settings import Settings, setting
+from wikilda.model.model import LDA
 
 
 @dataclass(frozen=True)
 class LdaSettings(Settings):
     """Settings of the sampler; those of the model (α, β) are the model's."""
+
+    method: ClassVar[str] = LDA
 
     sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")

@@ -409,7 +409,8 @@ def _name_cost(
 ) -> Real:  # fmt: skip
     """−log P(cell | name): each token of the name takes the most similar one of the cell that is free."""
     taken, cost = np.int64(0), 0.0
-    last, in_order = np.int64(-1), True
+    last = np.int64(-1)
+    in_order: Whole = True
     left = np.int64(0)  # tokens of the name without a partner
     lacks: Whole = False
     adds: Whole = False

@@ -1,81 +1,54 @@
 """The best candidates of many mentions at once: compiled, for in Python it would be a fifth of linking."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, int64, njit
-from wikilda.lda.packet import number_of
-from wikilda.model.model import Parameters
 
 Topics = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
+Vector = NDArray[np.float64]
 
 
 class Rows(NamedTuple):
-    """The weights of candidates: those of row r from offsets[r] on."""
+    """The candidates of mentions: those of mention i from offsets[i] on, with their posterior and prior as used."""
 
     offsets: Numbers
     topics: Topics
-    weights: NDArray[np.float64]
+    posterior: Vector
+    priors: Vector
+
+    def some(self, allowed: NDArray[np.bool_]) -> "Rows":
+        """Return the candidates that are allowed."""
+        before = np.append(0, np.cumsum(allowed)).astype(np.int64)
+        return Rows(before[self.offsets], self.topics[allowed], self.posterior[allowed], self.priors[allowed])
 
 
 class Best(NamedTuple):
-    """Candidates by mention, best first: topic (−1: no more), posterior probability, prior P(k|v)."""
+    """Candidates by mention, best first: topic (−1: no more), posterior probability, prior."""
 
     topics: Numbers
-    probabilities: NDArray[np.float64]
-    priors: NDArray[np.float64]
+    probabilities: Vector
+    priors: Vector
 
 
 @njit
-def best_candidates(table: Parameters, sampled: Rows, symbols: Numbers, rows: Numbers, most: int) -> Best:
-    """Rank candidates by posterior, then by prior P(k|v) = λ̂_vk / Σ λ̂_v, then by number.
-
-    `table` has λ̂ of mentions, `symbols` the mentions' numbers (−1: unknown), `rows` their rows among the samples (−1:
-    none).
-    """
-    shape = (len(symbols), most)
+def best_candidates(rows: Rows, most: int) -> Best:
+    """Rank candidates by posterior, then by prior, then by number. Probabilities are normalised."""
+    mentions: Whole = len(rows.offsets) - 1
+    shape = (mentions, most)
     best = Best(np.full(shape, -1, np.int64), np.zeros(shape), np.zeros(shape))
-    for mention in range(len(symbols)):
-        if rows[mention] < 0:
-            continue
-        first: Whole = np.int64(0)
-        last: Whole = np.int64(0)
-        if symbols[mention] >= 0:
-            first, last = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
-        begin, end = sampled.offsets[rows[mention]], sampled.offsets[rows[mention] + 1]
-        total = max(_sum(table.values, first, last), 1e-300)
-        weight = max(_sum(sampled.weights, begin, end), 1e-300)
+    for mention in range(mentions):
+        begin, end = rows.offsets[mention], rows.offsets[mention + 1]
+        total = 0.0
         for at in range(begin, end):
-            place = number_of(table.topics[first:last], sampled.topics[at])
-            prior = np.float64(table.values[first + place]) / total if place >= 0 else 0.0
-            _enter(best, mention, int64(sampled.topics[at]), sampled.weights[at] / weight, prior)
-        if end - begin < most:
-            for at in range(first, last):
-                if not _contains(sampled.topics, begin, end, table.topics[at]):
-                    _enter(best, mention, int64(table.topics[at]), 0.0, np.float64(table.values[at]) / total)
+            total += rows.posterior[at]
+        total = max(total, 1e-300)
+        for at in range(begin, end):
+            _enter(best, mention, int64(rows.topics[at]), rows.posterior[at] / total, rows.priors[at])
     return best
-
-
-# Sums and searches by hand: NumPy's would make every process that loads this kernel import SciPy, if that is there.
-
-
-@inner
-def _sum(values: NDArray[Any], begin: int, end: int) -> float:
-    total = 0.0
-    for at in range(begin, end):
-        total += np.float64(values[at])
-    return total
-
-
-@inner
-def _contains(topics: Topics, begin: int, end: int, wanted: np.uint32) -> bool:
-    found = False
-    for at in range(begin, end):
-        found |= topics[at] == wanted
-    return found
 
 
 @inner

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wikilda._core.compression import whole_lines
-from wikilda._core.errors import InputError
-from wikilda.documents.document import Document
+from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.documents.writing import json_line
-from wikilda.linking.results import Candidate, Linked, LinkedMention
+from wikilda.linking.results import Linked, LinkedMention
 
 if TYPE_CHECKING:
     from wikilda.linking.linker import Linker
@@ -34,8 +33,7 @@ def doubtful(linker: "Linker", linked: Linked, below: float) -> Iterator[dict[st
     numbers = [at for at, each in enumerate(linked.mentions) if max(each.confidence, each.nil) < below]
     if not numbers:
         return
-    document = Document(linked.text, [(each.start, each.end) for each in linked.mentions], linked.id)
-    reasons = _reasons(linker, document, numbers)
+    reasons = _reasons(linker, linked, numbers)
     for at in numbers:
         yield {"document": linked.id, **_described(linker, linked, linked.mentions[at], reasons.get(at, {}))}
 
@@ -57,17 +55,20 @@ def _described(linker: "Linker", linked: Linked, mention: LinkedMention, reasons
     }
 
 
-def _reasons(linker: "Linker", document: Document, numbers: list[int]) -> dict[int, dict[str, Any]]:
-    """By mention and title the log odds against the best rival; none from the paper's sampler, which has none."""
-    if linker.urn is None:
+def _reasons(linker: "Linker", linked: Linked, numbers: list[int]) -> dict[int, dict[str, Any]]:
+    """By mention and title the log odds against the best rival; none from a method that has no evidence."""
+    inference = linker.infer_request(linked.request)
+    spans = [(each.start, each.end) for each in (linked.mentions[at] for at in numbers)]
+    try:
+        explained = inference.explain_some(spans)
+    except SettingsError:
         return {}
-    explained = linker.explain(document).mentions
     return {
         at: {
             each.entity.title: {name: round(value, 3) for name, value in asdict(each.odds).items()}
-            for each in explained[at].candidates
+            for each in explanation.candidates
         }
-        for at in numbers
+        for at, explanation in zip(numbers, explained, strict=True)
     }
 
 
@@ -158,22 +159,3 @@ def _symbol(linker: "Linker", title: str, before: int) -> int:
 def _share(linker: "Linker", mention: int, topic: int) -> float:
     topics, counts = linker.knowledge.mentions.row(mention)
     return float(counts[topics == topic].sum() / counts.sum())
-
-
-def with_decided(linker: "Linker", linked: Linked, decisions: Decisions) -> Linked:
-    """A result with the answers that were decided."""
-    spans = [(each.start, each.end) for each in linked.mentions]
-    return linked.with_mentions(
-        [
-            _decided(linker, each, decisions[span]) if span in decisions else each
-            for each, span in zip(linked.mentions, spans, strict=True)
-        ]
-    )
-
-
-def _decided(linker: "Linker", mention: LinkedMention, title: str | None) -> LinkedMention:
-    if title is None:
-        return replace(mention, nil=1.0)
-    entity = linker.entity(title)
-    before = next((each.prior for each in mention.candidates if each.entity.topic == entity.topic), 0.0)
-    return replace(mention, candidates=[Candidate(entity, 1.0, before)], nil=0.0)

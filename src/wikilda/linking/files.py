@@ -31,8 +31,8 @@ from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, encoded_line, 
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.escalation import DoubtfulMentions, Span, read_decisions
 from wikilda.linking.linker import Linker
-from wikilda.linking.methods import MethodSettings, method_of, method_settings
-from wikilda.linking.restriction import Restriction, allowed_topics
+from wikilda.linking.methods import MethodSettings, method_settings
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownFile
 from wikilda.text.offsets import CODE_POINTS
@@ -250,9 +250,10 @@ class Job:
             return document
         try:
             known = _decisions(self.decided).get(document.id) if self.decided else None
-            return self.restriction.link(
-                linker, document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested
-            )
+            return linker.link(
+                document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested,
+                restriction=self.restriction,
+            )  # fmt: skip
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
 
@@ -283,7 +284,7 @@ class Job:
         nested = ("settings", "detection", "reading", "restriction")
         plain = {name: {k: str(v) for k, v in asdict(values[name]).items()} for name in nested}
         known = {"decided": repr(sorted(_decisions(self.decided).items()))} if self.decided else {}
-        return values | plain | known | {"model": linker.model.identity, "method": method_of(self.settings)}
+        return values | plain | known | {"model": linker.model.identity, "method": self.settings.method}
 
 
 @lru_cache(maxsize=4)
@@ -395,9 +396,7 @@ def run(
         if target:
             check_output(target, overwrite=True, inputs=inputs)
     linker = job.open()
-    if job.restriction:
-        # A condition that cannot hold is an error of the run, not of each document.
-        allowed_topics(job.restriction, linker.knowledge)
+    job.restriction.check(linker.knowledge)  # an error of the run, not of each document
     sides: list[SideOutput] = [DoubtfulMentions(output, job.escalate, linker)] if job.escalate else []
     sides += [UnknownFile(unknown)] if unknown else []
     made = job.fingerprint(linker) | {"files": [str(each) for each in files], "output format": kind}

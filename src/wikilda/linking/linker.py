@@ -1,29 +1,25 @@
 """Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wikilda._core.errors import SettingsError
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, Parts, encode
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import topic_of
-from wikilda.lda.sampler import Ranking, Sampler
-from wikilda.lda.settings import LdaSettings
 from wikilda.linking import escalation
-from wikilda.linking._ranking import Best, Rows, best_candidates
 from wikilda.linking.batch import map_ordered
-from wikilda.linking.methods import MethodSettings, check_method, method_of, method_settings
-from wikilda.linking.results import NIL_ABOVE, Answers, Entity, Linked, LinkedMention, Source
+from wikilda.linking.inference import Inference
+from wikilda.linking.methods import MethodSettings, Ranking, check_method, make_method, method_settings
+from wikilda.linking.restriction import ALL, Restriction
+from wikilda.linking.results import Entity, Linked, LinkedMention, Request, Source
 from wikilda.model import Model
-from wikilda.urn import Drawn, Urn, UrnSettings, segment
-from wikilda.urn.document_topics import broad_topics, document_topics
+from wikilda.urn import UrnSettings
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
 if TYPE_CHECKING:
@@ -31,14 +27,12 @@ if TYPE_CHECKING:
     from wikilda.linking.reasons import Explained, Explanation
 
 DEFAULT = UrnSettings()
-_NO_TOPICS: Ranking = (np.empty(0, np.uint32), np.empty(0, np.float64))
 
 
 class Linker:
     """Links documents with a model. One linker serves many threads; the same document always gets the same answer.
 
-    Mentions and the document's topics are inferred by the urn, or by the paper's sampler if the settings are those of
-    it.
+    The settings choose the method: the urn, or the paper's sampler.
 
     Examples
     --------
@@ -57,7 +51,7 @@ class Linker:
     ) -> None:  # fmt: skip
         self.model, self.settings = model, settings
         self.knowledge = knowledge or model.knowledge()
-        self.urn = Urn(model, self.knowledge, settings) if isinstance(settings, UrnSettings) else None
+        self.method = make_method(model, self.knowledge, settings)
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
@@ -70,9 +64,7 @@ class Linker:
         return NameMatcher(self.knowledge)
 
     def __repr__(self) -> str:
-        return (
-            f"Linker({self.source.wiki!r}, {len(self.knowledge.titles):,} topics, method={method_of(self.settings)!r})"
-        )
+        return f"Linker({self.source.wiki!r}, {len(self.knowledge.titles):,} topics, method={self.settings.method!r})"
 
     @classmethod
     def open(
@@ -112,10 +104,43 @@ class Linker:
         known = opened.knowledge(knowledge)
         return cls(opened, known, chosen, _detector(detector, known, detection or DetectorSettings()))
 
+    def infer(
+        self, document: Document | str, *, decided: Mapping[tuple[int, int], str | None] | None = None,
+        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (), nested: bool = False, restriction: Restriction = ALL,
+    ) -> Inference:  # fmt: skip
+        """Infer the mentions of a document once, for several views of them.
+
+        Parameters
+        ----------
+        document, decided, entities, nested, restriction
+            As in `link`.
+
+        Examples
+        --------
+        >>> inference = linker.infer("Croft took five wickets for England.")
+        >>> inference.linked().mentions[0].confidence == inference.explain().mentions[0].confidence
+        True
+        """
+        own = tuple(OwnEntity.of(each) for each in entities)
+        return self.infer_request(Request(_document(document), nested, own, decided, restriction))
+
+    def infer_request(self, request: Request) -> Inference:
+        """Infer a document again, with the options of an answer."""
+        own = OwnEntities(request.entities, self.knowledge) if request.entities else None
+        document = request.document
+        if own is not None and document.mentions is None:
+            document = Document(
+                document.text, own.spans(document.text, self.detector.detect(document.text)), document.id
+            )
+        encoded = self.encode(document, nested=request.nested)
+        if request.decided:
+            encoded = escalation.given(self, encoded, request.decided)
+        return Inference(self, request, encoded, self.method.infer(encoded, own), own)
+
     def link(
         self, document: Document | str, *, candidates: int = 5, topics: int = 10,
         decided: Mapping[tuple[int, int], str | None] | None = None,
-        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (), nested: bool = False,
+        entities: "Iterable[OwnEntity | Mapping[str, Any]]" = (), nested: bool = False, restriction: Restriction = ALL,
     ) -> Linked:  # fmt: skip
         """Link a document: detect its mentions if they are not given, and decide what each refers to.
 
@@ -124,16 +149,18 @@ class Linker:
         document
             A text, or a `Document`, which may have mentions and an id. Random numbers depend on the id.
         candidates
-            Candidates of a mention in the result, best first.
+            The number of candidates per mention in the result, best first.
         topics
-            Topics of the document in the result, largest first; 0 saves the time to infer them.
+            The number of topics of the document in the result, largest first. 0 saves the time to infer them.
         decided
-            Titles of mentions, by their spans, that are known already, None for NIL; the others are drawn given these.
+            Titles of mentions, by their spans, that are known already, None for NIL. The others are drawn given these.
         entities
             Entities of your own that mentions of this document may mean, besides those of the wiki: `OwnEntity` or
             mappings with its fields. Their names are detected, too.
         nested
             Whether the known names inside of detected mentions are mentions, too. By default mentions do not overlap.
+        restriction
+            Which entities may be answers. Mentions that cannot mean any of them are left out.
 
         Examples
         --------
@@ -143,44 +170,12 @@ class Linker:
         >>> linked.mentions[0].candidates[:2]
         [Candidate('Robert Croft', probability=..., prior=0.200), Candidate(...)]
         """
-        own = self._own(entities)
-        parts: Parts = "all" if nested else "unknown" if self.urn else ""
-        encoded = self.encode(self._with_names(_document(document), own) if own else document, parts=parts)
-        if decided:
-            encoded = escalation.given(self, encoded, decided)
-        symbols = np.asarray(encoded.mentions)
-        kept, shares = None, _NO_TOPICS
-        if self.urn:
-            drawn = self.urn.draw(encoded, own)
-            rows, nil = Rows(drawn.offsets, drawn.topics, drawn.posterior), drawn.nil
-            best = best_candidates(self.model.mentions, rows, symbols, np.arange(len(symbols)), candidates)
-            unknown = nil > NIL_ABOVE
-            if _document(document).mentions is None:
-                kept = segment(encoded, drawn.best(), unknown, nested=nested)
-                if decided:
-                    kept |= [span in decided for span in encoded.spans]
-            if topics:
-                shares = document_topics(self.urn, encoded, drawn, unknown if kept is None else unknown | ~kept)
-        else:
-            sampled = self.sampler.sample(encoded)
-            rows = Rows(sampled.counts.offsets, sampled.counts.topics, sampled.counts.sweeps.astype(np.float64))
-            places = np.where(symbols >= 0, sampled.rows, -1)
-            best = best_candidates(self.model.mentions, rows, symbols, places, candidates)
-            nil, shares = (symbols < 0).astype(np.float64), sampled.mixture
-        answers = self._answers(encoded, best, nil, (shares[0][:topics], shares[1][:topics]), own)
-        linked = Linked(answers if kept is None else answers.some(kept), self.source)
-        return escalation.with_decided(self, linked, decided) if decided else linked
-
-    def _answers(
-        self, encoded: EncodedDocument, best: Best, nil: NDArray[np.float64], topics: Ranking, own: OwnEntities | None
-    ) -> Answers:
-        document = Document(encoded.text, list(encoded.spans), str(encoded.id))
-        entity = partial(self._own_entity, own) if own else self._entity
-        return Answers(document.spans, *best, nil, *topics, entity, document)
+        inference = self.infer(document, decided=decided, entities=entities, nested=nested, restriction=restriction)
+        return inference.linked(candidates, topics)
 
     def link_many(
         self, documents: Iterable[Document | str], *, workers: int = 1, candidates: int = 5, topics: int = 10,
-        nested: bool = False,
+        nested: bool = False, restriction: Restriction = ALL,
     ) -> Iterator[Linked]:  # fmt: skip
         """Link documents in their order; they are read as results are taken, so there may be any number of them.
 
@@ -191,7 +186,7 @@ class Linker:
         workers
             Threads: they share the model, and its kernels run without the interpreter's lock. Results do not depend
             on them.
-        candidates, topics, nested
+        candidates, topics, nested, restriction
             As in `link`.
 
         Examples
@@ -203,7 +198,9 @@ class Linker:
             raise TypeError("link_many takes several texts: a list of str or Document. Use link for one.")
 
         def link(document: Document | str) -> Linked:
-            return self.link(document, candidates=candidates, topics=topics, nested=nested)
+            return self.link(
+                document, candidates=candidates, topics=topics, nested=nested, restriction=restriction
+            )  # fmt: skip
 
         return map_ordered(link, documents, workers)
 
@@ -299,53 +296,29 @@ class Linker:
         >>> best.entity.title, best.odds.words > 0, "wickets" in [each.word for each in best.top_words]
         ('Robert Croft', True, True)
         """
-        from wikilda.linking.explanation import explain, explain_document
-
         if isinstance(what, LinkedMention):
-            number = what.document.spans.index((what.start, what.end))
-            return explain(self, what.document, number, candidates=candidates)
-        if isinstance(what, Linked):
-            what = Document(what.text, [(each.start, each.end) for each in what.mentions], what.id)
-        return explain_document(self, _document(what), candidates=candidates)
+            return self.infer_request(what.request).explain_some([(what.start, what.end)], candidates)[0]
+        inference = self.infer_request(what.request) if isinstance(what, Linked) else self.infer(what)
+        return inference.explain(candidates)
 
     def topics(self, document: Document | str, *, by_words: int = 0) -> Ranking:
-        """The document's topics as numbers of the knowledge, and their shares, largest first.
+        """Return the document's topics as numbers of the knowledge, and their shares, largest first.
 
         Parameters
         ----------
         document
             A text, or a `Document`.
         by_words
-            So many topics more that its words go with: features that documents on one subject share. The paper's
-            sampler gives all topics of words anyway.
+            Number of additional topics to infer from words: features that documents on one subject share. The paper's
+            sampler has the topics of words anyway.
         """
-        encoded = self.encode(document)
-        if self.urn:
-            drawn = self.urn.draw(encoded)
-            found = document_topics(self.urn, encoded, drawn, drawn.nil > NIL_ABOVE)
-            return broad_topics(self.urn, encoded, found, by_words) if by_words else found
-        return self.sampler.sample(encoded).mixture
+        return self.infer(document).topics(by_words)
 
-    def encode(self, document: Document | str, *, contexts: bool | None = None, parts: Parts = "") -> EncodedDocument:
-        """A document as symbols; the detector finds its mentions if they are not given, and `parts` of them.
-
-        With `contexts`, it has the context symbols of its mentions, which the urn needs if the model knows contexts.
-        """
-        if contexts is None:
-            contexts = self.urn is not None and self.urn.contexts is not None
+    def encode(self, document: Document | str, *, nested: bool = False) -> EncodedDocument:
+        """Encode a document as symbols, as the method reads it. Mentions are detected if they are not given."""
+        parts: Parts = "all" if nested else "unknown" if self.method.proposes_parts else ""
+        contexts = self.method.needs_contexts
         return encode(_document(document), self.knowledge, self.detector, contexts=contexts, parts=parts)
-
-    @cached_property
-    def sampler(self) -> Sampler:
-        """The paper's sampler."""
-        settings = LdaSettings(seed=self.settings.seed) if isinstance(self.settings, UrnSettings) else self.settings
-        return Sampler(self.model, settings, self.knowledge.graph)
-
-    def draw(self, document: EncodedDocument | Document | str) -> Drawn:
-        """Draw the mentions of a document from the urn."""
-        if self.urn is None:
-            raise SettingsError("this linker has no urn: it was opened with the settings of the paper's sampler")
-        return self.urn.draw(document if isinstance(document, EncodedDocument) else self.encode(document))
 
     def entity(self, topic: int | np.integer[Any] | str) -> Entity:
         """The entity of a topic, by its number or by a title, which may be that of a redirect.
@@ -366,24 +339,6 @@ class Linker:
         title = known.titles[topic]
         wikidata, kind = f"Q{item}" if item else None, known.types.best(topic)
         return Entity(title, int(known.page_ids[topic]), wikidata, known.url(topic), kind, topic, known.id(topic))
-
-    def _own(self, entities: "Iterable[OwnEntity | Mapping[str, Any]]") -> OwnEntities | None:
-        own = OwnEntities(entities, self.knowledge) if entities else None
-        if own and not self.urn:
-            raise SettingsError("entities of your own need the method urn")
-        return own if own and own.entities else None
-
-    def _with_names(self, document: Document, own: OwnEntities) -> Document:
-        """A document whose mentions are detected, if they are not given, with the names of own entities."""
-        if document.mentions is not None:
-            return document
-        return Document(document.text, own.spans(document.text, self.detector.detect(document.text)), document.id)
-
-    def _own_entity(self, own: OwnEntities, topic: int) -> Entity:
-        if topic < own.first:
-            return self._entity(topic)
-        given = own.entities[topic - own.first]
-        return Entity(given.title, 0, None, "", given.type)
 
 
 def _document(given: Document | str) -> Document:

@@ -21,7 +21,7 @@ from wikilda.documents.document import Document
 from wikilda.linking._names import LIGHT, LONGEST, Found, fold, near_pairs
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.frames import as_table, column_of, like
-from wikilda.linking.restriction import CANDIDATES, Restriction
+from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Candidate, LinkedMention
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _TOGETHER, _BESIDE = 64, 8  # cells that are read together, and those beside a row that has a context of its own
 _CLEAR = 0.95  # share of the best candidate among those that are known, from which context is not asked
 _READ = 1024  # rows that a thread takes at a time
+_READ_CANDIDATES = 64  # of a name in its context
 _SHOWN = 3  # candidates in a table
+_OPTIONS = 16  # candidates of a cell, before context is read
 _LEAST = 1e-4  # what context leaves of a candidate
 _ALL = Restriction()
 MATCH, REVIEW, NEW = "match", "review", "new"
@@ -90,7 +92,7 @@ def _matched(
     linker: "Linker", rows: Sequence[Row], allowed: NDArray[np.bool_] | None, candidates: int
 ) -> list[LinkedMention]:
     """Match some rows: by names, then by context where names are ambiguous."""
-    found = linker.names.find([row.cell for row in rows], max(candidates, CANDIDATES // 4), allowed)
+    found = linker.names.find([row.cell for row in rows], max(candidates, _OPTIONS), allowed)
     posterior, unknown = found.posterior()
     known = posterior.sum(axis=1)
     unclear = (posterior[:, 0] < _CLEAR * known) & (found.topics[:, 0] >= 0)
@@ -149,7 +151,7 @@ def _texts_of(
 
 def _gains(linker: "Linker", document: Document) -> list[dict[int, float]]:
     """By mention of a text, how much more probable its context makes each topic than its prior is."""
-    linked = linker.link(document, candidates=CANDIDATES, topics=0)
+    linked = linker.infer(document).linked(_READ_CANDIDATES, 0, all_mentions=True)
     return [
         {each.entity.topic: max(each.probability, _LEAST) / max(each.prior, _LEAST) for each in mention.candidates}
         for mention in linked.mentions

@@ -120,14 +120,16 @@ def _delimited(path: Path, delimiter: str) -> Iterator[pa.Table]:
         names = reader.schema.names
     strings = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
     waiting: list[pa.RecordBatch] = []
+    any_rows = False
     with pa.csv.open_csv(path, read_options=read, parse_options=parse, convert_options=strings) as reader:
         empty = pa.Table.from_batches([], reader.schema)
         for batch in reader:
             waiting.append(batch)
             if sum(map(len, waiting)) >= _BATCH:
                 yield pa.Table.from_batches(waiting)
-                waiting = []
-    yield pa.Table.from_batches(waiting) if waiting else empty
+                waiting, any_rows = [], True
+    if waiting or not any_rows:
+        yield pa.Table.from_batches(waiting) if waiting else empty
 
 
 def _json_lines(path: Path) -> Iterator[pa.Table]:

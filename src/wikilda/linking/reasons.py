@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wikilda.linking.results import Entity, TopicShare
+from wikilda.linking.results import Entity, TopicShare, is_nil
 
 
 @dataclass(frozen=True)
@@ -19,10 +19,10 @@ class Word:
 
 @dataclass(frozen=True)
 class Support:
-    """Another string of the document, and what it adds to a candidate in the urn.
+    """The mentions of another string, and what they add to a candidate's log odds.
 
-    `entity` is the candidate of that string which adds most, with its probability, whether it has a link with the
-    supported candidate, and how many neighbours they share.
+    `entity` is the meaning of the string that adds
+    most, with its probability, whether it has a link with the supported candidate, and how many neighbours they share.
     """
 
     mention: str
@@ -36,12 +36,12 @@ class Support:
 
 @dataclass(frozen=True)
 class Odds:
-    """The log odds of a candidate against its rival, by kind of evidence; they add up.
+    """The log odds of a candidate against its rival, by kind of evidence. They sum to the log odds of the posterior.
 
     Attributes
     ----------
     prior
-        P(k|v).
+        The prior.
     words
         The words of the document.
     title
@@ -65,21 +65,6 @@ class Odds:
 
 
 @dataclass(frozen=True)
-class Content:
-    """A candidate's weight in the urn: its base; by mentions of the same entity, of related ones; by longer names."""
-
-    base: float
-    repeats: float
-    related: float
-    coreference: float = 0.0
-
-    @property
-    def total(self) -> float:
-        """Their sum."""
-        return self.base + self.repeats + self.related + self.coreference
-
-
-@dataclass(frozen=True)
 class Reasons:
     """A candidate and the evidence for it against its rival: the best candidate, or the second best for that itself."""
 
@@ -89,45 +74,47 @@ class Reasons:
     prior: float
     rival: str | None
     odds: Odds
-    urn: Content
     top_words: list[Word]
     support: list[Support]
 
 
 @dataclass(frozen=True)
 class NilReasons:
-    """The evidence for NIL, as logarithms that add up: its odds against the best candidate.
+    """The evidence for NIL against all candidates. The terms sum to the log odds of its probability.
 
     Attributes
     ----------
-    new_meaning
-        The chance that the string has a meaning which it never had in the wiki: 1 if the wiki never linked it.
     string
-        What that is worth, how often articles have the string without a link, and the setting `nil_weight`.
+        The chance that the string has a new meaning, and how often articles have it without a link.
     title
         The best candidate's title and type: an exact title is evidence against NIL, a part of a title for it.
     document
-        How well the other mentions of the document fit: what fits less well is rather NIL.
+        How well the other mentions of the document fit: where they fit well, one that fits badly is rather NIL.
     names
         Other mentions of the name, and longer names that it is short for, that are NIL.
     candidate
-        The weight of the best candidate, with a minus: little evidence for it is evidence for NIL.
+        The weight of the best candidate, negated: little evidence for it is evidence for NIL.
+    interaction
+        What the other terms leave out because they are taken at the mean of the other mentions.
+    new_meaning
+        The probability behind `string` that the string has a meaning which it never had in the wiki.
     parents
-        Longer names of the document that the mention is short for, and how probably each is NIL.
+        Longer names of the document that the mention is short for, and the probability of NIL of each.
     """
 
-    new_meaning: float
     string: float
     title: float
     document: float
     names: float
     candidate: float
+    interaction: float
+    new_meaning: float
     parents: list[tuple[str, float]]
 
     @property
     def total(self) -> float:
-        """All of it."""
-        return self.string + self.title + self.document + self.names + self.candidate
+        """Return the log odds of NIL."""
+        return self.string + self.title + self.document + self.names + self.candidate + self.interaction
 
 
 @dataclass(frozen=True)
@@ -144,6 +131,16 @@ class Explanation:
     candidates: list[Reasons]
     nil: float
     unknown: NilReasons | None = None
+
+    @property
+    def entity(self) -> Entity | None:
+        """The answer; None for NIL."""
+        return self.candidates[0].entity if self.candidates and not is_nil(self.nil) else None
+
+    @property
+    def confidence(self) -> float:
+        """The probability that the mention refers to its best candidate: posterior · (1 − nil)."""
+        return self.candidates[0].probability * (1.0 - self.nil) if self.candidates else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values."""

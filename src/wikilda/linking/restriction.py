@@ -1,136 +1,144 @@
-"""Answers restricted to some topics: by type, by category, by lists of titles and of strings."""
+"""Restrictions on answers: by type, by category, by lists of titles and mention strings."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.errors import InputError
-from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import topic_of
-from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention
+from wikilda.linking._ranking import Rows
 
-if TYPE_CHECKING:
-    from wikilda.linking.linker import Linker
-
-CANDIDATES = 64  # of a mention that are looked at before most of them are ruled out
 _DEPTH = 4  # steps below a category
+
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Restriction:
-    """Which topics may be answers: those of some types, in a category or below it, with some titles; all of it holds.
+    """Which entities may be answers. All conditions must hold.
+
+    Attributes
+    ----------
+    types
+        Coarse types: person, organisation, place, …
+    category
+        A category of the wiki; those below it count, too.
+    only
+        Titles that may be answers. A mention string in double quotes lets mentions of that string mean anything.
+    exclude
+        Titles that are never answers. A mention string in double quotes excludes the mentions of that string.
 
     Examples
     --------
-    >>> wanted = Restriction(types=("person",))
-    >>> linked = linker.link("Croft took five wickets for England.", candidates=64)
-    >>> [each.entity.title for each in wanted.apply(linked, wanted.topics(linker.knowledge)).mentions]
+    >>> linked = linker.link("Croft took five wickets for England.", restriction=Restriction(types=("person",)))
+    >>> [each.entity.title for each in linked.mentions]
     ['Robert Croft']
     """
 
     types: tuple[str, ...] = ()
     category: str = ""
-    titles: tuple[str, ...] = ()
-    strings: tuple[str, ...] = ()  # mentions of these may mean anything, others what `titles` has
-    except_titles: tuple[str, ...] = ()
-    except_strings: tuple[str, ...] = ()  # no mention of these is linked
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("types", "only", "exclude"):
+            if isinstance(getattr(self, name), str):
+                raise InputError(f"restriction: {name} is a list of strings, not one string.")
+            object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
 
     def with_lists(self, only: Path | None, exclude: Path | None) -> "Restriction":
-        """The same with lists: a title a line, or a string in double quotes."""
-        titles, strings = read_list(only) if only else ((), ())
-        except_titles, except_strings = read_list(exclude) if exclude else ((), ())
-        return replace(
-            self, titles=self.titles + titles, strings=self.strings + strings,
-            except_titles=self.except_titles + except_titles, except_strings=self.except_strings + except_strings,
-        )  # fmt: skip
+        """Return the same with lists from files: one title, or one string in double quotes, per line."""
+        more = read_list(only) if only else ()
+        less = read_list(exclude) if exclude else ()
+        return replace(self, only=self.only + more, exclude=self.exclude + less)
 
-    def topics(self, knowledge: Knowledge) -> NDArray[np.bool_]:
-        """The topics that remain; an error if one of the conditions cannot hold for any."""
-        allowed = np.ones(len(knowledge.titles), np.bool_)
-        if self.types:
-            allowed &= knowledge.types.topics(self.types)
-        if self.category:
-            allowed &= _within(knowledge, self.category)
-        if self.titles or self.strings:
-            allowed &= _named(knowledge, self.titles)
-        if self.except_titles:
-            allowed &= ~_named(knowledge, self.except_titles)
-        if not allowed.any() and not self.strings:
-            raise InputError("no topic is of these types, in this category and among these titles.")
-        return allowed
+    def check(self, knowledge: Knowledge) -> None:
+        """Raise an error if a condition names something unknown, or nothing is left."""
+        if self:
+            _allowed(self, knowledge)
 
-    def link(
-        self, linker: "Linker", document: Document | str, *, candidates: int = 5, topics: int = 10, **more: Any
-    ) -> Linked:
-        """Link a document, and apply this to the result."""
-        if not self:
-            return linker.link(document, candidates=candidates, topics=topics, **more)
-        allowed = allowed_topics(self, linker.knowledge)
-        return self.apply(linker.link(document, candidates=CANDIDATES, topics=topics, **more), allowed, candidates)
+    def topics(self, knowledge: Knowledge) -> Flags:
+        """Return which topics are allowed, whatever the mention."""
+        return _allowed(self, knowledge)
 
-    def apply(self, linked: Linked, allowed: NDArray[np.bool_], most: int = 5) -> Linked:
-        """A result with the posterior conditioned on what is allowed; mentions that cannot mean any of it are gone."""
-        kept = (self.apply_to(each, allowed, most) for each in linked.mentions)
-        return linked.with_mentions([each for each in kept if each.candidates])
+    def apply(
+        self, knowledge: Knowledge, rows: Rows, strings: Sequence[str], own_types: Sequence[str | None] = ()
+    ) -> Rows:
+        """Return the candidates of mentions that are allowed; none where the posterior of all of them is 0.
 
-    def apply_to(self, mention: LinkedMention, allowed: NDArray[np.bool_], most: int = 5) -> LinkedMention:
-        """A mention with the candidates that are allowed; it has none if none of those is."""
-        string = mention.text.casefold()
-        if string in _folded(self.except_strings):
-            return replace(mention, candidates=[])
-        anything = string in _folded(self.strings)
-        found = [each for each in mention.candidates if self._allows(each.entity, allowed, anything=anything)]
-        total = sum(each.probability for each in found)
-        if total <= 0:
-            return replace(mention, candidates=[])
-        scaled = [Candidate(each.entity, each.probability / total, each.prior) for each in found[:most]]
-        return replace(mention, candidates=scaled)
-
-    def _allows(self, entity: Entity, allowed: NDArray[np.bool_], *, anything: bool) -> bool:
-        """Whether an entity may be an answer; one of the caller's own is, unless it is of another type."""
-        if entity.topic < 0:
-            return not self.types or entity.type in self.types
-        return entity.title not in self.except_titles if anything else bool(allowed[entity.topic])
+        `strings` are those of the mentions, `own_types` the types of the caller's own entities.
+        """
+        kept = _allowed(self, knowledge)
+        own = [not self.types or each in self.types for each in own_types]
+        flags = np.append(kept, np.array(own, np.bool_))[rows.topics]
+        free, barred = _strings(self.only), _strings(self.exclude)
+        if free or barred:
+            possible = np.append(~_named(knowledge, _titles(self.exclude)), np.ones(len(own), np.bool_))
+            for number, string in enumerate(strings):
+                span = slice(rows.offsets[number], rows.offsets[number + 1])
+                if string.casefold() in barred:
+                    flags[span] = False
+                elif string.casefold() in free:
+                    flags[span] = possible[rows.topics[span]]
+        owners = np.repeat(np.arange(len(strings)), np.diff(rows.offsets))
+        mass = np.bincount(owners, rows.posterior * flags, minlength=len(strings))
+        return rows.some(flags & (mass[owners] > 0))
 
 
 ALL = Restriction()
 
 
 @lru_cache(maxsize=8)
-def allowed_topics(restriction: Restriction, knowledge: Knowledge) -> NDArray[np.bool_]:
-    """The topics that a restriction leaves, found once for many documents."""
-    return restriction.topics(knowledge)
+def _allowed(restriction: Restriction, knowledge: Knowledge) -> Flags:
+    """The topics that a restriction leaves."""
+    allowed = np.ones(len(knowledge.titles), np.bool_)
+    if restriction.types:
+        allowed &= knowledge.types.topics(restriction.types)
+    if restriction.category:
+        allowed &= _within(knowledge, restriction.category)
+    if restriction.only:
+        allowed &= _named(knowledge, _titles(restriction.only))
+    if restriction.exclude:
+        allowed &= ~_named(knowledge, _titles(restriction.exclude))
+    if not allowed.any() and not _strings(restriction.only):
+        raise InputError("no topic is of these types, in this category and among these titles.")
+    return allowed
 
 
-def read_list(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The titles and the strings of a list: a title a line, or a string in double quotes; # begins a comment."""
+def read_list(path: Path) -> tuple[str, ...]:
+    """Read a list: one title, or one string in double quotes, per line; # begins a comment."""
     try:
         lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of titles ({error}).") from None
     lines = [line for line in lines if line and not line.startswith("#")]
-    strings = [line[1:-1] for line in lines if len(line) > 1 and line[0] == line[-1] == '"']
-    titles = [line for line in lines if not (len(line) > 1 and line[0] == line[-1] == '"')]
     if not lines:
-        raise InputError(f"{path}: the list is empty. Give a title a line, or a string in double quotes.")
-    return tuple(titles), tuple(strings)
+        raise InputError(f"{path}: the list is empty. Write one title, or one string in double quotes, per line.")
+    return tuple(lines)
+
+
+def _is_string(entry: str) -> bool:
+    return len(entry) > 1 and entry[0] == entry[-1] == '"'
+
+
+def _titles(entries: tuple[str, ...]) -> list[str]:
+    return [each for each in entries if not _is_string(each)]
 
 
 @lru_cache(maxsize=16)
-def _folded(strings: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(each.casefold() for each in strings)
+def _strings(entries: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(each[1:-1].casefold() for each in entries if _is_string(each))
 
 
-def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:
+def _within(knowledge: Knowledge, name: str) -> Flags:
     category = knowledge.categories.find(name)
     if category < 0:
         raise InputError(f"there is no category {name!r}.")
@@ -139,7 +147,7 @@ def _within(knowledge: Knowledge, name: str) -> NDArray[np.bool_]:
     return found
 
 
-def _named(knowledge: Knowledge, titles: Iterable[str]) -> NDArray[np.bool_]:
+def _named(knowledge: Knowledge, titles: Iterable[str]) -> Flags:
     found = np.zeros(len(knowledge.titles), np.bool_)
     for title in titles:
         found[topic_of(knowledge, title)] = True

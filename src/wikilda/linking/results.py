@@ -1,7 +1,7 @@
 """Results of linking: a document's mentions with their candidates, its topics, and the knowledge they refer to."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from json.encoder import encode_basestring as _quoted
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from wikilda.documents.document import Document
 from wikilda.documents.writing import html_card, html_fragment
 from wikilda.knowledge import Knowledge
+from wikilda.linking.restriction import ALL, Restriction
 from wikilda.text.offsets import CODE_POINTS, Spans, from_code_points
+from wikilda.urn.own_entities import OwnEntity
 
 NIL_ABOVE = 0.5
 _DIGITS = 6  # of numbers that are shown
@@ -30,6 +32,20 @@ def is_nil(probability: float) -> bool:
     (False, True)
     """
     return probability > NIL_ABOVE
+
+
+@dataclass(frozen=True)
+class Request:
+    """A document, and the options that its answer depends on."""
+
+    document: Document
+    nested: bool = False
+    entities: tuple[OwnEntity, ...] = ()
+    decided: Mapping[tuple[int, int], str | None] | None = None
+    restriction: Restriction = ALL
+
+
+NO_REQUEST = Request(Document(""))
 
 
 @dataclass(frozen=True)
@@ -102,7 +118,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class Candidate:
-    """An entity that a mention may refer to, with its posterior probability and its prior P(k|v)."""
+    """An entity that a mention may refer to, with its posterior probability and the prior that was used."""
 
     entity: Entity
     probability: float
@@ -128,8 +144,8 @@ class LinkedMention:
         Their probabilities are given that the mention refers to something in the knowledge.
     nil
         The probability that it does not.
-    document
-        The document that the mention is in, with the spans of all its mentions.
+    request
+        The document that the mention is in, and the options that it was linked with.
     """
 
     start: int
@@ -137,7 +153,7 @@ class LinkedMention:
     text: str
     candidates: list[Candidate]
     nil: float = 0.0
-    document: Document = field(default_factory=lambda: Document(""), compare=False)
+    request: Request = field(default=NO_REQUEST, compare=False, repr=False)
 
     def __repr__(self) -> str:
         means = repr(self.entity.title) if self.entity else "NIL"
@@ -201,7 +217,12 @@ class Answers(NamedTuple):
     document_topics: NDArray[np.uint32]
     shares: NDArray[np.float64]
     entity: Callable[[int], Entity]  # of a topic
-    document: Document
+    request: Request
+
+    @property
+    def document(self) -> Document:
+        """The document that was asked for."""
+        return self.request.document
 
     def some(self, kept: NDArray[np.bool_]) -> "Answers":
         """The answers to some of the mentions."""
@@ -235,7 +256,7 @@ class Answers(NamedTuple):
         """The mentions as objects."""
         text = self.document.text
         return [
-            LinkedMention(start, end, text[start:end], [Candidate(*each) for each in row], nil, self.document)
+            LinkedMention(start, end, text[start:end], [Candidate(*each) for each in row], nil, self.request)
             for (start, end), row, nil in zip(self.spans, self.rows(), self.nil.tolist(), strict=True)
         ]
 
@@ -258,15 +279,17 @@ class Linked:
         A list of `TopicShare`, largest first.
     source
         The knowledge that the answers refer to.
+    request
+        The document as it was given, and the options that it was linked with.
     """
 
     def __init__(self, answers: Answers, source: Source) -> None:
-        self._answers, self.source = answers, source
+        self._answers, self.source, self.request = answers, source, answers.request
         self.id, self.text = answers.document.id, answers.document.text
 
     def __getstate__(self) -> dict[str, Any]:
         """Objects alone are pickled: arrays need the linker that knows their topics."""
-        return {name: getattr(self, name) for name in ("id", "text", "source", "mentions", "topics")}
+        return {name: getattr(self, name) for name in ("id", "text", "source", "request", "mentions", "topics")}
 
     @cached_property
     def mentions(self) -> list[LinkedMention]:
@@ -282,12 +305,6 @@ class Linked:
     def mention_count(self) -> int:
         """How many mentions there are."""
         return len(self.mentions) if "mentions" in self.__dict__ else len(self._answers.spans)
-
-    def with_mentions(self, mentions: list[LinkedMention]) -> "Linked":
-        """The same document with other mentions."""
-        other = Linked.__new__(Linked)
-        other.__dict__ |= self.__dict__ | {"mentions": mentions}
-        return other
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Linked) and self.to_json(with_text=True) == other.to_json(with_text=True)

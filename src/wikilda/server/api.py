@@ -14,7 +14,6 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import describe_mention, describe_topic, suggest
 from wikilda.knowledge.graph import nearest
 from wikilda.linking import Document
-from wikilda.linking.explanation import explain, explain_document
 from wikilda.linking.reasons import Explained
 from wikilda.linking.restriction import Restriction
 from wikilda.sample import texts
@@ -57,7 +56,7 @@ log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LONGEST_MESSAGE = 300
-_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "max_work", "seconds")
+_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "max_queries", "max_work", "seconds")
 WORK = schemas.errors(400, 408, 413, 422)
 
 
@@ -74,6 +73,13 @@ def document_of(service: Service, asked: schemas.DocumentRequest) -> Document:
     return service.text(asked.text, spans, asked.id)
 
 
+def options_of(asked: schemas.LinkRequest) -> dict[str, Any]:
+    """The options of a request, as `Linker.infer` takes them."""
+    restriction = Restriction(tuple(asked.types), asked.category, tuple(asked.only), tuple(asked.exclude))
+    own = [each.model_dump() for each in asked.entities]
+    return {"restriction": restriction, "entities": own, "nested": asked.nested}
+
+
 def work_of(document: Document, asked: schemas.DocumentRequest) -> float:
     """How much work it is to link a document: see `Service.limit_work`."""
     return len(document.text) * (1 + PER_CANDIDATE * asked.candidates)
@@ -81,13 +87,8 @@ def work_of(document: Document, asked: schemas.DocumentRequest) -> float:
 
 def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> bytes:
     """The answer to a request, as JSON. Runs in a thread."""
-    wanted = Restriction(
-        tuple(asked.types), asked.category, tuple(asked.only), tuple(asked.only_mentions), tuple(asked.exclude),
-        tuple(asked.except_mentions),
-    )  # fmt: skip
-    own = [each.model_dump() for each in asked.entities]
     try:
-        found = service.link(document, asked.candidates, asked.topics, wanted, own, nested=asked.nested)
+        found = service.link(document, asked.candidates, asked.topics, **options_of(asked))
         return found.to_json(asked.offsets).encode()
     except (InputError, SettingsError) as error:
         raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # it may repeat what was sent
@@ -130,14 +131,19 @@ async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Resp
 
 
 def _explained(service: Service, document: Document, asked: schemas.ExplainRequest) -> dict[str, Any]:
-    linker, number = service.linker, asked.mention
+    number = asked.mention
+    try:
+        inference = service.linker.infer(document, **options_of(asked))
+    except (InputError, SettingsError) as error:
+        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None
     try:
         if number is None:
-            found = explain_document(linker, document, candidates=asked.candidates, topics=asked.topics)
+            found = inference.explain(asked.candidates, topics=asked.topics)
         else:
-            found = Explained([explain(linker, document, number, candidates=asked.candidates)], [], [])
-    except IndexError:
-        raise invalid(f"mention: there is no mention {number} in this text.") from None
+            spans = [inference.encoded.spans[at] for at in np.flatnonzero(inference.possible)[number : number + 1]]
+            if not spans:
+                raise invalid(f"mention: there is no mention {number} in this text.")
+            found = Explained(inference.explain_some(spans, asked.candidates), [], [])
     except SettingsError as error:
         raise Problem(501, "no_explanation", str(error)) from None
     return explained_json(found, asked.id, document.text, asked.offsets)

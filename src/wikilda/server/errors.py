@@ -78,7 +78,18 @@ def explained_json(explained: Explained, name: str, text: str, unit: str) -> dic
 def _mention(explanation: Explanation, start: int, end: int) -> dict[str, Any]:
     candidates = [_reasons(each) for each in explanation.candidates]
     nil = round(explanation.nil, 6)
-    return {"start": start, "end": end, "text": explanation.text, "nil": nil, "candidates": candidates}
+    unknown = explanation.unknown
+    entity = explanation.entity
+    return {
+        "start": start,
+        "end": end,
+        "text": explanation.text,
+        "title": entity.title if entity else None,
+        "confidence": round(explanation.confidence, 6),
+        "nil": nil,
+        "unknown": _rounded(asdict(unknown) | {"total": unknown.total}) if unknown else None,
+        "candidates": candidates,
+    }
 
 
 def _reasons(reasons: Reasons) -> dict[str, Any]:
@@ -88,7 +99,6 @@ def _reasons(reasons: Reasons) -> dict[str, Any]:
         "sentence": reasons.sentence,
         "rival": reasons.rival,
         "odds": _rounded(asdict(reasons.odds) | {"total": reasons.odds.total}),
-        "urn": _rounded(asdict(reasons.urn)),
         "top_words": [_rounded(asdict(each)) for each in reasons.top_words],
         "support": [_support(each) for each in reasons.support],
     }

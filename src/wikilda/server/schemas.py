@@ -41,7 +41,7 @@ _ACME: dict[str, Any] = {
     "description": "A maker of anvils.",
     "type": "organisation",
 }
-_WITH_ACME: dict[str, Any] = {"text": "Acme sells anvils in London.", "entities": [_ACME], "except": ["London"]}
+_WITH_ACME: dict[str, Any] = {"text": "Acme sells anvils in London.", "entities": [_ACME], "exclude": ["London"]}
 _Name = Annotated[str, Field(max_length=1000)]
 
 
@@ -81,24 +81,19 @@ class LinkRequest(DocumentRequest):
     )
     category: str = Field("", max_length=1000, description="a category that entities are in, or in one below it")
     only: list[_Name] = Field(
-        [], fail_fast=True, max_length=1000, description="titles that answers are among; absent: all"
-    )
-    only_mentions: list[_Name] = Field(
-        [],
-        fail_fast=True,
-        max_length=1000,
-        description="strings that may mean anything, whatever `only` has",
-    )
+        [], fail_fast=True, max_length=1000,
+        description="titles that may be answers; absent: all. A string in double quotes may mean anything",
+    )  # fmt: skip
     exclude: list[_Name] = Field(
-        [], fail_fast=True, max_length=1000, alias="except", description="titles that no answer has"
-    )
-    except_mentions: list[_Name] = Field([], fail_fast=True, max_length=1000, description="strings that are not linked")
+        [], fail_fast=True, max_length=1000,
+        description="titles that are never answers. A string in double quotes is not linked",
+    )  # fmt: skip
     entities: list[OwnEntityRequest] = Field([], fail_fast=True, max_length=100, description="entities of your own")
     nested: bool = Field(False, description="whether the known names inside of detected mentions are mentions, too")
 
 
-class ExplainRequest(DocumentRequest):
-    """A document to explain."""
+class ExplainRequest(LinkRequest):
+    """A document to link and to explain, with the options of `/v1/link`."""
 
     mention: FromZero | None = Field(None, description="the number of the mention to explain, from 0; absent: all")
 
@@ -198,7 +193,7 @@ class SupportAnswer(EntityAnswer):
     mention: str
     times: int = Field(description="how many mentions have the string")
     probability: float = Field(description="how probable that meaning is")
-    weight: float = Field(description="what all mentions with the string add to what the candidate has in the urn")
+    weight: float = Field(description="what the mentions of the string add to the candidate's log odds")
     linked: bool = Field(description="whether the meaning and the candidate have a link")
     shared: int = Field(description="how many neighbours they share in the link graph")
 
@@ -210,16 +205,22 @@ class OddsAnswer(BaseModel):
     words: float = Field(description="how well the document's words go with it and its neighbours")
     title: float = Field(description="whether its title looks like the string, or like what that abbreviates")
     context: float = Field(description="the context of the mention, if the model was trained on texts")
-    graph: float = Field(description="the logarithm of what it has in the urn, expected over the posterior")
+    graph: float = Field(description="what the other mentions mean")
+    total: float = Field(description="the log odds of the candidate's probability against that of the rival")
+
+
+class NilReasonsAnswer(BaseModel):
+    """The evidence for NIL as natural logarithms that add up to `total`, the log odds of `nil`."""
+
+    string: float = Field(description="how often the string has a meaning that the wiki lacks")
+    title: float = Field(description="the best candidate's title and type")
+    document: float = Field(description="how well the other mentions fit")
+    names: float = Field(description="other mentions of the name, and longer names, that are NIL")
+    candidate: float = Field(description="the evidence for the best candidate, negated")
+    interaction: float = Field(description="what the other terms leave out")
+    new_meaning: float = Field(description="the probability behind `string`")
+    parents: list[tuple[str, float]] = Field(description="longer names, and the probability of NIL of each")
     total: float
-
-
-class ContentAnswer(BaseModel):
-    """What the candidate has in the urn: from the beginning, by mentions that mean it too, by those related to it."""
-
-    base: float
-    repeats: float
-    related: float
 
 
 class ReasonsAnswer(CandidateAnswer):
@@ -228,7 +229,6 @@ class ReasonsAnswer(CandidateAnswer):
     sentence: str = Field(description="the article's first sentence")
     rival: str | None = Field(description="the best other candidate, which the odds are against")
     odds: OddsAnswer
-    urn: ContentAnswer
     top_words: list[WordAnswer]
     support: list[SupportAnswer]
 
@@ -239,7 +239,10 @@ class ExplanationAnswer(BaseModel):
     start: int
     end: int
     text: str
+    title: str | None = Field(description="the answer; null for NIL")
+    confidence: float = Field(description="the probability that the mention refers to its best candidate")
     nil: _Nil
+    unknown: NilReasonsAnswer | None = Field(description="the evidence for NIL; null where there is no candidate")
     candidates: list[ReasonsAnswer]
 
 

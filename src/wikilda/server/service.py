@@ -8,20 +8,19 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from wikilda._core.errors import InputError, WikildaError
+from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
-from wikilda.linking.explanation import explain_document
-from wikilda.linking.restriction import ALL, Restriction
 from wikilda.server.errors import Problem, busy, invalid, late, too_large, warming
 from wikilda.server.metrics import Metrics
 from wikilda.server.settings import ServerSettings
@@ -117,12 +116,13 @@ class Service:
         self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
         self._turns = asyncio.Lock()
         self._linker: Linker | None = None
+        self._warmed = False
         self._thread = threading.Thread(target=self._warm, name="wikilda-warming", daemon=True)
 
     @property
     def ready(self) -> bool:
-        """Whether requests can be answered without waiting for a compiler."""
-        return self._linker is not None
+        """Whether requests are answered without delay: before, the first load what is compiled, or wait for it."""
+        return self._linker is not None and self._warmed
 
     @property
     def linker(self) -> Linker:
@@ -203,15 +203,10 @@ class Service:
         if units > self.settings.max_work:
             raise too_large("The work of the request", math.ceil(units), self.settings.max_work, "max_work")
 
-    def link(
-        self, document: Document, candidates: int = 5, topics: int = 10, wanted: Restriction = ALL,
-        entities: Sequence[Mapping[str, Any]] = (), *, nested: bool = False,
-    ) -> Linked:  # fmt: skip
-        """Link a document and count it. Runs in a thread."""
+    def link(self, document: Document, candidates: int = 5, topics: int = 10, **options: Any) -> Linked:
+        """Link a document and count it. `options` are those of `Linker.link`. Runs in a thread."""
         self.work.check()
-        linked = wanted.link(
-            self.linker, document, candidates=candidates, topics=topics, entities=entities, nested=nested
-        )
+        linked = self.linker.link(document, candidates=candidates, topics=topics, **options)
         self.metrics.worked(1, linked.mention_count, len(document.text))
         return linked
 
@@ -232,13 +227,13 @@ class Service:
         return JSON(await self.work.run(work))
 
     def _warm(self) -> None:
-        linker = self._opener()
+        self._linker = linker = self._opener()  # requests are answered from now on
         warm(linker)
-        self._linker = linker
+        self._warmed = True
         log.info("ready")
         # Kernels that only explanations and lookups need are loaded when nobody waits for them.
-        if linker.urn:
-            explain_document(linker, Document(_WARM_UP))
+        with suppress(SettingsError):  # a method without explanations
+            linker.explain(Document(_WARM_UP))
         graph = linker.knowledge.graph
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)

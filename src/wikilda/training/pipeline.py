@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wikilda._core.artifact import MANIFEST, check_target, kind_of
 from wikilda._core.atomic import place_directory, work_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.jit import COPIED, tier
 from wikilda._core.progress import bar
 from wikilda.documents.detection import Detector, DetectorSettings
 from wikilda.documents.reading import ReadSettings
@@ -90,6 +91,7 @@ def train(
         Whether to replace a model that exists, and to discard an unfinished training.
     """
     first, target, plan = Model.open(model), Path(target), plan or Plan()
+    tier.expect_files([first.path], COPIED)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
     own = target.with_name(f"{target.name}.corpus")
     read = _open_corpus(texts, first, place, own, reading or Reading())

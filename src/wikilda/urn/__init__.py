@@ -18,14 +18,14 @@ posterior is the mean of the conditionals.
     drawn = urn.draw(encode(document, knowledge))
     drawn.mention(i)        topics and posterior probabilities of mention i, best first
 
-The folder reads in this order: settings, candidates, neighbours, relatedness, words, names, gibbs, urn, company.
+The folder reads in this order: settings, candidates, relatedness, words, names, gibbs, urn, evidence, method.
 """
 
 from wikilda.urn._coreference import Name
 from wikilda.urn._names import LinkCounts, TypicalLinks
-from wikilda.urn.graph_evidence import Company
+from wikilda.urn.evidence import Evidence
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Company", "Drawn", "LinkCounts", "Name", "Part", "TypicalLinks", "Urn", "UrnSettings", "segment"]
+__all__ = ["Drawn", "Evidence", "LinkCounts", "Name", "Part", "TypicalLinks", "Urn", "UrnSettings", "segment"]

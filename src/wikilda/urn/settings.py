@@ -1,13 +1,17 @@
 """Settings of the urn."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from wikilda._core.settings import Settings, setting
+from wikilda.model.model import URN
 
 
 @dataclass(frozen=True)
 class UrnSettings(Settings):
     """Settings of the urn. docs/urn.md has the formula."""
+
+    method: ClassVar[str] = URN
 
     sweeps: int = setting(100, "S: Gibbs sweeps over the mentions of a document", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that are discarded", minimum=0, below="sweeps")

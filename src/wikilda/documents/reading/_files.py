@@ -15,6 +15,7 @@ from typing import IO, NamedTuple
 
 from wikilda._core.compression import CompressionError, lines_up_to, open_compressed, read_up_to
 from wikilda._core.errors import InputError
+from wikilda._core.jit import LINKED, tier
 from wikilda.documents.document import Document, marked
 from wikilda.documents.reading.rows import (
     AUTO,
@@ -86,6 +87,7 @@ def read_documents(
     >>> [document.id for document in read_documents([news])]
     ['croft', 'bush']
     """
+    tier.expect_files(map(Path, paths), LINKED)
     if not paths and standard_input is not None:
         yield from _read_standard_input(standard_input, settings)
     for file in find_files([Path(each) for each in paths], settings):

@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wikilda._core.settings import Settings
+from wikilda.documents.detection import DictionaryDetector
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.model import Model
@@ -91,6 +93,15 @@ class Method(ABC):
     @abstractmethod
     def link(self, document: Document) -> list[Answer]:
         """An answer for each mention of a document."""
+
+    def link_text(self, text: Document) -> list[tuple[tuple[int, int], Answer]]:
+        """Detect the mentions of a bare text, and answer each: by default those of the knowledge's dictionary."""
+        document = replace(text, mentions=self._detector.detect(text.text))
+        return list(zip(spans_of(document), self.link(document), strict=True))
+
+    @cached_property
+    def _detector(self) -> DictionaryDetector:
+        return DictionaryDetector(self.knowledge)
 
     def candidates(self, document: Document) -> Candidates:
         """The candidates of a document's mentions."""

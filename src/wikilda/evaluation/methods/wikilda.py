@@ -37,6 +37,11 @@ class Urn(Method):
         """An answer for each mention of a document."""
         return [self._answer(mention) for mention in self.linker.link(document, candidates=MOST, topics=0).mentions]
 
+    def link_text(self, text: Document) -> list[tuple[tuple[int, int], Answer]]:
+        """Return what `wikilda link` answers."""
+        found = self.linker.link(replace(text, mentions=None), candidates=MOST, topics=0).mentions
+        return [((each.start, each.end), self._answer(each)) for each in found]
+
     def _answer(self, mention: LinkedMention) -> Answer:
         topics = [each.entity.topic for each in mention.candidates]
         return Answer(topics, [each.probability for each in mention.candidates], mention.nil)

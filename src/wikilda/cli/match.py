@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from wikilda._core.atomic import check_output
 from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH, Command, method_options, model_argument, workers_option
 from wikilda.linking import Linker
@@ -26,12 +27,14 @@ from wikilda.linking.methods import MethodSettings
 @click.option("-o", "--output", type=ANY_PATH, metavar="FILE",
               help="Write to a file: .csv, .tsv, .parquet or .jsonl.  [default: CSV to standard output]")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
+@click.option("--escape-formulas", is_flag=True,
+              help="Write a quote before CSV and TSV cells that a spreadsheet would run: =, +, -, @.")  # fmt: skip
 @method_options()
 @workers_option("Threads")
 def command(
     model: Path, table: Path, column: str, context: tuple[str, ...], types: str | None, match_from: float,
-    new_below: float, output: Path | None, overwrite: bool, knowledge: Path | None, method: MethodSettings,
-    workers: int,
+    new_below: float, output: Path | None, overwrite: bool, escape_formulas: bool, knowledge: Path | None,
+    method: MethodSettings, workers: int,
 ) -> None:  # fmt: skip
     """Match the cells of a column of TABLE with entities, and with each other.
 
@@ -40,21 +43,19 @@ def command(
     in any case, match_decision (match, review or new), and match_cluster, which is the same for cells that mean the
     same entity, or the same unknown thing. An interrupted run with -o resumes when the command is run again.
     """
-    if output is not None and output.exists() and not overwrite:
-        raise InputError(f"{output}: exists already. Choose another name, or use --overwrite.")
     for path in (table, output) if output else (table,):
         if path.suffix.lower() not in ENDINGS:
             raise InputError(f"{path}: a table is a file that ends in {', '.join(ENDINGS)}.")
     if not table.is_file():
         raise InputError(f"{table}: no such file.")
-    if output is not None and output.resolve() == table.resolve():
-        raise InputError(f"{output}: is the table itself. Choose another name.")
+    if output is not None:
+        check_output(output, overwrite=overwrite, inputs=[table])
     limits = Thresholds(match_from, new_below)
     wanted = tuple(each.strip() for each in types.split(",")) if types else ()
     linker = Linker.open(model, knowledge=knowledge, settings=method)
     done = match_file(
         linker, table, output, column, context=context, types=wanted, thresholds=limits, workers=workers,
-        stream=sys.stdout.buffer,
+        escape_formulas=escape_formulas, stream=sys.stdout.buffer,
     )  # fmt: skip
     if output is not None:
         decided = ", ".join(f"{count:,} {name}" for name, count in done.decisions.items())

@@ -16,14 +16,13 @@ import pyarrow.parquet as pq
 
 from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
-from wikilda._core.atomic import work_directory
+from wikilda._core.atomic import is_whole, work_directory
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
-from wikilda.knowledge._base import MADE_FROM, PROPS, Base, gather_census, made_from
 from wikilda.knowledge._from_tables import (
     TableExtractor,
     Tables,
@@ -34,7 +33,8 @@ from wikilda.knowledge._from_tables import (
     write_tables,
 )
 from wikilda.knowledge._instances import check_instances, read_instances
-from wikilda.knowledge._pieces import CENSUS, KEPT, folders
+from wikilda.knowledge._pieces import CENSUS, folders
+from wikilda.knowledge.base import MADE_FROM, PIECES, PROPS, Base, gather_census, made_from
 from wikilda.knowledge.entities import EntityList
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
@@ -150,7 +150,7 @@ def _read_tables(
     tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
 ) -> tuple[Assembler, list[_Step]]:
     """Turn tables into pieces; returns what assembles these, and its first steps."""
-    if not (chunks / "000000").is_dir():
+    if not is_whole(chunks / "000000"):
         TableExtractor(chunks, tables).write_tables()
     if tables.articles is not None:
         described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
@@ -214,7 +214,7 @@ def _keep_pieces(made: Knowledge, chunks: Path) -> None:
         return
     for file in chunks.glob(f"*/{CENSUS}"):
         file.unlink()
-    chunks.rename(made.path / KEPT)
+    chunks.rename(made.path / PIECES)
 
 
 def _uninformative(out: Writer[Knowledge]) -> list[str]:
@@ -290,7 +290,7 @@ def _extract_all(
 
 def _missing(chunks: Path, numbered: Iterable[tuple[int, Any]], shown: Bar) -> Iterator[tuple[int, Any]]:
     for number, piece in numbered:
-        if (chunks / f"{number:06d}").is_dir():
+        if is_whole(chunks / f"{number:06d}"):
             shown.advance(_size(piece))
         else:
             yield number, piece

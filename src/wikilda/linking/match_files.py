@@ -14,12 +14,15 @@ from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from wikilda._core.atomic import new_file, work_directory
 from wikilda._core.errors import InputError
+from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 from wikilda._core.progress import bar
+from wikilda.documents.reading.tables import check_quotes
 from wikilda.linking.match import CELL, Clusters, Thresholds, check_table, match_table
 
 if TYPE_CHECKING:
@@ -41,7 +44,8 @@ class Matched:
 
 def match_file(
     linker: "Linker", table: Path, output: Path | None, column: str, *, context: Sequence[str] = (),
-    types: Sequence[str] = (), thresholds: Thresholds | None = None, workers: int = 1, stream: IO[bytes] | None = None,
+    types: Sequence[str] = (), thresholds: Thresholds | None = None, workers: int = 1, escape_formulas: bool = False,
+    stream: IO[bytes] | None = None,
 ) -> Matched:  # fmt: skip
     """Match a column of a file: `wikilda match`. Without `output`, CSV is written to `stream`."""
     limits = thresholds or Thresholds()
@@ -66,9 +70,9 @@ def match_file(
         parts = sorted(work.glob("[0-9]*.parquet"))
         if output is None:
             assert stream is not None
-            return _write(parts, stream, ".csv")
+            return _write(parts, stream, ".csv", escape_formulas=escape_formulas)
         with new_file(output) as made, made.open("wb") as file:
-            return _write(parts, file, output.suffix.lower())
+            return _write(parts, file, output.suffix.lower(), escape_formulas=escape_formulas)
 
 
 @contextmanager
@@ -89,6 +93,8 @@ def _explained(table: Path) -> Iterator[None]:
     except pa.ArrowInvalid as error:
         kind = table.suffix[1:].lower()
         raise InputError(f"{table}: cannot be read as {kind} ({str(error).splitlines()[0]}).") from None
+    except ParquetError as error:
+        raise InputError(f"{table}: {error}") from None
     except InputError as error:
         raise error if str(error).startswith(str(table)) else InputError(f"{table}: {error}") from None
 
@@ -97,8 +103,8 @@ def _batches(path: Path) -> Iterator[pa.Table]:
     """The rows of a table in batches, one at least; cells of CSV stay strings."""
     kind, any_rows = path.suffix.lower(), False
     if kind == ".parquet":
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(_BATCH):
+        with open_parquet(path) as file:
+            for batch in parquet_batches(file, _BATCH, file.schema_arrow.names):
                 any_rows = True
                 yield pa.Table.from_batches([batch])
             if not any_rows:
@@ -116,6 +122,7 @@ def _batches(path: Path) -> Iterator[pa.Table]:
 def _delimited(path: Path, delimiter: str) -> Iterator[pa.Table]:
     parse = pa.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     read = pa.csv.ReadOptions(block_size=_BLOCK)
+    check_quotes(path, delimiter)
     with pa.csv.open_csv(path, read_options=read, parse_options=parse) as reader:
         names = reader.schema.names
     strings = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -165,7 +172,7 @@ def _rows_as_table(rows: list[dict[str, Any]], schema: pa.Schema | None, place: 
         raise InputError(f"{place}: a field has values of several types ({error}).") from None
 
 
-def _write(parts: list[Path], stream: IO[bytes], kind: str) -> Matched:
+def _write(parts: list[Path], stream: IO[bytes], kind: str, *, escape_formulas: bool) -> Matched:
     """All parts with their clusters."""
     pairs = [pair for part in parts for pair in _pairs(pq.read_table(part, columns=[CELL, "match_topic"]))]
     numbers = Clusters(dict.fromkeys(pairs))
@@ -183,6 +190,8 @@ def _write(parts: list[Path], stream: IO[bytes], kind: str) -> Matched:
                 (json.dumps(row, ensure_ascii=False, default=str) + "\n").encode() for row in table.to_pylist()
             )
             continue
+        if escape_formulas and kind in (".csv", ".tsv"):
+            table = _without_formulas(table)
         if writer is None:
             options = pa.csv.WriteOptions(delimiter="\t" if kind == ".tsv" else ",")
             schema = table.schema
@@ -198,3 +207,12 @@ def _write(parts: list[Path], stream: IO[bytes], kind: str) -> Matched:
 
 def _pairs(table: pa.Table) -> list[tuple[str, int | None]]:
     return list(zip(table.column(CELL).to_pylist(), table.column("match_topic").to_pylist(), strict=True))
+
+
+def _without_formulas(table: Any) -> Any:
+    """A table whose strings a spreadsheet takes for text."""
+    for at, each in enumerate(table.schema):
+        if pa.types.is_string(each.type):
+            cells = pc.replace_substring_regex(table.column(at), r"^([=+\-@\t\r])", r"'\1")
+            table = table.set_column(at, each, cells)
+    return table

@@ -172,6 +172,7 @@ class _Training:
         made = job.checkpoint.path / "model"
         if (made / MANIFEST).is_file():
             model = Model.open(made)
+            model.verify()  # it may have been written by a run that ended long ago
         else:
             self._sample(job, number)
             model = self._next(job, made)

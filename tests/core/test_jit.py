@@ -389,13 +389,22 @@ def test_a_compiler_is_not_started_where_one_runs(
     with FileLock(tmp_path / "lock"):
         kernel_cache.Starter().want(alias_table.function, (np.ones(2),))  # type: ignore[attr-defined]
         assert (spool(), commands) == ([".json"], [])
-        with pytest.raises(SystemExit, match="0"):  # one that has been started at the same time ends
-            compiler.main()
     kernel_cache.Starter().want(alias_table.function, (np.ones(2),))  # type: ignore[attr-defined]
     [(command, options)] = commands
     assert command == [sys.executable, "-P", "-m", "wikilda._core.compiler"]
     assert options["start_new_session"]
     assert spool() == [".json"]
+
+
+def test_a_second_compiler_ends_at_once(tmp_path: Path) -> None:
+    program = (
+        "from wikilda._core import kernel_cache as c; c.make_directory(c.directory() / 'wanted'); print(c.directory())"
+    )
+    own = Path(finish(start("never", program, NUMBA_CACHE_DIR=tmp_path))[0].strip())
+    (own / "wanted" / "some.json").write_text("{}")
+    with FileLock(own / "lock"):
+        finish(start("now", "from wikilda._core.compiler import main; main()", NUMBA_CACHE_DIR=tmp_path))
+    assert (own / "wanted" / "some.json").is_file()
 
 
 @pytest.mark.parametrize("where", ["CI", "container", "read-only"])

@@ -1,0 +1,82 @@
+"""Accuracy, NIL and calibration of a model on a file of gold with given mentions.
+
+    python -m benchmarks.weights.given MODEL GOLD.jsonl [--every N] [-o FIGURES.json]
+
+A line of GOLD has `id`, `text` and `mentions` with `start`, `end` and `title` (null: NIL). A title that the knowledge
+lacks counts as NIL.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from wikilda import Document, Linker
+from wikilda._core.errors import InputError
+from wikilda.urn.learning import roc_area
+
+_BINS = 15
+
+
+def gold_of(path: Path, linker: Linker, every: int) -> Iterator[tuple[Document, dict[tuple[int, int], int]]]:
+    """Documents and the topics of their mentions, −1 for those that the knowledge lacks."""
+    known: dict[str, int] = {}
+    for line in path.read_text("utf-8").split("\n")[::every]:
+        if not line:
+            continue
+        row, gold = json.loads(line), {}
+        for each in row["mentions"]:
+            title = each.get("title")
+            if title and title not in known:
+                try:
+                    known[title] = linker.entity(title).topic
+                except InputError:
+                    known[title] = -1
+            gold[each["start"], each["end"]] = known[title] if title else -1
+        if gold:
+            yield Document(row["text"], list(gold), str(row["id"])), gold
+
+
+def measure(model: Path, gold: Path, every: int = 1) -> dict[str, object]:
+    """The figures of one model on one file."""
+    linker = Linker.open(model)
+    right, sure, nil, unknown = list[bool](), list[float](), list[float](), list[bool]()
+    for document, topics in gold_of(gold, linker, every):
+        for mention in linker.link(document, topics=0).mentions:
+            target = topics[mention.start, mention.end]
+            nil.append(mention.nil)
+            unknown.append(target < 0)
+            if target >= 0:
+                best = mention.candidates[0] if mention.candidates else None
+                right.append(best is not None and best.entity.topic == target)
+                sure.append(best.probability if best else 0.0)
+    correct, chances = np.array(right), np.array(sure)
+    bins = np.minimum((chances * _BINS).astype(int), _BINS - 1)
+    gaps = [abs(chances[bins == each].sum() - correct[bins == each].sum()) for each in range(_BINS)]
+    scores, lacking = np.array(nil), np.array(unknown)
+    return {
+        "model": model.name, "gold": gold.name, "known": len(right), "unknown": int(lacking.sum()),
+        "accuracy": round(100 * float(correct.mean()), 2), "nil area": round(roc_area(scores, lacking), 3),
+        "known kept": round(100 * float((scores[~lacking] <= 0.5).mean()), 1),
+        "nil found": round(100 * float((scores[lacking] > 0.5).mean()), 1) if lacking.any() else None,
+        "ece": round(float(sum(gaps)) / max(len(right), 1), 3),
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("gold", nargs="+", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="Every n-th document.")
+    parser.add_argument("-o", "--output", type=Path)
+    args = parser.parse_args()
+    rows = [measure(args.model, gold, args.every) for gold in args.gold]
+    print(json.dumps(rows, indent=1))
+    if args.output:
+        args.output.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

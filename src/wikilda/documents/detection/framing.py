@@ -82,13 +82,13 @@ _HONORIFICS = {
     "min": "bapak ibu pak bu tuan buya tuanku haji dr prof",
 }
 _OFFICES = {
-    "en": "president vice prime minister ministers chancellor secretary senator congressman congresswoman governor "
+    "en": "president prime minister ministers chancellor secretary senator congressman congresswoman governor "
     "mayor "
-    "premier king queen prince princess duke duchess emperor pope cardinal archbishop bishop general colonel major "
-    "captain lieutenant sergeant admiral commander inspector detective constable chairman chairwoman chief executive "
+    "king queen prince princess duke duchess emperor pope cardinal archbishop bishop colonel "
+    "captain lieutenant sergeant admiral commander inspector detective constable chairman chairwoman "
     "director manager coach skipper striker goalkeeper midfielder defender spokesman spokeswoman judge justice "
     "attorney "
-    "ambassador commissioner leader mp mps councillor actor actress director producer singer",
+    "ambassador commissioner mp mps councillor actor actress director producer singer",
     "de": "präsident präsidentin bundespräsident bundeskanzler bundeskanzlerin kanzler kanzlerin minister ministerin "
     "könig königin kaiser papst bischof bürgermeister oberbürgermeister trainer chef",
     "fr": "président présidente premier ministre roi reine empereur pape évêque maire",

@@ -1,8 +1,8 @@
 """What a document is about: its linked topics and their neighbours share its words; a background topic has the rest.
 
 The topics that a document may have are those of its mentions, by their posteriors, and neighbours of these in the link
-graph that its words go with; for a document without mentions, topics that half of its words go with. Each mention counts for
-its topics, and each word is shared out by expectation maximisation:
+graph that its words go with; for a document without mentions, topics that half of its words go with. Each mention
+counts for its topics, and each word is shared out by expectation maximisation:
 
     r_wk ∝ θ_k φ_kw        θ_k ∝ mentions_k + Σ_w n_w r_wk
 

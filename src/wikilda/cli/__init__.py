@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from wikilda import __version__
-from wikilda._core.errors import WikildaError, explain_full_disk
+from wikilda._core.errors import WikildaError, explain_full_disk, printable
 from wikilda._core.settings import suggestion
 
 COMMANDS = {
@@ -36,6 +36,7 @@ COMMANDS = {
     "init": "Make an untrained model with other priors.",
     "pack": "Pack a model into one file to share.",
     "get": "Check and unpack a packed model, from a file or a URL.",
+    "compile": "Compile kernels before they are needed.",
     "verify": "Check an artifact: every value and every digest.",
 }
 
@@ -141,5 +142,5 @@ def lacks_memory(error: BaseException | None) -> bool:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"wikilda: {message}", err=True)
+    click.echo(f"wikilda: {printable(message)}", err=True)
     return code

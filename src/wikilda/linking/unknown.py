@@ -17,7 +17,6 @@ from wikilda.documents.detection.framing import is_titled
 from wikilda.documents.writing import json_line
 from wikilda.linking.results import Linked, LinkedMention
 from wikilda.urn import Name
-from wikilda.urn._coreference import folded
 
 PERSON = "person"
 _CONTEXTS = 5  # of an entity
@@ -135,7 +134,7 @@ def _suggested(text: str, mention: LinkedMention, name: Name) -> Iterator[str]:
     if before and is_titled(f"{before[-1]} {mention.text}"):
         yield PERSON
     for each in mention.candidates if len(name.words) > 1 else ():
-        title, kind = folded(each.entity.title.partition(" (")[0]), each.entity.type
+        title, kind = Name.of(each.entity.title.partition(" (")[0]).words, each.entity.type
         same = title[:1] == name.words[:1] if kind == PERSON else title[-1:] == name.words[-1:]
         if kind and same:
             yield kind

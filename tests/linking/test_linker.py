@@ -137,7 +137,7 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
 
 
 def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) -> None:
-    code, out, err = run("init", sample.path, "-o", tmp_path / "m", "--preset", "paper", "--alpha", "0.01")
+    code, out, err = run("init", sample.path, "-o", tmp_path / "m", "--preset", "paper", "--set", "alpha=0.01")
     assert (code, err) == (0, "")
     assert f"{len(sample.titles):,} topics" in out
     manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
@@ -146,7 +146,7 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     document = tmp_path / "in.txt"
     document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
     code, out, err = run(
-        "link", tmp_path / "m", document, "--format", "marked", "-n", 2, "--sweeps", 20, "--burn-in", 5
+        "link", tmp_path / "m", document, "--format", "marked", "-n", 2, "--set", "sweeps=20", "--set", "burn_in=5"
     )
     assert (code, err) == (0, "")
     rows = [json.loads(line) for line in out.splitlines()]

@@ -228,7 +228,7 @@ def test_errors_are_shown(page: Page) -> None:
     page.run("document.getElementById('text').value = 'x'.repeat(200001)")
     page.all("#link")[0].click()
     WebDriverWait(page.driver, 10, 0.02).until(lambda _: page.all("#alert")[0].is_displayed())
-    assert "--max-text" in page.text("#alert")
+    assert "--set max_text=N" in page.text("#alert")
     assert [each for each in page.complaints() if "413" not in each] == []
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, method_options, model_argument, workers_option
+from wikilda.cli._options import ANY_PATH, method_option, model_argument, settings_options, workers_option
 from wikilda.linking import Linker
-from wikilda.linking.methods import MethodSettings
+from wikilda.linking.methods import METHODS, MethodSettings
 
 _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("table", type=ANY_PATH, metavar="TABLE")
 @click.option("--column", required=True, metavar="NAME", help="The column whose cells are matched.")
@@ -23,7 +23,8 @@ _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 @click.option("-o", "--output", type=ANY_PATH, metavar="FILE",
               help="Write to a file: .csv, .tsv, .parquet or .jsonl.  [default: CSV to standard output]")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
-@method_options()
+@method_option
+@settings_options(method=METHODS)
 @workers_option("Threads")
 def command(
     model: Path, table: Path, column: str, context: tuple[str, ...], types: str | None, output: Path | None,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command, model_argument, output_options, show_table, workers_option
+from wikilda.cli._options import ANY_PATH, model_argument, output_options, show_table, workers_option
 from wikilda.training.update import update
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("files", nargs=-1, required=True, type=ANY_PATH, metavar="CHANGED...")
 @output_options("a model")

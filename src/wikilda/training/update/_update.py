@@ -26,7 +26,7 @@ from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
-from wikilda.training.pipeline import Reading, train
+from wikilda.training.pipeline import train
 from wikilda.training.settings import PRESETS, LdaTraining, UrnTraining
 from wikilda.training.shard import Task
 from wikilda.training.update._changes import Changes, read_changes
@@ -135,13 +135,11 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
 
 def _learn(grown: Model, files: list[Path], workers: int, work: Path) -> Model:
     """What the changed texts teach; the grown model is the prior."""
-    how, engine = UrnTraining(held_out=0.0, evaluated=0), LocalEngine(workers)
+    how = UrnTraining(held_out=0.0, evaluated=0)
     try:
-        return train(grown.path, files, work / "learned", how, engine=engine, reading=Reading(workers=workers))
+        return train(grown.path, files, work / "learned", how, workers=workers)
     except InputError:  # entities without texts, or texts that were known
         return grown
-    finally:
-        engine.close()
 
 
 def _renumbered(nil: NilCounts, new_of_old: NDArray[np.int64]) -> NilCounts:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from wikilda._core import array_checks
 from wikilda._core import artifact as artifacts
 from wikilda._core._manifest import identity_of
 from wikilda._core.array_checks import Array, Wrong, check_values, hash_table, rows, strings
-from wikilda._core.arrays import StringTable, table_of
+from wikilda._core.arrays import EMPTY, StringTable, table_of
 from wikilda._core.artifact import Artifact
 from wikilda._core.errors import ArtifactError
 from wikilda._core.npy import save_array
@@ -238,3 +240,21 @@ def test_a_table_of_nothing_may_have_free_slots_and_no_keys() -> None:
     taken = free | {"table_keys": np.array([0, 7, 0, 0], np.uint64)}
     with pytest.raises(Wrong, match="has keys, and there are no things"):
         check_values(declared, taken.__getitem__, {"things": 0})
+
+
+@pytest.mark.parametrize("chunk", [3, 7, 1 << 20])
+def test_runs_and_decreases_are_found_in_chunks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(array_checks, "_CHUNK", chunk)
+    draw = np.random.default_rng(chunk)
+    for _ in range(500):
+        keys = np.where(draw.random(draw.integers(1, 20)) < draw.random(), EMPTY, 1).astype(np.uint64)
+        taken = "".join("01"[int(each != EMPTY)] for each in keys)
+        longest = min(max(map(len, (2 * taken).split("0"))), len(taken))
+        assert min(array_checks._longest_run(keys), len(keys)) == longest, taken
+        offsets = np.concatenate(([0], np.cumsum(draw.integers(0, 4, draw.integers(0, 6))))).astype(np.int64)
+        values = draw.integers(0, 6, offsets[-1]).astype(np.float32)
+        if draw.random() < 0.5:
+            values = np.concatenate([np.sort(each) for each in np.split(values, offsets[1:-1])])
+        places = (at for one, end in pairwise(offsets) for at in range(one + 1, end))
+        first = next((at for at in places if values[at] <= values[at - 1]), -1)
+        assert array_checks._first_decrease(offsets, values) == first, (offsets, values)

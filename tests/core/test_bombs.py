@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import resource
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.test_cli import run
 from wikilda._core import compression, parquet
 from wikilda._core.errors import InputError, WikildaError
+from wikilda.documents.document import Document
 from wikilda.documents.reading import batches, read_documents
 from wikilda.documents.reading.rows import ReadSettings
 from wikilda.knowledge._from_tables import read_batches
@@ -68,6 +71,44 @@ def test_a_table_that_repeats_one_long_string(tmp_path: Path) -> None:
         list(read_batches(file, {"title": pa.string()}, {}))
     documents = read_documents([file], settings=ReadSettings(largest=20_000_000))
     assert len(str(next(documents))) > 0  # 16 rows at a time are not too many
+
+
+def test_a_table_in_memory_has_values_in_proportion_to_its_file(tmp_path: Path, model: Path) -> None:
+    """A few hundred bytes took gigabytes: all rows have one value, or none."""
+    for name, column in (("same", pa.array(["Croft"])), ("none", pa.nulls(1, pa.string()))):
+        file = tmp_path / f"{name}.parquet"
+        with pq.ParquetWriter(file, pa.schema([("name", pa.string())])) as out:
+            for _ in range(3):
+                out.write_table(pa.table({"name": pa.concat_arrays([column] * 1_000_000)}))
+        assert file.stat().st_size < 20_000
+        for command in (
+            ["match", model, file, "--column", "name"],
+            ["build", "--entities", file, "-o", tmp_path / "new"],
+        ):
+            code, _, said = run(*command)
+            assert code == 1
+            assert "expands to" in said or "has no column" in said
+
+
+def test_lists_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.parquet"
+    spans = pa.array([[{"start": 0, "end": 1}] * 1000])
+    pq.write_table(pa.table({"text": ["a"], "mentions": spans}), file)
+    assert len(list(read_documents([file]))) == 1
+    monkeypatch.setattr(parquet, "MAX_LIST_VALUES", 999)
+    with pytest.raises(InputError, match="lists of 1,000 values"):
+        list(read_documents([file]))
+
+
+def test_parquet_is_not_compressed_twice(tmp_path: Path) -> None:
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["Croft"]}), file)
+    (tmp_path / "b.parquet.gz").write_bytes(gzip.compress(file.read_bytes()))
+    with pytest.raises(InputError, match=r"b\.parquet\.gz: is compressed, which Parquet is already"):
+        list(read_documents([tmp_path / "b.parquet.gz"]))
+    with subprocess.Popen(["cat", str(file)], stdout=subprocess.PIPE) as pipe:
+        [document] = read_documents((), pipe.stdout, ReadSettings(format="parquet"))
+    assert document == Document("Croft", None, "1")
 
 
 def test_row_groups_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

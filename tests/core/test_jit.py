@@ -485,3 +485,13 @@ def test_long_work_is_compiled_first_unless_the_user_has_chosen(monkeypatch: pyt
     assert unchosen.policy == "background"
     unchosen.expect(1e6)
     assert (unchosen.policy, os.environ["WIKILDA_COMPILE"]) == ("now", "now")
+
+
+def test_the_size_of_files_is_what_is_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected: list[float] = []
+    monkeypatch.setattr(jit.Tier, "expect", lambda _, seconds: expected.append(seconds))
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.txt").write_bytes(bytes(1000))
+    (tmp_path / "c.gz").write_bytes(bytes(100))
+    jit.tier.expect_files([tmp_path / "a", tmp_path / "c.gz", tmp_path / "absent"], rate=100)
+    assert expected == [14.0]

@@ -1,6 +1,7 @@
 """Documents come in from whatever holds them, exactly, and bad ones with a message that names their place."""
 
 import bz2
+import csv
 import gzip
 import io
 import json
@@ -14,10 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import wikilda
 from tests.wikis import FILLER, page, write_dump
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.document import marked
 from wikilda.documents.reading import batches
+from wikilda.documents.reading.tables import separated_rows
 from wikilda.linking import Bad, Document, ReadSettings, read_documents
 
 TEXT = '\ufeffDie Straße 😀\r\nin e\u0301 東京 "x"\tשלום\n'
@@ -252,3 +255,33 @@ def test_what_is_not_there() -> None:
         from_input(b"")
     with pytest.raises(SettingsError, match=r"format must be one of auto, .* not 'xml'"):
         ReadSettings(format="xml")
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        ('text\n"a\nb\nc\n', 2), ('text\nx\n"a ""b""\nb', 3), ('id,text\n1,"a\n2,b\n3,c\n', 2), ('text\n"', 2), ('"text\na\nb\n', 1),
+    ],
+)  # fmt: skip
+def test_an_unclosed_quote_is_told_and_takes_no_documents_along(tmp_path: Path, data: str, line: int) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(data)
+    with pytest.raises(InputError, match=rf"a\.csv: (line {line}: unclosed quote|has no column)"):
+        list(read_documents([file]))
+    with pytest.raises(InputError, match=rf"a\.csv: (line {line}: unclosed quote|has no column)"):
+        [list(batch.read(ReadSettings())) for batch in batches([file])]
+
+
+@given(st.lists(st.text(alphabet='ab",\n', max_size=6), min_size=1, max_size=6), st.booleans())
+def test_quotes_that_are_closed_are_no_error(cells: list[str], ends: bool) -> None:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([["text"], *[[each + "x"] for each in cells]])
+    data = out.getvalue() if ends else out.getvalue()[:-1]
+    found = list(separated_rows(io.BytesIO(data.encode()), "csv", ReadSettings()))
+    assert found == [{"text": each + "x"} for each in cells]
+
+
+def test_lines_end_with_line_feeds_only() -> None:
+    """`str.splitlines` ends lines at ten other characters, which JSON lines and titles may have."""
+    for file in sorted(Path(wikilda.__file__).parent.rglob("*.py")):
+        assert ".splitlines(" not in file.read_text("utf-8"), file

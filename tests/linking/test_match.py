@@ -1,6 +1,7 @@
 """Cells of tables: matched with topics, with each other, from Python and from the command line."""
 
 import csv
+import io
 import json
 from pathlib import Path
 
@@ -103,3 +104,25 @@ def test_the_command(model: Path, tmp_path: Path) -> None:
     assert run("match", model, source, "--column", "name", "-o", tmp_path / "out.tsv")[0] == 1
     assert run("match", model, source, "--column", "nme")[0] == 1
     assert run("match", model, tmp_path / "none.csv", "--column", "name")[0] == 1
+
+
+def test_cells_that_a_spreadsheet_would_run(model: Path, tmp_path: Path) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    table.write_text("name,x\n=cmd|'/c calc'!A0,+1\nCroft,a=b\n")
+    for options, cells in (((), ("=cmd|'/c calc'!A0", "+1")), (("--escape-formulas",), ("'=cmd|'/c calc'!A0", "'+1"))):
+        assert run("match", model, table, "--column", "name", "-o", out, "--overwrite", *options)[0] == 0
+        rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
+        assert (rows[0]["name"], rows[0]["x"], rows[1]["x"]) == (*cells, "a=b")
+
+
+def test_tables_that_lose_rows_and_outputs_that_are_inputs(model: Path, tmp_path: Path) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text('name\nCroft\n"Lara\nEngland\n')
+    code, _, said = run("match", model, table, "--column", "name")
+    assert (code, "in.csv: line 3: unclosed quote" in said) == (1, True)
+    table.write_text("name\nCroft\n")
+    code, _, said = run("match", model, table, "--column", "name", "-o", table, "--overwrite")
+    assert (code, "is also an input" in said) == (1, True)
+    (tmp_path / "d.csv").mkdir()
+    code, _, said = run("match", model, table, "--column", "name", "-o", tmp_path / "d.csv", "--overwrite")
+    assert (code, "is a directory" in said) == (1, True)

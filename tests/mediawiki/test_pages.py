@@ -45,12 +45,23 @@ def good(xml: str | bytes) -> RawPage:
 
 
 def test_a_page_as_wikimedia_writes_it() -> None:
-    assert only(OFFICIAL) == RawPage("Zürich & co", 0, 12, 'AT&T "x"', b'a <b> &amp; "c"\nd', True, False)
+    assert only(OFFICIAL) == RawPage(
+        "Zürich & co",
+        0,
+        12,
+        'AT&T "x"',
+        b'a <b> &amp; "c"\nd',
+        True,
+        False,
+        99,
+        20200101000000,
+        len(OFFICIAL.strip().encode()),
+    )
 
 
 def test_without_namespace_and_model() -> None:
     assert good("<page><title>A</title><id>1</id><revision><text>b</text></revision></page>") == RawPage(
-        "A", 0, 1, "", b"b", True, False
+        "A", 0, 1, "", b"b", True, False, size=74
     )
 
 
@@ -92,7 +103,9 @@ def test_an_unusual_order() -> None:
         '<page><id>7</id><redirect title="B &amp; b"/><title>A &lt; a</title><restrictions/><discussion/>'
         '<revision><text xml:space="preserve">é &amp;lt; &#233;</text><model>wikitext</model><id>3</id></revision><ns> 4 </ns></page>'
     )
-    assert only(xml) == RawPage("A < a", 4, 7, "B & b", "é &lt; é".encode(), True, False)
+    assert only(xml) == RawPage(
+        "A < a", 4, 7, "B & b", "é &lt; é".encode(), True, False, revision=3, size=len(xml.encode())
+    )
 
 
 def test_other_models_in_an_unusual_order() -> None:
@@ -146,7 +159,7 @@ def test_bad_utf8_is_mended_and_told() -> None:
     assert (found.title, found.repaired) == ("A \ufffd", True)
     moved = "<page><id>1</id><title>A</title><revision><text>é</text></revision></page>".encode()
     assert not good(moved).repaired
-    assert good(moved.replace("é".encode(), b"\xff")) == RawPage("A", 0, 1, "", "\ufffd".encode(), True, True)
+    assert good(moved.replace("é".encode(), b"\xff")) == RawPage("A", 0, 1, "", "\ufffd".encode(), True, True, size=74)
 
 
 GOOD = [page(f"P{n}", f"text {n}", number=n) for n in (1, 2, 3)]
@@ -182,7 +195,7 @@ def test_a_bad_page_is_told_and_the_rest_kept(bad: str, title: str, reason: str)
 
 def test_the_last_page_may_be_bad() -> None:
     first, second = pages_in((GOOD[0] + "<page><title>X</title>").encode(), {})
-    assert (first.title, second) == ("P1", BadPage(len(GOOD[0]), "X", "has no </page>"))
+    assert (first.title, second) == ("P1", BadPage(len(GOOD[0]), "X", "has no </page>", 22))
 
 
 def test_nothing() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.mediawiki.scanning import ENGLISH, dialect, marks, read
 from wikilda._core.jit import DISABLED
-from wikilda.mediawiki.wikitext import IN_ASIDE, scan
+from wikilda.mediawiki.wikitext import ACCOUNT, IN_ASIDE, scan
 
 ROOT = Path(__file__).parents[2]
 MARKUP = [
@@ -94,6 +94,21 @@ def test_pages_together_are_as_pages_apart(pages: list[str]) -> None:
         found = together.marks[:, slice(*together.mark_bounds[number : number + 2])]
         assert [int(key) for key in found[1]] == [name.key for _, name in marks(wikitext)]
         assert together.lead[number] - first == scan(data[number], np.array([0, len(data[number])]), ENGLISH).lead[0]
+
+
+@given(st.lists(WIKITEXT, min_size=1, max_size=4))
+def test_accounts_add_up_whatever_the_page_is(pages: list[str]) -> None:
+    data = [page.encode() for page in pages]
+    links = ACCOUNT.index("links")
+    bounds = np.concatenate(([0], np.cumsum([len(each) for each in data])))
+    found = scan(b"".join(data), bounds, ENGLISH)
+    assert found.account[0].tolist() == [len(each) for each in data]
+    assert (found.account[0] == found.account[1:links].sum(axis=0)).all()
+    assert (found.account[links] == found.account[links + 1 :].sum(axis=0)).all()
+    assert (found.account[links:] >= 0).all()
+    in_articles = found.account[[ACCOUNT.index("in_text"), ACCOUNT.index("outside_text")]]
+    assert in_articles.sum() == found.links.shape[1]
+    assert found.account[1].sum() == len(found.text)
 
 
 def generated(count: int) -> list[str]:

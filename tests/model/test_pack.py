@@ -2,6 +2,7 @@
 
 import io
 import json
+import socketserver
 import tarfile
 import threading
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from wikilda._core.errors import WikildaError
 from wikilda.cli import cli
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, create_model
-from wikilda.model.pack import ABOUT, pack, read_about, unpack
+from wikilda.model.pack import ABOUT, _opened, pack, read_about, unpack
 
 Members = list[tuple[str, bytes]]
 
@@ -40,7 +41,7 @@ def write(file: Path, content: Members, kind: bytes = tarfile.REGTYPE) -> Path:
         for name, data in content:
             entry = tarfile.TarInfo(name)
             entry.size, entry.type = len(data), tarfile.REGTYPE if name == ABOUT else kind
-            entry.linkname = "/etc/passwd"
+            entry.linkname = "" if entry.type == tarfile.REGTYPE else "/etc/passwd"
             archive.addfile(entry, io.BytesIO(data))
     return file
 
@@ -87,7 +88,64 @@ def test_names_that_leave_the_directory_are_refused(packed: Path, tmp_path: Path
 
 
 def test_links_are_refused(packed: Path, tmp_path: Path) -> None:
-    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "where the file")
+    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "no plain file")
+
+
+def raw(file: Path, *parts: bytes) -> Path:
+    """A stream of blocks, each as it is."""
+    with pa.output_stream(str(file), compression="zstd") as stream:
+        for part in parts:
+            stream.write(part)
+    return file
+
+
+def header(name: bytes, size: bytes, kind: bytes) -> bytes:
+    head = bytearray(512)
+    head[: len(name)], head[124 : 124 + len(size)], head[156:157], head[257:263] = name, size, kind, b"ustar\0"
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    return bytes(head)
+
+
+@pytest.mark.parametrize("kind", [b"x", b"g", b"L", b"K", b"S", b"1", b"2", b"5", b"7"])
+def test_headers_that_tarfile_reads_whole_are_refused_at_once(tmp_path: Path, kind: bytes) -> None:
+    """98 kB of a long name of gigabytes took all memory, a size of 80,000 digits more than a minute."""
+    digits = b"80017 size=" + b"9" * 80_000 + b"\n"
+    file = raw(tmp_path / "bad", header(b"././@LongLink", b"77777777777\0", kind), digits, bytes(1 << 20))
+    _refused(file, tmp_path, "which is no plain file")
+    with pytest.raises(WikildaError, match="no plain file"):
+        read_about(file)
+
+
+@pytest.mark.parametrize(
+    "size", [b"\xff" * 12, b"-0000000010\0", b"0000000001_\0", b"9999999999\0", b"\x80" + b"\xff" * 11]
+)
+def test_sizes_that_are_none_are_refused(tmp_path: Path, size: bytes) -> None:
+    _refused(raw(tmp_path / "bad", header(b"pack.json", size, b"0"), bytes(1 << 16)), tmp_path, "bad")
+
+
+def test_a_large_size_is_read_as_it_is_written(tmp_path: Path) -> None:
+    entry = tarfile.TarInfo("a")
+    entry.size = 20 << 30
+    file = raw(tmp_path / "large", entry.tobuf(tarfile.GNU_FORMAT))
+    with _opened(file) as archive:
+        assert archive.next() == ("a", 20 << 30)
+
+
+def test_what_expands_beyond_reason_is_refused_before_it_is_written(packed: Path, tmp_path: Path) -> None:
+    content = members(packed)
+    manifest = json.loads(content[1][1])
+    for size, said in ((4 << 30, "expands to more than"), (10**400, "which no artifact has")):
+        next(iter(manifest["files"].values()))["bytes"] = size
+        bad = write(tmp_path / "bad", lying(content, content[1][0], json.dumps(manifest).encode()))
+        _refused(bad, tmp_path, said)
+
+
+@pytest.mark.parametrize("change", [b'{"a": "\\ud800"}', b"[" * 100_000, b"1" * 5000, b"[]", b"\xff", b"{}"])
+def test_lists_that_are_none_are_refused(packed: Path, tmp_path: Path, change: bytes) -> None:
+    content = members(packed)
+    for name in (content[0][0], content[1][0]):
+        _refused(write(tmp_path / "bad", lying(content, name, change)), tmp_path, "")
 
 
 def test_sizes_that_lie_are_refused(packed: Path, tmp_path: Path) -> None:
@@ -187,3 +245,40 @@ def test_get_resumes_where_the_connection_was_cut(
     assert done.exit_code == 0, done.output
     assert [each for each in Cutting.asked if each] == [f"bytes={size // 3}-", f"bytes={2 * (size // 3)}-"]
     assert Model.open(tmp_path / "got").identity == Model.open(packed.with_suffix(".model")).identity
+
+
+def test_a_pack_of_the_same_name_and_size_is_not_taken_for_another(
+    packed: Path, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path(packed.name)
+    own.write_bytes(bytes(packed.stat().st_size))
+    done = CliRunner().invoke(cli, ["get", f"{server}/{packed.name}", "-o", "got"])
+    assert isinstance(done.exception, WikildaError)
+    assert "is there already, and may be another file" in str(done.exception)
+    assert own.read_bytes() == bytes(packed.stat().st_size)
+    own.unlink()
+    for target in ("got", "again"):  # what was fetched from there, and is the same there, is not fetched again
+        done = CliRunner().invoke(cli, ["get", f"{server}/{packed.name}", "-o", target])
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    "head",
+    [b"Content-Length: \xb2", b"Content-Length: " + b"9" * 5000, b"Content-Length: -1", b"\r\n".join([b"X: y"] * 200),
+     b"Content-Length: 99999999999999999999"],
+)  # fmt: skip
+def test_headers_that_are_none_are_told_in_words(tmp_path: Path, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+
+    class Odd(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nConnection: close\r\n\r\nabc")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Odd) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{running.server_address[1]}/a.wikilda"
+        done = CliRunner().invoke(cli, ["get", address, "-o", str(tmp_path / "got")])
+        running.shutdown()
+    assert isinstance(done.exception, WikildaError), done.exception

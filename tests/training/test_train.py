@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training import checkpoints, pipeline
 from wikilda.training.checkpoints import FILE, read_metrics
 from wikilda.training.engines import local
+from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.pipeline import train
 from wikilda.training.settings import PRESETS, LdaTraining, TrainingPlan
@@ -201,6 +203,72 @@ def test_steps_follow_their_schedules() -> None:
     schedule = LdaTraining(rho_global=1.0, kappa_global=0.7, tau0=2.0)
     steps = [schedule.global_step(t) for t in range(4)]
     np.testing.assert_allclose(steps, [(2 + t) ** -0.7 for t in range(4)])
+
+
+class Interrupted(LocalEngine):
+    """Ends after some shards, as if it were killed."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(1)
+        self.after = after
+
+    def sample(self, job: Job) -> Iterator[int]:
+        for done in super().sample(job):
+            yield done
+            self.after -= 1
+            if self.after == 0:
+                raise KeyboardInterrupt
+
+
+def damage(file: Path, how: str) -> None:
+    data = bytearray(file.read_bytes())
+    match how:
+        case "zeros at the end":
+            data[-8:] = bytes(min(8, len(data)))
+        case "cut short":
+            del data[len(data) // 2 :]
+        case "one bit":
+            data[-1] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["zeros at the end", "cut short", "one bit", "gone"])
+def test_damaged_checkpoints_are_made_again(whole: Model, model: Path, corpus: Path, tmp_path: Path, how: str) -> None:
+    """All files of a training that was interrupted, one by one: the result is that of one which was not."""
+    target = tmp_path / "m"
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, target, QUICK, PLAN, engine=Interrupted(2))
+    work = tmp_path / "m.training" / "iteration-0001"
+    files = [each for each in sorted(work.rglob("*")) if each.is_file()]
+    assert {each.relative_to(work).parts[0] for each in files} == {"shards", "notes", "shared"}
+    for file in files:
+        file.unlink() if how == "gone" else damage(file, how)
+    assert train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+
+
+def test_damaged_sums_are_made_again(model: Path, corpus: Path, tmp_path: Path, whole: Model) -> None:
+    target = tmp_path / "m"
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, target, QUICK, PLAN, engine=Interrupted(7))
+    [place] = (tmp_path / "m.training" / "iteration-0001" / "sums").iterdir()
+    damage(place / "words.sweeps.npy", "one bit")
+    assert train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1)).identity == whole.identity
+
+
+def test_what_an_earlier_iteration_has_left_is_checked(model: Path, corpus: Path, tmp_path: Path) -> None:
+    target = tmp_path / "m"
+    with pytest.raises(KeyboardInterrupt):
+        train(model, corpus, target, QUICK, PLAN, engine=Interrupted(9))
+    work = tmp_path / "m.training" / "iteration-0001"
+    note = sorted(work.glob("notes/*/notes.npy"))[-1]  # of a shard that is still to be done
+    kept = note.read_bytes()
+    damage(note, "one bit")
+    with pytest.raises(ArtifactError, match=r"is damaged\. Run the same command with --restart"):
+        train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1))
+    note.write_bytes(kept)
+    damage(work / "model" / "words" / "values.npy", "one bit")
+    with pytest.raises(ArtifactError, match=r"values\.npy"):
+        train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1))
 
 
 compiled = not DISABLED

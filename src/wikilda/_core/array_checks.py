@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wikilda._core.arrays import EMPTY
-from wikilda._core.jit import njit
 
 _CHUNK = 1 << 22  # values that are looked at together
 _LONGEST_RUN = 4096  # slots that a lookup may have to pass; tables that wikilda fills have some 200
@@ -148,7 +147,7 @@ def check_values(declared: Arrays, array: Callable[[str], NDArray[Any]], sizes: 
                 raise Wrong(each.keys, f"has keys, and there are no {each.below}")
         elif not each.into:
             _check_range(name, each, found, sizes)
-        if each.increasing and (at := int(_first_decrease(array(each.offsets), found))) >= 0:
+        if each.increasing and (at := _first_decrease(array(each.offsets), found)) >= 0:
             raise Wrong(name, f"does not increase within a row, at {at:,}")
         if each.room:
             _check_room(name, found)
@@ -204,27 +203,30 @@ def _stretches(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
 
 def _check_room(name: str, keys: NDArray[np.uint64]) -> None:
-    run = min(int(_longest_run(keys)), len(keys))
+    run = min(_longest_run(keys), len(keys))
     if run >= len(keys) or run > _LONGEST_RUN:
         raise Wrong(name, f"is a hash table with {run:,} of {len(keys):,} slots taken in a row")
 
 
-@njit
 def _longest_run(keys: NDArray[np.uint64]) -> int:
-    """How many taken slots lie side by side at most; a run at the end goes on at the beginning."""
-    longest = run = 0
-    for at in range(2 * len(keys)):
-        run = 0 if keys[at % len(keys)] == EMPTY else run + 1
-        longest = max(longest, run)
-    return longest
+    """The length of the longest run of taken slots; a run at the end goes on at the beginning."""
+    first, last, longest = -1, -1, 0  # the first and the last empty slot
+    for start in range(0, len(keys), _CHUNK):
+        empty = start + np.flatnonzero(keys[start : start + _CHUNK] == EMPTY)
+        if len(empty):
+            longest = max(longest, int(empty[0]) - last - 1 if last >= 0 else 0, int(np.diff(empty).max(initial=1)) - 1)
+            first, last = first if first >= 0 else int(empty[0]), int(empty[-1])
+    return max(longest, first + len(keys) - last - 1) if last >= 0 else len(keys)
 
 
-@njit
 def _first_decrease(offsets: NDArray[np.int64], values: NDArray[Any]) -> int:
-    for row in range(len(offsets) - 1):
-        for at in range(offsets[row] + 1, offsets[row + 1]):
-            if values[at] <= values[at - 1]:
-                return int(at)
+    """The first place where a value is not larger than the one before it in its row; −1 if there is none."""
+    for start in range(int(offsets[0]) + 1, int(offsets[-1]), _CHUNK):
+        part = values[start - 1 : min(start + _CHUNK, int(offsets[-1]))]
+        places = start + np.flatnonzero(part[1:] <= part[:-1])
+        inside = offsets[np.searchsorted(offsets, places)] != places
+        if inside.any():
+            return int(places[inside.argmax()])
     return -1
 
 

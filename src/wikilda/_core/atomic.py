@@ -4,6 +4,7 @@ Output is written to `NAME.writing`, synced to disk and renamed. `NAME.lock` is 
 refused. Symbolic links at the temporary names are never followed: in a shared directory others may plant them.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -129,6 +130,40 @@ def new_directory(target: Path, *, wait: bool = False) -> Iterator[Path]:
     with lock(target, wait=wait), explain_full_disk(target), scratch_directory(target) as beside:
         yield beside
         place_directory(beside, target)
+
+
+DIGESTS = "digests.json"
+
+
+@contextmanager
+def sealed_directory(target: Path) -> Iterator[Path]:
+    """Give a directory to fill, like `new_directory`; it gets the digests of its files, for `is_whole`."""
+    with new_directory(target) as made:
+        yield made
+        seal(made)
+
+
+def seal(directory: Path) -> None:
+    """Write the digests of a directory's files."""
+    (directory / DIGESTS).write_text(json.dumps(_digests(directory), sort_keys=True), "utf-8")
+
+
+def is_whole(directory: Path) -> bool:
+    """Whether a sealed directory has exactly the files that it was sealed with."""
+    try:
+        return bool(json.loads((directory / DIGESTS).read_text("utf-8")) == _digests(directory))
+    except (OSError, ValueError):
+        return False
+
+
+def _digests(directory: Path) -> dict[str, str]:
+    made = {}
+    for path in sorted(directory.rglob("*")):
+        if path.is_file() and path.name != DIGESTS:
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+            made[path.relative_to(directory).as_posix()] = digest.hexdigest()
+    return made
 
 
 @contextmanager

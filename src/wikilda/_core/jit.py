@@ -16,10 +16,11 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
 from multiprocessing import parent_process
+from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast
 
@@ -35,6 +36,8 @@ Real: TypeAlias = Any  # float, np.float64 or np.float32
 
 POLICIES: tuple[Policy, ...] = ("now", "background", "never")
 COMPILE_SECONDS = 40.0  # of one core for all kernels that linking needs
+# Bytes per second that interpreted kernels get through.
+LINKED, PARSED, COPIED = 3e3, 1e5, 1e6
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 _KERNEL = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -193,6 +196,10 @@ class Tier:
         if self.policy == "background" and "WIKILDA_COMPILE" not in os.environ and seconds > COMPILE_SECONDS:
             self.set_policy("now")
 
+    def expect_files(self, paths: Iterable[Path], rate: float) -> None:
+        """Choose by the size of files and directories, and the bytes per second of interpreted kernels."""
+        self.expect(sum(map(_size, paths)) / rate)
+
     def stay(self) -> None:
         """Say that this process runs for long: compiling in the background is worth it in a container, too."""
         self._starter.stays = True
@@ -232,6 +239,16 @@ class Tier:
     def want(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
         """Note a call for the compiler, and have it started."""
         self._starter.want(kernel.function, arguments)
+
+
+def _size(path: Path) -> float:
+    """The bytes of a file, or of all files of a directory; compressed ones count as what is in them."""
+    try:
+        if path.is_dir():
+            return sum(_size(each) for each in path.rglob("*") if not each.is_dir())
+        return path.stat().st_size * (4 if path.suffix in (".gz", ".bz2", ".xz") else 1)
+    except OSError:  # who reads it says so
+        return 0.0
 
 
 def _chosen() -> Policy:

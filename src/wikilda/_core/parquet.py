@@ -1,6 +1,5 @@
 """Parquet files in batches of rows, with bounded memory: a few kilobytes may stand for any number of gigabytes."""
 
-import io
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
@@ -13,6 +12,9 @@ from wikilda._core.errors import InputError
 
 MAX_GROUP_BYTES = 1 << 31  # of a row group, decompressed, as the file says
 MAX_BATCH_BYTES = 1 << 30  # of strings in the rows that are held at a time
+MAX_LIST_VALUES = 1 << 26  # in the lists of a row group
+FREE_VALUES, MAX_VALUE_RATIO = 1_000_000, 50  # of a table in memory: always, and for each byte of its file
+_BATCH = 1 << 14  # rows
 
 
 class ParquetError(InputError):
@@ -20,22 +22,48 @@ class ParquetError(InputError):
 
 
 def open_parquet(source: Path | IO[bytes]) -> pq.ParquetFile:
-    """Open a Parquet file whose strings stay in dictionaries; row groups of more than 2 GB are refused."""
-    again = source if isinstance(source, Path) or source.seekable() else io.BytesIO(source.read())
+    """Open a Parquet file whose strings stay in dictionaries.
+
+    Row groups of more than 2 GB, and lists with more than 64 million values in a row group, are refused.
+    """
     try:
-        kinds = {each.name: each.type for each in pq.ParquetFile(again, pre_buffer=False).schema_arrow}
-        if not isinstance(again, Path):
-            again.seek(0)
+        kinds = {each.name: each.type for each in pq.ParquetFile(source, pre_buffer=False).schema_arrow}
+        if not isinstance(source, Path):
+            source.seek(0)
         texts = [name for name, kind in kinds.items() if _is_text(kind)]
-        file = pq.ParquetFile(again, pre_buffer=False, read_dictionary=texts)
+        file = pq.ParquetFile(source, pre_buffer=False, read_dictionary=texts)
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise ParquetError(f"is not a Parquet file that can be read ({str(error).splitlines()[0][:200]}).") from None
+        raise _unreadable(error) from None
+    lists = [at for at in range(file.metadata.num_columns) if file.schema.column(at).max_repetition_level]
     for number in range(file.metadata.num_row_groups):
-        if (size := file.metadata.row_group(number).total_byte_size) > MAX_GROUP_BYTES:
-            raise ParquetError(f"row group {number} has {size:,} bytes, more than {MAX_GROUP_BYTES:,}.")
+        group = file.metadata.row_group(number)
+        if group.total_byte_size > MAX_GROUP_BYTES:
+            raise ParquetError(
+                f"row group {number} has {group.total_byte_size:,} bytes, more than {MAX_GROUP_BYTES:,}."
+            )
+        for at in lists:
+            if (values := group.column(at).num_values) > MAX_LIST_VALUES:
+                raise ParquetError(f"row group {number} has lists of {values:,} values, more than {MAX_LIST_VALUES:,}.")
     return file
+
+
+def read_table(path: Path) -> pa.Table:
+    """Read a whole Parquet file that has to fit into memory: its values in proportion to its size, 1 GB at most."""
+    file = open_parquet(path)
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    values = sum(group.column(at).num_values for group in groups for at in range(file.metadata.num_columns))
+    values, most = max(values, file.metadata.num_rows), max(FREE_VALUES, MAX_VALUE_RATIO * path.stat().st_size)
+    if values > most:
+        raise ParquetError(f"expands to {values:,} values, more than {most:,}. If it is meant to, split it.")
+    batches, size, rows = [], 0, 0
+    for batch in parquet_batches(file, _BATCH, file.schema_arrow.names):
+        size, rows = size + batch.nbytes, rows + len(batch)
+        if size > MAX_BATCH_BYTES or rows > file.metadata.num_rows:
+            raise ParquetError(f"holds more than {MAX_BATCH_BYTES:,} bytes. Split it.")
+        batches.append(batch)
+    return pa.Table.from_batches(batches) if batches else file.read()
 
 
 def parquet_batches(
@@ -46,7 +74,11 @@ def parquet_batches(
         for batch in file.iter_batches(rows, columns=list(columns), row_groups=groups):
             yield pa.RecordBatch.from_arrays([_expanded(each) for each in batch.columns], names=batch.schema.names)
     except (pa.ArrowException, OSError) as error:
-        raise ParquetError(f"is not a Parquet file that can be read ({str(error).splitlines()[0][:200]}).") from None
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: Exception) -> ParquetError:
+    return ParquetError(f"is not a Parquet file that can be read ({str(error).partition(chr(10))[0][:200]}).")
 
 
 def _is_text(kind: pa.DataType) -> bool:

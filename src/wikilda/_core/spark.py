@@ -77,7 +77,7 @@ def worded(advice: str = "What is finished is kept: run the same command again."
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        lines = [line.strip() for line in str(error).split("\n") if line.strip()]
         why = next((line for line in reversed(lines) if "Error:" in line and not line.startswith("at ")), lines[0])
         raise WikildaError(f"Spark has failed: {why[:500]}. {advice}") from error
 

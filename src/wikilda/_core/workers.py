@@ -37,7 +37,7 @@ class Workers:
             return
         running: set[Future[Any]] = set()
         for task in tasks:
-            running.add(self._pool.submit(function, *task))
+            running.add(self._submit(function, task))
             if len(running) > self.count + 1:
                 done, running = wait(running, return_when=FIRST_COMPLETED)
                 yield from map(_result, done)
@@ -45,15 +45,26 @@ class Workers:
             done, running = wait(running, return_when=FIRST_COMPLETED)
             yield from map(_result, done)
 
+    def _submit(self, function: Callable[..., Any], task: tuple[Any, ...]) -> "Future[Any]":
+        assert self._pool is not None
+        try:
+            return self._pool.submit(function, *task)
+        except BrokenProcessPool:
+            raise _killed() from None
+
 
 def _result(done: "Future[Any]") -> Any:
     try:
         return done.result()
     except BrokenProcessPool:
-        raise WikildaError(
-            "a worker process was killed, perhaps for want of memory. "
-            "Run the same command again: what is finished is kept. Fewer --workers need less memory."
-        ) from None
+        raise _killed() from None
+
+
+def _killed() -> WikildaError:
+    return WikildaError(
+        "a worker process was killed, perhaps because memory ran out. "
+        "Run the same command again: what is finished is kept. Fewer --workers need less memory."
+    )
 
 
 def _begin(start: Callable[..., None] | None, *arguments: Any) -> None:

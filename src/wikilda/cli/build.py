@@ -16,7 +16,13 @@ from wikilda.cli._options import (
     workers_option,
 )
 from wikilda.knowledge import BuildSettings
+from wikilda.model import Model
 from wikilda.model.build import build
+
+_CONTENTS = (
+    "topics", "mentions", "mention parameters", "links between topics", "words", "word parameters", "categories",
+    "hidden categories",
+)  # fmt: skip
 
 
 @click.command()
@@ -51,7 +57,7 @@ def command(
         entities or tables or dumps, target, page_props=page_props, instances=instances, settings=settings,
         workers=workers, memory=memory, overwrite=overwrite,
     )  # fmt: skip
-    report(made.knowledge(), str(target))
+    _report_build(made, str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")
 
 
@@ -74,11 +80,25 @@ def _refuse_documents(dumps: tuple[Path, ...]) -> None:
             )
 
 
-def report(made: Artifact, title: str | None = None) -> None:
-    """Print what a build has found, and what was wrong with it."""
-    show_table(title or str(made.path), ["", "count"], made.summary.items())
+def _report_build(made: Model, title: str) -> None:
+    """Print what became of the dump, and what the model has."""
+    from wikilda.knowledge.account import HTML_FILE, JSON_FILE, Account
+
+    if not (made.path / JSON_FILE).is_file():
+        report(made.knowledge(), title)
+        return
+    show_table(title, ["", "count", "share"], Account.read(made.path).rows())
+    click.echo(f"\nExamples and settings: {made.path / HTML_FILE}\n")
+    known = made.knowledge()
+    report(known, "The model", [name for name in _CONTENTS if name in known.summary])
+
+
+def report(made: Artifact, title: str | None = None, names: list[str] | None = None) -> None:
+    """Print the counts of an artifact, and what was wrong with its input."""
+    counts = made.summary
+    show_table(title or str(made.path), ["", "count"], [(name, counts[name]) for name in names or counts])
     complaints = made.complaints
     if complaints:
-        click.echo(f"\n{len(complaints)} of the things that were not right:")
+        click.echo(f"\n{len(complaints)} complaints:")
         for complaint in complaints:
             click.echo(f"  {complaint}")

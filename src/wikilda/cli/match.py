@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from wikilda._core.atomic import check_output
 from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH, method_option, model_argument, settings_options, workers_option
+from wikilda.documents.reading.tables import check_quotes
 from wikilda.linking import Linker
 from wikilda.linking.methods import METHODS, MethodSettings
 
@@ -23,12 +25,14 @@ _KINDS = (".csv", ".tsv", ".parquet", ".jsonl")
 @click.option("-o", "--output", type=ANY_PATH, metavar="FILE",
               help="Write to a file: .csv, .tsv, .parquet or .jsonl.  [default: CSV to standard output]")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
+@click.option("--escape-formulas", is_flag=True,
+              help="Write a quote before CSV and TSV cells that a spreadsheet would run: =, +, -, @.")  # fmt: skip
 @method_option
 @settings_options(method=METHODS)
 @workers_option("Threads")
 def command(
     model: Path, table: Path, column: str, context: tuple[str, ...], types: str | None, output: Path | None,
-    overwrite: bool, knowledge: Path | None, method: MethodSettings, workers: int,
+    overwrite: bool, escape_formulas: bool, knowledge: Path | None, method: MethodSettings, workers: int,
 ) -> None:  # fmt: skip
     """Match the cells of a column of TABLE with entities, and with each other.
 
@@ -37,8 +41,8 @@ def command(
     cells that mean the same entity, or the same unknown thing.
     """
     kind = _kind(output) if output else ".csv"
-    if output is not None and output.exists() and not overwrite:
-        raise InputError(f"{output}: exists already. Choose another name, or use --overwrite.")
+    if output is not None:
+        check_output(output, overwrite=overwrite, inputs=[table])
     given = _read(table)
     linker = Linker.open(model, knowledge=knowledge, settings=method)
     wanted = tuple(each.strip() for each in types.split(",")) if types else ()
@@ -46,6 +50,8 @@ def command(
         found = linker.match_frame(given, column, context=context, types=wanted, workers=workers)
     except InputError as error:
         raise InputError(f"{table}: {error}") from None
+    if escape_formulas and kind in (".csv", ".tsv"):
+        found = _without_formulas(found)
     if output is None:
         _write(found, sys.stdout.buffer, kind)
         return
@@ -69,22 +75,39 @@ def _read(path: Path) -> Any:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.json
-    import pyarrow.parquet as pq
+
+    from wikilda._core.parquet import ParquetError, read_table
 
     kind = _kind(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file.")
     try:
         if kind == ".parquet":
-            return pq.read_table(path)
+            return read_table(path)
         if kind == ".jsonl":
             return pa.json.read_json(path)
         parse = pa.csv.ParseOptions(delimiter="\t" if kind == ".tsv" else ",", newlines_in_values=True)
         names = pa.csv.open_csv(path, parse_options=parse).schema.names
         strings = pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
-        return pa.csv.read_csv(path, parse_options=parse, convert_options=strings)
+        found = pa.csv.read_csv(path, parse_options=parse, convert_options=strings)
     except pa.ArrowInvalid as error:
-        raise InputError(f"{path}: cannot be read as {kind[1:]} ({str(error).splitlines()[0]}).") from None
+        raise InputError(f"{path}: cannot be read as {kind[1:]} ({str(error).partition(chr(10))[0]}).") from None
+    except ParquetError as error:
+        raise InputError(f"{path}: {error}") from None
+    check_quotes(path, parse.delimiter)  # after: Arrow has told what else is wrong
+    return found
+
+
+def _without_formulas(table: Any) -> Any:
+    """A table whose strings a spreadsheet takes for text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            cells = pc.replace_substring_regex(table.column(at), r"^([=+\-@\t\r])", r"'\1")
+            table = table.set_column(at, field, cells)
+    return table
 
 
 def _write(table: Any, stream: Any, kind: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError
+from wikilda._core.jit import LINKED, tier
 from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
@@ -107,6 +108,7 @@ def evaluate(
     _check(golds)
     wanted = list(dict.fromkeys(methods))
     texts = [document for gold in golds for document in gold.documents]
+    tier.expect(len(wanted) * sum(len(each.text) for each in texts) / LINKED)
     given = [Given(each, resolver.knowledge, texts) for each in (opened, *map(Model.open, also))]
     made = make_methods(wanted, given, {"urn": chosen, "trained": chosen})
     groups: list[list[Run]] = []

@@ -7,6 +7,7 @@ streamed into the arrays of the artifact.
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,26 @@ import pyarrow as pa
 from wikilda._core.arrays import HashTable
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError
+from wikilda.knowledge._account import account_for
 from wikilda.knowledge._database import Database, quoted
-from wikilda.knowledge._pieces import LINKS, STRINGS, folders, read_links, read_strings, read_tokens
+from wikilda.knowledge._pieces import (
+    ARTICLE,
+    LINKS,
+    NOT_WIKITEXT,
+    REDIRECT,
+    STRINGS,
+    folders,
+    read_links,
+    read_strings,
+    read_tokens,
+)
 from wikilda.knowledge._words import write_cases, write_words
+from wikilda.knowledge.account import Account
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.languages import Language
+from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK, mark_key
 
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
@@ -35,6 +49,7 @@ class Assembler:
     def __init__(self, chunks: Path, settings: BuildSettings, *, memory: str, workers: int) -> None:
         self.chunks, self.settings, self.workers = chunks, settings, workers
         self.summary: dict[str, int] = {}
+        self.account: Account | None = None
         # How often each mention is a link in running text, as (mention, n).
         self.linked = "SELECT mention, count(*) AS n FROM edges WHERE NOT aside GROUP BY ALL"
         # Of several spellings of a mention, the one that it gets.
@@ -47,14 +62,17 @@ class Assembler:
         """Decide which pages are topics, number them by title, and resolve redirects to them."""
         rules = self.settings
         self.sql.register("props", props if props is not None else _NO_PROPS)
-        self.sql.run("CREATE VIEW items AS SELECT page, wikidata FROM pages JOIN props USING (id)")
+        self.sql.view("given_items")
+        self.sql.run("""
+            CREATE VIEW items AS SELECT page, wikidata FROM living JOIN props USING (id)
+            UNION ALL FROM given_items""")
+        self._count_pages()
         self._find_disambiguation(language)
         lists = _any_of("starts_with(lower(title), {})", rules.list_prefixes or language.list_prefixes)
-        self.sql.run("CREATE TABLE firsts AS SELECT min(page) AS page FROM pages GROUP BY key")
         self.sql.run(f"""
             CREATE TABLE articles AS
             SELECT page, title, CASE
-                WHEN page NOT IN (FROM firsts) THEN 'duplicate titles'
+                WHEN page NOT IN (FROM owners) THEN 'topics'
                 WHEN {not rules.keep_disambiguation} AND page IN (FROM disambiguation) THEN 'disambiguation pages'
                 WHEN {not rules.keep_lists} AND {lists} THEN 'list pages'
                 WHEN length <= {rules.min_text} THEN 'too short'
@@ -68,10 +86,23 @@ class Assembler:
     def take_topics(self) -> None:
         """Take all pages that are not redirects as topics: the maker of the tables has chosen."""
         self.sql.register("props", _NO_PROPS)
-        self.sql.view("items")
-        self.sql.run("CREATE TABLE firsts AS SELECT DISTINCT page FROM pages")
+        self.sql.view("given_items")
+        self.sql.run("CREATE VIEW items AS FROM given_items")
         self._number_topics("SELECT page, title FROM pages WHERE redirect = 0")
         self._resolve_redirects()
+
+    def _count_pages(self) -> None:
+        """How many pages of which kind the dump has."""
+        kinds = dict(self.sql.rows("SELECT kind, count(*) FROM census GROUP BY kind"))
+        empty = self.sql.value(f"SELECT count(*) FROM census WHERE kind = {ARTICLE} AND wikitext = 0")
+        twice = kinds.get(ARTICLE, 0) + kinds.get(REDIRECT, 0) - self.sql.value("SELECT count(*) FROM living")
+        self.summary |= {
+            "pages": sum(kinds.values()),
+            "articles": kinds.get(ARTICLE, 0) + kinds.get(NOT_WIKITEXT, 0),
+            "redirects": kinds.get(REDIRECT, 0),
+            **({"duplicate titles": twice} if twice else {}),
+            **({"pages without text": empty} if empty else {}),
+        }
 
     def _find_disambiguation(self, language: Language) -> None:
         rules = self.settings
@@ -119,28 +150,27 @@ class Assembler:
             )
 
     def _resolve_redirects(self) -> None:
-        self.sql.run("CREATE TABLE resolved AS SELECT key, topic FROM topics JOIN pages USING (page)")
+        """Where titles end: at a topic, at a page that is none (topic is null), or at a page that is missing."""
         self.sql.run("""
             CREATE TABLE redirects AS
             SELECT key, min_by(title, page) AS title, min_by(redirect, page) AS target
             FROM pages WHERE redirect <> 0 AND key NOT IN (SELECT key FROM pages WHERE redirect = 0) GROUP BY key""")
+        self.sql.run("""
+            CREATE TABLE ends AS SELECT key, min(topic) AS topic, true AS there FROM pages LEFT JOIN topics USING (page)
+            WHERE redirect = 0 GROUP BY key
+            UNION ALL SELECT DISTINCT target, NULL, false FROM redirects WHERE target NOT IN (SELECT key FROM pages)""")
         self.sql.grow(
-            "resolved",
+            "ends",
             """
-            SELECT r.key, t.topic FROM redirects r JOIN resolved t ON r.target = t.key
-            WHERE r.key NOT IN (SELECT key FROM resolved)""",
+            SELECT r.key, e.topic, e.there FROM redirects r JOIN ends e ON r.target = e.key
+            WHERE r.key NOT IN (SELECT key FROM ends)""",
         )
-        self.summary["redirects to topics"] = self.sql.value(
-            "SELECT count(*) FROM redirects WHERE key IN (SELECT key FROM resolved)"
-        )
-        lost = "SELECT key, target FROM redirects WHERE key NOT IN (SELECT key FROM resolved)"
-        self.sql.run(f"CREATE TABLE lost AS {lost} AND target NOT IN (SELECT key FROM redirects)")
-        known = "(SELECT key FROM lost)"
-        self.sql.grow("lost", f"SELECT key, target FROM ({lost}) WHERE target IN {known} AND key NOT IN {known}")
-        self.summary["redirects elsewhere"] = self.sql.value("SELECT count(*) FROM lost")
-        self.summary["redirects in circles"] = (
-            self.sql.value(f"SELECT count(*) FROM ({lost})") - self.summary["redirects elsewhere"]
-        )
+        self.sql.run("CREATE VIEW resolved AS SELECT key, topic FROM ends WHERE topic IS NOT NULL")
+        found, lost = self.sql.rows("""
+            SELECT count(topic), count(*) - count(topic) FROM redirects JOIN ends USING (key)""")[0]
+        self.summary["redirects to topics"] = found
+        self.summary["redirects elsewhere"] = lost
+        self.summary["redirects in circles"] = self.sql.value("SELECT count(*) FROM redirects") - found - lost
 
     def write_topics(self, out: Writer[Knowledge]) -> None:
         """Titles, page ids, Wikidata ids, first sentences; redirects."""
@@ -173,17 +203,25 @@ class Assembler:
         """Count(v, k) of mentions: titles and redirects once each, and every link."""
         which = "true" if self.settings.aside_links else "NOT aside"
         with self.sql.reading("links", LINKS, read_links):
-            self.sql.run(f"""
-                CREATE TABLE edges AS
-                SELECT source.topic AS source, resolved.topic AS target, mention, aside
-                FROM links JOIN resolved ON target = key LEFT JOIN topics source ON source.page = links.source
-                WHERE {which} AND source.topic IS DISTINCT FROM resolved.topic""")
+            self.sql.run("""
+                CREATE TABLE targets AS
+                SELECT source.topic AS source, ends.topic AS target, mention, aside, coalesce(there, false) AS there
+                FROM links LEFT JOIN ends ON target = key LEFT JOIN topics source ON source.page = links.source""")
+        self.sql.run(f"""
+            CREATE VIEW edges AS SELECT source, target, mention, aside FROM targets
+            WHERE target IS NOT NULL AND {which} AND source IS DISTINCT FROM target""")
+        if "pages" in self.summary:
+            self.summary["links read"] = self.sql.value("SELECT count(*) FROM targets")
         self.sql.run("""
             CREATE TABLE counted AS
             SELECT mention, topic, sum(n)::UINTEGER AS count FROM (
                 SELECT mention, topic, count AS n FROM names JOIN resolved ON target = key
-                WHERE page IS NULL OR page IN (FROM firsts)
                 UNION ALL SELECT mention, target, count(*) FROM edges GROUP BY ALL) GROUP BY ALL""")
+
+    def account_for(self, site: Site, source: dict[str, Any]) -> None:
+        """Account for every page, link and byte of the dump; tables have none of these."""
+        if "pages" in self.summary:
+            self.account = account_for(self.sql, site, source)
 
     def write_mentions(self, out: Writer[Knowledge]) -> None:
         """Mention strings in order, their topics, how often they are links and how often they occur."""
@@ -233,7 +271,8 @@ class Assembler:
         self.sql.lists(out, "links/out", "SELECT source AS id, target AS topic FROM graph", topics, links)
         self.sql.lists(out, "links/in", "SELECT target AS id, source AS topic FROM graph", topics, links)
         self.summary["links between topics"] = links
-        self.sql.drop("edges", "graph")
+        self.sql.run("DROP VIEW edges")
+        self.sql.drop("targets", "graph")
 
     # -- categories ---------------------------------------------------------------------------------------
 
@@ -284,7 +323,8 @@ class Assembler:
         self.sql.run(f"""
             CREATE TABLE hidden AS
             SELECT category FROM category_marks WHERE {magic} OR (kind = {TEMPLATE_MARK} AND name IN (FROM hiding))
-            UNION SELECT category FROM category_pages JOIN props USING (id) WHERE hidden
+            UNION SELECT category FROM category_pages JOIN census USING (page) JOIN props ON props.id = census.id
+                WHERE hidden
             UNION SELECT category FROM numbered WHERE {named}""")
 
 

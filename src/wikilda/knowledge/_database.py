@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer
 from wikilda._core.errors import WikildaError, disk_is_full
-from wikilda.knowledge._pieces import folders
+from wikilda.knowledge._pieces import CATEGORIES, CENSUS, TEMPLATES, folders, write_dead
 from wikilda.knowledge.knowledge import Knowledge
 
 if TYPE_CHECKING:
     import duckdb
 
 _BATCH = 1 << 17
-_TABLES = ("pages", "texts", "marks", "templates", "names", "categories", "parents", "category_names",
-           "category_pages", "category_marks", "template_names")  # fmt: skip
+_BY_PAGE = ("texts", "marks", "templates", "names", "categories", "parents", "category_pages", "category_marks",
+            "accounts")  # fmt: skip
+_KEYED = ("category_names", "template_names")
 
 
 class Database:
@@ -37,18 +38,57 @@ class Database:
                 "memory_limit": memory, "threads": workers, "temp_directory": str(chunks.parent / "spill"),
                 "preserve_insertion_order": False, "checkpoint_threshold": "1MB",
             })  # fmt: skip
-        for table in _TABLES:
+        for table in _KEYED:
             self.view(table)
+        dead = self._find_dead()
+        for table in _BY_PAGE:
+            self.view(table, living=dead)
 
     def close(self) -> None:
         """Let go of the database."""
         self._connection.close()
 
-    def view(self, table: str) -> None:
-        """Show all pieces' tables of a name as one; a table that no piece has is empty."""
+    def view(self, table: str, *, living: bool = False) -> None:
+        """Show the pieces' tables of a name as one, or the rows of living pages; a table that no piece has is empty."""
         files = f"{quoted(self.chunks)}/*/{table}.parquet"
         there = any(self.chunks.glob(f"*/{table}.parquet"))
-        self.run(f"CREATE VIEW {table} AS FROM read_parquet('{files}')" if there else _EMPTY[table])
+        where = "WHERE page IS NULL OR page NOT IN (FROM dead)" if living else ""
+        rows = f"FROM read_parquet('{files}', union_by_name = true) {where}"
+        self.run(f"CREATE VIEW {table} AS {rows}" if there else _EMPTY[table])
+
+    def _view_contents(self) -> None:
+        """All articles and redirects of the pieces; those of dumps have their ids in the census."""
+        files = f"{quoted(self.chunks)}/*/pages.parquet"
+        rows = f"FROM read_parquet('{files}', union_by_name = true)"
+        number = "id" if "id" in [name for name, *_ in self.rows(f"DESCRIBE {rows}")] else "NULL::BIGINT AS id"
+        self.run(f"CREATE VIEW contents AS SELECT page, title, key, redirect, {number} {rows}")
+
+    def _find_dead(self) -> bool:
+        """Choose the pages that count: those of the census and, of pages with one title, the newest.
+
+        Pages of tables and lists, which have no owners, always count. Whether there are dead pages.
+        """
+        self.view("owners")
+        self._view_contents()
+        census = self.chunks / CENSUS
+        self.run(
+            f"CREATE VIEW census AS FROM read_parquet('{quoted(census)}')" if census.is_file() else _EMPTY["census"]
+        )
+        self.run("""
+            CREATE TABLE living AS SELECT page, id FROM (
+                SELECT page, census.id, row_number() OVER (
+                    PARTITION BY key ORDER BY stamp DESC, revision DESC, census.id, digest, digest_end) AS place
+                FROM census JOIN contents USING (page)) WHERE place = 1""")
+        self.run(f"""
+            CREATE TABLE dead AS SELECT page FROM owners WHERE page NOT IN (FROM living SELECT page)
+            AND page NOT IN (SELECT page FROM census WHERE kind IN ({TEMPLATES}, {CATEGORIES}))""")
+        self.run("""
+            CREATE VIEW pages AS SELECT page, coalesce(living.id, contents.id, 0) AS id, contents.title, key, redirect
+            FROM contents LEFT JOIN living USING (page) WHERE page NOT IN (FROM dead)""")
+        dead = self.run("SELECT page FROM dead ORDER BY page").fetchnumpy()["page"].astype(np.uint64)
+        for folder in folders(self.chunks):
+            write_dead(folder, dead)
+        return len(dead) > 0
 
     def register(self, name: str, table: pa.Table) -> None:
         """Let queries see a table in memory."""
@@ -158,9 +198,14 @@ def quoted(text: object) -> str:
 
 
 _EMPTY = {
+    "owners": "CREATE TABLE owners (page UBIGINT)",
+    "census": "CREATE TABLE census (page UBIGINT, kind UTINYINT, namespace INTEGER, id BIGINT, revision BIGINT, "
+    "stamp BIGINT, wikitext BIGINT, xml BIGINT, digest UBIGINT, digest_end UBIGINT, title VARCHAR)",
+    "accounts": "CREATE TABLE accounts (page UBIGINT)",
+    "given_items": "CREATE TABLE given_items (page UBIGINT, wikidata BIGINT)",
     "categories": "CREATE TABLE categories (page UBIGINT, category UBIGINT)",
-    "parents": "CREATE TABLE parents (category UBIGINT, parent UBIGINT)",
+    "parents": "CREATE TABLE parents (page UBIGINT, category UBIGINT, parent UBIGINT)",
     "category_names": "CREATE TABLE category_names (category UBIGINT, name VARCHAR)",
-    "category_pages": "CREATE TABLE category_pages (category UBIGINT, id BIGINT)",
-    "category_marks": "CREATE TABLE category_marks (category UBIGINT, kind UBIGINT, name UBIGINT)",
+    "category_pages": "CREATE TABLE category_pages (page UBIGINT, category UBIGINT)",
+    "category_marks": "CREATE TABLE category_marks (page UBIGINT, category UBIGINT, kind UBIGINT, name UBIGINT)",
 }

@@ -173,7 +173,7 @@ class TableExtractor:
             self._write_categories(folder)
             empty = np.empty(0, np.uint64)
             folder.write("marks", {"page": empty, "kind": empty, "name": empty})
-            folder.write("templates", {"template": empty, "kind": empty, "name": empty})
+            folder.write("templates", {"page": empty, "template": empty, "kind": empty, "name": empty})
             folder.write("template_names", {"name": empty, "string": pa.array([], pa.string())})
             report.count("described", int(described))
             folder.write_report(report)
@@ -207,7 +207,7 @@ class TableExtractor:
             number = topics["id"].fill_null(0) if "id" in topics.schema.names else counted
             folder.add("pages", _pages(page, number, topics["title"], page, np.zeros(len(page), np.uint64)))
             folder.add("texts", {"page": page, "length": np.zeros(len(page), np.uint32), "sentence": sentence})
-            folder.add("items", {"page": page, "wikidata": _item_numbers(item)})
+            folder.add("given_items", {"page": page, "wikidata": _item_numbers(item)})
             at, given = at + len(batch), given + len(page)
         report.count("topics given", given)
         return described
@@ -303,7 +303,7 @@ class TableExtractor:
             folder.add("categories", {"page": title_hashes(batch["title"]), "category": keys})
         for batch in self._batches("parents"):
             keys, above = (self._add_category_names(folder, batch[name]) for name in ("category", "parent"))
-            folder.add("parents", {"category": keys, "parent": above})
+            folder.add("parents", {"page": np.zeros(len(keys), np.uint64), "category": keys, "parent": above})
 
     def _add_category_names(self, folder: Folder, names: pa.Array) -> Hashes:
         keys = title_hashes(names)

@@ -100,7 +100,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
     except (ParquetError, InputError) as error:
         raise InputError(f"{path}: {error}") from None
     except pa.ArrowException as error:
-        raise InputError(f"{path}: cannot be read as a table ({str(error).splitlines()[0][:200]}).") from None
+        raise InputError(f"{path}: cannot be read as a table ({str(error).partition(chr(10))[0][:200]}).") from None
 
 
 def _two(names: list[str]) -> list[str]:

@@ -3,6 +3,9 @@
 Hashes do not compress, and most can be computed again: of words and mentions a piece keeps the strings alone, in an
 order in which they share their beginnings, and elsewhere their numbers in that order. Words are counted from tokens
 when they are read: that takes less time than it would to read the counts.
+
+A build keeps the pieces of its dump (`KEPT`), with a census of all pages. An update writes pieces of the pages that are
+new, and a new census; a page that no row of the census names is dead, and what pieces hold of it does not count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,18 +19,20 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from wikilda._core.atomic import new_directory
+from wikilda._core.atomic import sealed_directory
 from wikilda._core.errors import Report
 from wikilda.knowledge._text_kernels import (
     CASES,
     Numbers,
     chained_tokens,
+    count_cases,
     mention_hashes,
     normalized,
     numbered,
     pack_tokens,
     text_lengths,
     tokenized,
+    tokens_of_pages,
     unpack_tokens,
     word_hashes,
     word_rows,
@@ -36,8 +41,14 @@ from wikilda.knowledge.first_sentence import first_sentence
 from wikilda.text.tokens import FLAGS, WORD, Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
+
+# Kinds of pages, as the census has them. Of the first four the content is extracted.
+ARTICLE, REDIRECT, TEMPLATES, CATEGORIES, OTHER, NOT_WIKITEXT, BROKEN = range(7)
+KEPT = "pieces"  # where knowledge keeps the pieces that it was made from
+CENSUS = "census.parquet"
+_DEAD = "dead.npy"
 _TOKENS, _LEXICON, _MENTIONS, _ANCHORS, _TARGETS = "tokens.zst", "lexicon", "mentions", "anchors", "targets"
-_CASES = "cases"
+_CASES, _SHAPES = "cases", "shapes.zst"
 _SENTENCE_BYTES = 1800
 _TOKEN_CODEC = pa.Codec("zstd", compression_level=3)
 _PARQUET: dict[str, Any] = {"compression": "zstd", "compression_level": 1, "dictionary_pagesize_limit": 1 << 24}
@@ -50,7 +61,7 @@ class Folder:
 
     def __init__(self, chunks: Path, number: int) -> None:
         self.number, self.path = number, chunks / f"{number:06d}"
-        self._made = new_directory(self.path)
+        self._made = sealed_directory(self.path)
         self._growing: dict[str, pq.ParquetWriter] = {}
 
     def __enter__(self) -> "Folder":
@@ -89,9 +100,11 @@ class Folder:
         order = pc.sort_indices(pa.table({"frequency": frequency, "string": spelling}), sort_keys=keys)
         self._write_sorted(_LEXICON, spelling.take(order))
         self.write(_CASES, dict(zip(CASES, found.cases[:, order.to_numpy()], strict=True)))
-        packed = pack_tokens(found.tokens, _inverse(order.to_numpy()))
-        size = len(packed).to_bytes(8, "little")
-        (self._beside / _TOKENS).write_bytes(size + _TOKEN_CODEC.compress(packed, asbytes=True))
+        for name, values in (
+            (_TOKENS, pack_tokens(found.tokens, _inverse(order.to_numpy()))), (_SHAPES, found.shapes)
+        ):  # fmt: skip
+            size = len(values).to_bytes(8, "little")
+            (self._beside / name).write_bytes(size + _TOKEN_CODEC.compress(values, asbytes=True))
 
     def write_mentions(self, *spelled: tuple[pa.StringArray, Hashes]) -> list[Numbers]:
         """Write how mentions are spelled, each once; returns their numbers, as by their strings."""
@@ -149,6 +162,33 @@ def folders(chunks: Path) -> list[Path]:
     return sorted(chunks.glob("[0-9]" * 6))
 
 
+def is_own(folder: Path) -> bool:
+    """Whether a piece is of tables or of a list of own entities: its pages are in no census and always count."""
+    return not (folder / "owners.parquet").is_file()
+
+
+def write_dead(folder: Path, pages: Hashes) -> None:
+    """Note the pages of a piece, by number, that no longer count; `pages` are sorted."""
+    base = int(folder.name) * PAGES_A_PIECE
+    bounds = np.searchsorted(pages, np.array([base, base + PAGES_A_PIECE], np.uint64))
+    file = folder / _DEAD
+    file.unlink(missing_ok=True)  # it may be a link to that of another build
+    if bounds[0] < bounds[1]:
+        np.save(file, (pages[bounds[0] : bounds[1]] - np.uint64(base)).astype(np.int64))
+
+
+def _living(folder: Path) -> NDArray[np.bool_] | None:
+    """By place, whether a page counts; None if all do. Places beyond the last dead page are not in it."""
+    file = folder / _DEAD
+    if not file.is_file():
+        return None
+    dead = np.load(file)
+    pages = int(max(dead[-1] + 1, pq.read_metadata(folder / "pages.parquet").num_rows))
+    living = np.ones(pages, np.bool_)
+    living[dead] = False
+    return living
+
+
 def read_strings(folder: Path) -> Iterator[pa.RecordBatch]:
     """How mentions are spelled."""
     yield from _batches(folder / "strings.parquet", STRINGS)
@@ -163,8 +203,10 @@ def read_links(folder: Path) -> Iterator[pa.RecordBatch]:
     if (targets := _column(folder, _TARGETS)) is not None:
         target = targets.to_numpy()
         mention = mention_hashes(_column(folder, _MENTIONS))
-        base = np.uint64(int(folder.name) * PAGES_A_PIECE)
+        base, living = np.uint64(int(folder.name) * PAGES_A_PIECE), _living(folder)
         for batch in pq.ParquetFile(folder / f"{_ANCHORS}.parquet").iter_batches(_ROWS):
+            if living is not None:
+                batch = batch.filter(pa.array(living[batch["source"].to_numpy()]))
             yield pa.record_batch([
                 batch["source"].to_numpy() + base, target[batch["target"]], mention[batch["mention"]], batch["aside"],
             ], schema=LINKS)  # fmt: skip
@@ -182,9 +224,17 @@ def read_cases(folder: Path) -> Iterator[pa.RecordBatch]:
     file = folder / f"{_CASES}.parquet"
     strings = _column(folder, _LEXICON) if file.is_file() else None
     if strings is not None:
-        counts, words = pq.read_table(file), word_hashes(strings)
+        words, living = word_hashes(strings), _living(folder)
+        if living is None:
+            table = pq.read_table(file)
+            counts = {name: table[name].to_numpy() for name in CASES}
+        else:
+            tokens = _tokens(folder)
+            kept = tokens_of_pages(tokens, living)
+            found = count_cases(tokens[kept], _unpacked(folder, _SHAPES)[kept], len(words))
+            counts = dict(zip(CASES, found, strict=True))
         columns = {"word": pa.array(words & ~FLAGS), **{name: counts[name] for name in CASES}}
-        is_word = pa.array(((words & WORD) > 0) & (np.asarray(counts["lower"]) + np.asarray(counts["capital"]) > 0))
+        is_word = pa.array(((words & WORD) > 0) & (counts["lower"] + counts["capital"] > 0))
         yield from pa.table(columns, schema=CASE_COUNTS).filter(is_word).to_batches(_ROWS)
 
 
@@ -193,7 +243,10 @@ def read_tokens(folder: Path) -> Hashes:
     strings = _column(folder, _LEXICON)
     if strings is None:
         return np.empty(0, np.uint64)
-    return chained_tokens(_tokens(folder), word_hashes(strings) & ~FLAGS)
+    tokens, living = _tokens(folder), _living(folder)
+    if living is not None:
+        tokens = tokens[tokens_of_pages(tokens, living)]
+    return chained_tokens(tokens, word_hashes(strings) & ~FLAGS)
 
 
 def read_words(folder: Path, topic_of: Callable[[Hashes], NDArray[np.int32]]) -> Iterator[tuple[Hashes, Numbers]]:
@@ -211,9 +264,13 @@ def read_words(folder: Path, topic_of: Callable[[Hashes], NDArray[np.int32]]) ->
 
 
 def _tokens(folder: Path) -> Numbers:
-    packed = (folder / _TOKENS).read_bytes()
+    return unpack_tokens(_unpacked(folder, _TOKENS))
+
+
+def _unpacked(folder: Path, name: str) -> Bytes:
+    packed = (folder / name).read_bytes()
     size = int.from_bytes(packed[:8], "little")
-    return unpack_tokens(byte_array(_TOKEN_CODEC.decompress(packed[8:], size, asbytes=True)))
+    return byte_array(_TOKEN_CODEC.decompress(packed[8:], size, asbytes=True))
 
 
 def _column(folder: Path, table: str) -> pa.ChunkedArray | None:

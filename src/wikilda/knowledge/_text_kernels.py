@@ -37,6 +37,7 @@ class Tokenized(NamedTuple):
     counts: Numbers  # of each word
     spelling: Offsets  # where in the text each word was first seen
     cases: Numbers  # rows of CASES, by word
+    shapes: Shapes  # of each token
 
 
 PARAGRAPH_END, PAGE_END = 0, 1  # tokens begin with 2
@@ -53,7 +54,8 @@ def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
     tokens = np.empty(len(text) + 2 * len(bounds), np.uint32)  # at most; what is not written takes no memory
     shapes = np.empty(len(tokens), np.uint8)
     size, counts, spelling = _tokenized(text, bounds, characters(), hashes, places, tokens, shapes)
-    return Tokenized(tokens[:size], counts, spelling, _cases(tokens[:size], shapes, len(counts)))
+    cases = count_cases(tokens[:size], shapes, len(counts))
+    return Tokenized(tokens[:size], counts, spelling, cases, shapes[:size])
 
 
 _WORD_BITS = np.uint64(32)
@@ -88,7 +90,7 @@ def _tokenized(
             slots[slot, 1] += np.uint64(1) << _WORD_BITS
             tokens[written] = np.uint64(2) * (slots[slot, 1] & _LOW) + (hashes[at] & AFTER_SPACE)
             written += 1
-        tokens[written] = PAGE_END
+        tokens[written], shapes[written] = PAGE_END, 0
         written += 1
     counts = np.zeros(words, np.uint32)
     for slot in range(len(slots)):
@@ -98,7 +100,7 @@ def _tokenized(
 
 
 @njit
-def _cases(tokens: Numbers, shapes: Shapes, words: int) -> Numbers:
+def count_cases(tokens: Numbers, shapes: Shapes, words: int) -> Numbers:
     """Count how words are written where a capital is a choice: not at the start of a sentence, not in capitals."""
     cases = np.zeros((4, words), np.uint32)
     for at in range(len(tokens)):
@@ -189,6 +191,17 @@ def unpack_tokens(packed: Bytes) -> Numbers:
         count += 1
         at += 1
     return tokens[:count].copy()
+
+
+@njit
+def tokens_of_pages(tokens: Numbers, living: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which tokens are those of the pages that count."""
+    kept = np.empty(len(tokens), np.bool_)
+    page = 0
+    for at in range(len(tokens)):
+        kept[at] = living[page]
+        page += tokens[at] == PAGE_END
+    return kept
 
 
 @njit

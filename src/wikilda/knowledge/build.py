@@ -1,5 +1,6 @@
 """`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -11,16 +12,18 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
-from wikilda._core.atomic import work_directory
+from wikilda._core.atomic import is_whole, work_directory
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
+from wikilda.knowledge._base import MADE_FROM, PROPS, Base, gather_census, made_from
 from wikilda.knowledge._from_tables import (
     TableExtractor,
     Tables,
@@ -31,6 +34,7 @@ from wikilda.knowledge._from_tables import (
     write_tables,
 )
 from wikilda.knowledge._instances import check_instances, read_instances
+from wikilda.knowledge._pieces import CENSUS, KEPT, folders
 from wikilda.knowledge.entities import EntityList
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
@@ -57,19 +61,30 @@ class Resources:
 def build_from_dump(
     dumps: list[Path], target: Path, settings: BuildSettings, *, page_props: Path | None = None,
     instances: Path | None = None, resources: Resources | None = None, overwrite: bool = False,
+    base: Base | None = None,
 ) -> Knowledge:  # fmt: skip
-    """Turn MediaWiki dumps (the parts of one wiki) into knowledge."""
+    """Turn MediaWiki dumps (the parts of one wiki) into knowledge.
+
+    With a `base`, pages that its pieces hold already are not extracted again.
+    """
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
-    site = _one_site(dumps)
+    site = base.site_for(dumps) if base else one_site(dumps)
     if instances:
         check_instances(instances)
-    props = read_page_props(page_props) if page_props else None
+    props = read_page_props(page_props) if page_props else base.props() if base else None
     with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
         _check_disk(dumps, work)
         chunks, total = work / "chunks", sum(path.stat().st_size for path in dumps)
+        known, first = base.begin(chunks, site, settings) if base else (None, 0)
         with bar("reading pages", total, unit="bytes") as shown:
-            _extract_all(Extractor, (chunks, site, settings), _cut_all(dumps), resources.workers, shown)
+            making = (chunks, site, settings, known)
+            _extract_all(Extractor, making, _cut_all(dumps), resources.workers, shown, first=first)
+        _keep_inputs(chunks, site, settings, props)
+        if base:
+            base.take_census(chunks, first, dumps)
+        else:
+            gather_census(chunks)
         assembler = Assembler(chunks, settings, memory=resources.memory, workers=resources.workers)
         steps: list[_Step] = [
             ("choosing topics", lambda _: assembler.choose_topics(site.words, props)),
@@ -77,6 +92,13 @@ def build_from_dump(
         ]
         source = {"dumps": [path.name for path in dumps], "page_props": page_props.name if page_props else None}
         return _assemble(assembler, steps, target, site, source, settings, instances, overwrite=overwrite)
+
+
+def _keep_inputs(chunks: Path, site: Site, settings: BuildSettings, props: pa.Table | None) -> None:
+    """Note beside the pieces what an update needs to know of how they were made."""
+    (chunks / MADE_FROM).write_text(json.dumps(made_from(site, settings)), "utf-8")
+    if props is not None:
+        pq.write_table(props, chunks / PROPS)
 
 
 def build_from_tables(
@@ -128,7 +150,7 @@ def _read_tables(
     tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
 ) -> tuple[Assembler, list[_Step]]:
     """Turn tables into pieces; returns what assembles these, and its first steps."""
-    if not (chunks / "000000").is_dir():
+    if not is_whole(chunks / "000000"):
         TableExtractor(chunks, tables).write_tables()
     if tables.articles is not None:
         described = bool(Report.read(chunks / "000000").counts.pop("described", 0))
@@ -152,6 +174,7 @@ def _assemble(
     steps = [
         *steps,
         ("counting mentions", lambda _: assembler.count_mentions()),
+        ("accounting", lambda _: assembler.account_for(site, source)),
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
         ("writing words", assembler.write_words),
@@ -172,13 +195,26 @@ def _assemble(
             if given is not None:
                 report.add(given[0].report)
             shown.label("writing the manifest")
-            return out.finish({
+            complaints = [*report.examples, *([] if given else _uninformative(out))]
+            if assembler.account is not None:
+                assembler.account.save(out.path, complaints)
+            made = out.finish({
                 "site": asdict(site) | {"namespaces": None}, "source": source, "settings": settings.to_mapping(),
-                "summary": report.counts | assembler.summary,
-                "complaints": [*report.examples, *([] if given else _uninformative(out))],
+                "summary": report.counts | assembler.summary, "complaints": complaints,
             })  # fmt: skip
+        _keep_pieces(made, assembler.chunks)
+        return made
     finally:
         assembler.sql.close()
+
+
+def _keep_pieces(made: Knowledge, chunks: Path) -> None:
+    """Move the pieces of dumps into the knowledge, for updates."""
+    if not (chunks / CENSUS).is_file():
+        return
+    for file in chunks.glob(f"*/{CENSUS}"):
+        file.unlink()
+    chunks.rename(made.path / KEPT)
 
 
 def _uninformative(out: Writer[Knowledge]) -> list[str]:
@@ -217,7 +253,7 @@ def _check_disk(dumps: list[Path], work: Path) -> None:
         )
 
 
-def _one_site(dumps: list[Path]) -> Site:
+def one_site(dumps: list[Path]) -> Site:
     """The wiki of the dumps; parts of different wikis do not mix."""
     sites = [site_of(path) for path in dumps]
     for path, site in zip(dumps, sites, strict=True):
@@ -254,7 +290,7 @@ def _extract_all(
 
 def _missing(chunks: Path, numbered: Iterable[tuple[int, Any]], shown: Bar) -> Iterator[tuple[int, Any]]:
     for number, piece in numbered:
-        if (chunks / f"{number:06d}").is_dir():
+        if is_whole(chunks / f"{number:06d}"):
             shown.advance(_size(piece))
         else:
             yield number, piece
@@ -279,8 +315,9 @@ def _size(piece: Any) -> float:
 
 def _whole_report(chunks: Path) -> Report:
     whole = Report()
-    for chunk in sorted(chunks.glob("[0-9]" * 6)):
-        whole.add(Report.read(chunk))
+    for folder in folders(chunks):
+        if (folder / "report.json").is_file():  # not of pieces of an earlier build
+            whole.add(Report.read(folder))
     whole.counts.pop("described", None)
     return whole
 

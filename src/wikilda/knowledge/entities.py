@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
 from wikilda._core.errors import InputError, Report
+from wikilda._core.parquet import ParquetError, read_table
 from wikilda._core.settings import suggestion
 from wikilda.knowledge._type_words import LANGUAGES, TYPES
 from wikilda.text import normalized
@@ -270,9 +270,9 @@ def _file_rows(path: Path) -> Rows:
     suffix = uncompressed_suffix(path)
     if suffix == ".parquet":
         try:
-            return _frame_rows(pq.read_table(path), str(path))
-        except pa.ArrowException as error:
-            raise InputError(f"{path}: is not Parquet ({str(error).splitlines()[0]}).") from None
+            return _frame_rows(read_table(path), str(path))
+        except ParquetError as error:
+            raise InputError(f"{path}: {error}") from None
     if suffix in (".jsonl", ".ndjson"):
         return _json_rows(path)
     if suffix in ENDINGS:

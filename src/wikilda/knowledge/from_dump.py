@@ -1,18 +1,33 @@
 """First half of a build: one piece of a dump → tables on disk, each piece on its own.
 
 A piece leaves a folder (`_pieces.py`). Pages are numbered by piece and place, titles and mentions are 64-bit hashes.
+What is extracted of a page depends on the page alone, so that an update takes the pages that did not change from the
+pieces of an earlier build: the digest of a page is that of all that extraction reads.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from wikilda._core.errors import Report
-from wikilda.knowledge._pieces import PAGES_A_PIECE, Folder
+from wikilda.knowledge._pieces import (
+    ARTICLE,
+    BROKEN,
+    CATEGORIES,
+    NOT_WIKITEXT,
+    OTHER,
+    PAGES_A_PIECE,
+    REDIRECT,
+    TEMPLATES,
+    Folder,
+)
 from wikilda.knowledge._text_kernels import normalized, target_hashes, title_strings
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, read_piece
@@ -20,6 +35,7 @@ from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
 from wikilda.mediawiki.site import CATEGORY, MAIN, TEMPLATE, Site
 from wikilda.mediawiki.titles import LONGEST_TITLE
 from wikilda.mediawiki.wikitext import (
+    ACCOUNT,
     ANCHOR_END,
     ANCHOR_START,
     IN_ASIDE,
@@ -38,10 +54,14 @@ PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
 
 class Extractor:
-    """Turns pieces of one dump into folders; made once in each process."""
+    """Turns pieces of one dump into folders; made once in each process.
 
-    def __init__(self, chunks: Path, site: Site, settings: BuildSettings) -> None:
-        self.chunks, self.settings, self.site = chunks, settings, site
+    `known` is a file with three rows of integers, the two halves of digests (sorted by the first) and page numbers:
+    pages with these digests are not extracted again.
+    """
+
+    def __init__(self, chunks: Path, site: Site, settings: BuildSettings, known: Path | None = None) -> None:
+        self.chunks, self.settings, self.site, self._known_file = chunks, settings, site, known
         self.dialect = dialect_of(site)
         self.template_dialect = dialect_of(site, transcluded=True)
         redirects = "|".join(map(re.escape, settings.redirect_words or site.words.redirect))
@@ -50,46 +70,65 @@ class Extractor:
     def extract(self, number: int, piece: Piece) -> None:
         """Write the folder of one piece."""
         report = Report()
-        pages = list(self._readable(read_piece(piece), piece, report))
+        pages = list(self._read(read_piece(piece), piece, report))
+        kinds = np.array([_kind(page) for page in pages], np.uint8)
+        digests = np.array([_digest(page) for page in pages], np.uint64).reshape(-1, 2)
+        numbers = np.where(kinds < OTHER, self._known(digests), -1)
+        fresh = np.flatnonzero(numbers < 0)
+        order = fresh[np.argsort(kinds[fresh], kind="stable")]
+        numbers[order] = number * PAGES_A_PIECE + np.arange(len(order))
         with Folder(self.chunks, number) as folder:
-            self._write(folder, pages, report)
+            folder.write("census", _census(pages, kinds, digests, numbers))
+            first, owned = number * PAGES_A_PIECE, int((kinds[fresh] < OTHER).sum())
+            folder.write("owners", {"page": np.arange(first, first + owned, dtype=np.uint64)})
+            self._write(folder, [page for at in order if isinstance(page := pages[at], RawPage)])
             folder.write_report(report)
 
-    def _readable(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage]:
+    @cached_property
+    def _known_digests(self) -> Hashes:
+        return np.load(self._known_file, mmap_mode="c") if self._known_file else np.empty((3, 0), np.uint64)
+
+    def _known(self, digests: Hashes) -> NDArray[np.int64]:
+        """The numbers of pages that were extracted before; -1 for the others."""
+        first, second, page = self._known_digests
+        if not len(first):
+            return np.full(len(digests), -1, np.int64)
+        at = np.minimum(np.searchsorted(first, digests[:, 0]), len(first) - 1)
+        same = (first[at] == digests[:, 0]) & (second[at] == digests[:, 1])
+        return np.where(same, page[at].astype(np.int64), -1)
+
+    def _read(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage | BadPage]:
+        """All pages, also those that cannot be read, which are complained of."""
         for page in pages_in(xml, self.site.namespaces):
-            report.count("pages")
             if isinstance(page, BadPage):
                 where = f"{piece.path}: page {page.title!r} near byte {piece.start}"
                 report.complain("unreadable pages", f"{where}: {page.reason}")
+                yield page
             elif len(page.title.encode()) > LONGEST_TITLE or not page.title.strip():
                 report.complain(
                     "bad titles",
                     f"{piece.path}: title {page.title[:60]!r}… is empty or longer than {LONGEST_TITLE} bytes",
                 )
+                yield BadPage(piece.start, page.title, "has a bad title", page.size)
             else:
                 if page.repaired:
                     report.complain(
                         "pages with bad UTF-8", f"{piece.path}: page {page.title!r}: invalid UTF-8 replaced"
                     )
-                yield self._seen(page, report)
+                yield self._seen(page)
 
-    def _seen(self, page: RawPage, report: Report) -> RawPage:
+    def _seen(self, page: RawPage) -> RawPage:
         """Find redirects that only their text shows."""
         if not page.redirect and page.text.lstrip()[:1] == b"#":
             found = self._redirect.match(page.text[:1000].decode("utf-8", "replace"))
             if found:
                 page = page._replace(redirect=found.group(1))
-        if page.namespace == MAIN:
-            report.count("redirects" if page.redirect else "articles")
-        if page.namespace == MAIN and not page.redirect and not page.text.strip():
-            report.complain("pages without text", f"page {page.title!r} has no text")
         return page
 
-    def _write(self, folder: Folder, pages: list[RawPage], report: Report) -> None:
-        articles = [p for p in pages if p.namespace == MAIN and not p.redirect and p.wikitext]
-        redirects = [p for p in pages if p.namespace == MAIN and p.redirect]
-        templates = [p for p in pages if p.namespace == TEMPLATE]
-        categories = [p for p in pages if p.namespace == CATEGORY and not p.redirect]
+    def _write(self, folder: Folder, pages: list[RawPage]) -> None:
+        articles, redirects, templates, categories = (
+            [page for page in pages if _kind(page) == kind] for kind in (ARTICLE, REDIRECT, TEMPLATES, CATEGORIES)
+        )
         scanned = _scan(articles, self.dialect)
         first = folder.number * PAGES_A_PIECE
         keys = self._title_keys([p.title for p in articles + redirects])
@@ -97,14 +136,17 @@ class Extractor:
         number = np.arange(first, first + len(keys), dtype=np.uint64)
         folder.write("pages", {
             "page": number,
-            "id": np.array([p.id for p in articles + redirects], np.int64),
             "title": pa.array([p.title for p in articles + redirects], pa.string()),
             "key": keys,
             "redirect": np.append(np.zeros(len(articles), np.uint64), targets),
         })  # fmt: skip
-        self._write_marks(folder, first, scanned, templates)
-        self._write_categories(folder, first, scanned, categories)
-        self._write_mentions(folder, number, articles + redirects, keys, scanned, report)
+        account = scanned.account.astype(np.uint32)
+        folder.write("accounts", {"page": number[: len(articles)], **dict(zip(ACCOUNT, account, strict=True))})
+        template_pages = first + len(keys) + np.arange(len(templates), dtype=np.uint64)
+        category_pages = first + len(keys) + len(templates) + np.arange(len(categories), dtype=np.uint64)
+        self._write_marks(folder, first, scanned, templates, template_pages)
+        self._write_categories(folder, first, scanned, categories, category_pages)
+        self._write_mentions(folder, number, articles + redirects, keys, scanned)
         folder.write_texts(number[: len(articles)], scanned.text, scanned.text_bounds, scanned.lead,
                            language=self.site.language)  # fmt: skip
 
@@ -112,7 +154,9 @@ class Extractor:
         text, bounds = joined([title.encode("utf-8", "replace") for title in titles])
         return target_hashes(byte_array(text), bounds[:-1], bounds[1:], self.dialect)
 
-    def _write_marks(self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage]) -> None:
+    def _write_marks(
+        self, folder: Folder, first: int, scanned: Scanned, templates: list[RawPage], pages: Hashes
+    ) -> None:
         owner = np.repeat(
             np.arange(first, first + len(scanned.mark_bounds) - 1, dtype=np.uint64), np.diff(scanned.mark_bounds)
         )
@@ -120,22 +164,19 @@ class Extractor:
         folder.write("template_names", _template_names(scanned))
         inner = _scan(templates, self.template_dialect)
         names = np.array([mark_key(_after_colon(page.title)) for page in templates], np.uint64)
-        uses = {
-            "template": np.repeat(names, np.diff(inner.mark_bounds)),
-            "kind": inner.marks[0],
-            "name": inner.marks[1],
-        }
-        aliases = [
-            (mark_key(_after_colon(p.title)), mark_key(_after_colon(p.redirect))) for p in templates if p.redirect
-        ]
-        alias = np.array(aliases, np.uint64).reshape(-1, 2)
+        uses = np.diff(inner.mark_bounds)
+        moved = np.array([bool(page.redirect) for page in templates], np.bool_)
+        aliases = np.array([mark_key(_after_colon(page.redirect)) for page in templates if page.redirect], np.uint64)
         folder.write("templates", {
-            "template": np.append(uses["template"], alias[:, 0]),
-            "kind": np.append(uses["kind"], np.full(len(alias), TEMPLATE_MARK, np.uint64)),
-            "name": np.append(uses["name"], alias[:, 1]),
+            "page": np.append(np.repeat(pages, uses), pages[moved]),
+            "template": np.append(np.repeat(names, uses), names[moved]),
+            "kind": np.append(inner.marks[0], np.full(len(aliases), TEMPLATE_MARK, np.uint64)),
+            "name": np.append(inner.marks[1], aliases),
         })  # fmt: skip
 
-    def _write_categories(self, folder: Folder, first: int, scanned: Scanned, pages: list[RawPage]) -> None:
+    def _write_categories(
+        self, folder: Folder, first: int, scanned: Scanned, pages: list[RawPage], numbers: Hashes
+    ) -> None:
         """The categories of articles; of the categories that have a page, the parents and marks."""
         inner = _scan(pages, self.dialect)
         text, bounds = joined([_after_colon(page.title).encode("utf-8", "replace") for page in pages])
@@ -145,17 +186,19 @@ class Extractor:
         articles = np.arange(first, first + len(scanned.category_bounds) - 1, dtype=np.uint64)
         columns = {"page": np.repeat(articles, np.diff(scanned.category_bounds)), "category": own_keys}
         folder.write("categories", columns)
-        folder.write("parents", {"category": np.repeat(keys, np.diff(inner.category_bounds)), "parent": above_keys})
-        marks = {"category": np.repeat(keys, np.diff(inner.mark_bounds)), "kind": inner.marks[0]}
+        above_of, marks_of = np.diff(inner.category_bounds), np.diff(inner.mark_bounds)
+        parents = {"page": np.repeat(numbers, above_of), "category": np.repeat(keys, above_of), "parent": above_keys}
+        folder.write("parents", parents)
+        marks = {"page": np.repeat(numbers, marks_of), "category": np.repeat(keys, marks_of), "kind": inner.marks[0]}
         folder.write("category_marks", {**marks, "name": inner.marks[1]})
-        folder.write("category_pages", {"category": keys, "id": np.array([page.id for page in pages], np.int64)})
+        folder.write("category_pages", {"page": numbers, "category": keys})
         every = np.concatenate([keys, own_keys, above_keys])
         _, once = np.unique(every, return_index=True)
         together = pa.chunked_array([each.cast(pa.string()) for each in (names, own, above)], pa.string())
         folder.write("category_names", {"category": every[once], "name": together.take(pa.array(once))})
 
     def _write_mentions(
-        self, folder: Folder, number: Hashes, pages: list[RawPage], keys: Hashes, scanned: Scanned, report: Report
+        self, folder: Folder, number: Hashes, pages: list[RawPage], keys: Hashes, scanned: Scanned
     ) -> None:
         """Titles, with and without a trailing parenthesis, and the anchors of links."""
         text, starts, ends, owner = _names([page.title for page in pages])
@@ -172,7 +215,52 @@ class Extractor:
         source = np.repeat(np.arange(len(scanned.link_bounds) - 1), np.diff(scanned.link_bounds))
         target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
         folder.write_links(source, mention, target, aside)
-        report.count("links read", len(aside))
+
+
+def _kind(page: RawPage | BadPage) -> int:
+    if isinstance(page, BadPage):
+        return BROKEN
+    if page.namespace == MAIN:
+        return REDIRECT if page.redirect else ARTICLE if page.wikitext else NOT_WIKITEXT
+    if page.namespace == TEMPLATE:
+        return TEMPLATES
+    return CATEGORIES if page.namespace == CATEGORY and not page.redirect else OTHER
+
+
+def _digest(page: RawPage | BadPage) -> tuple[int, int]:
+    """A digest, in two halves, of all that is extracted from; 0 where nothing is."""
+    if isinstance(page, BadPage) or _kind(page) >= OTHER:
+        return 0, 0
+    head = f"{page.namespace}\n{page.title}\n{page.redirect}\n".encode("utf-8", "replace")
+    whole = hashlib.blake2b(head, digest_size=16)
+    whole.update(page.text)
+    digest = whole.digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+def _census(
+    pages: list[RawPage | BadPage], kinds: NDArray[np.uint8], digests: Hashes, numbers: NDArray[np.int64]
+) -> dict[str, Any]:
+    """One row for each page of the piece; titles only where no other table has them."""
+    bad = RawPage("", MAIN, 0, "", b"", wikitext=False, repaired=False)
+    read = [page if isinstance(page, RawPage) else bad for page in pages]
+    titles = [
+        None if kind <= REDIRECT else page.title.encode("utf-8", "replace").decode()
+        for page, kind in zip(pages, kinds.tolist(), strict=True)
+    ]
+    return {
+        "page": numbers.astype(np.uint64),
+        "kind": kinds,
+        "namespace": np.array([page.namespace for page in read], np.int32),
+        "id": np.array([page.id for page in read], np.int64),
+        "revision": np.array([page.revision for page in read], np.int64),
+        "stamp": np.array([page.stamp for page in read], np.int64),
+        "wikitext": np.array([len(page.text) for page in read], np.int64),
+        "xml": np.array([page.size for page in pages], np.int64),
+        "digest": digests[:, 0],
+        "digest_end": digests[:, 1],
+        "title": pa.array(titles, pa.string()),
+    }  # fmt: skip
 
 
 def _scan(pages: list[RawPage], dialect: Dialect) -> Scanned:
@@ -184,7 +272,8 @@ def _template_names(scanned: Scanned) -> dict[str, Any]:
     used = scanned.marks[:, scanned.marks[0] == TEMPLATE_MARK]
     keys, first = np.unique(used[1], return_index=True)
     spans = used[2:, first].astype(np.int64).T.tolist()
-    names = [scanned.source[start:end].tobytes().decode("utf-8", "replace").strip() for start, end in spans]
+    spelled = (scanned.source[start:end].tobytes().decode("utf-8", "replace") for start, end in spans)
+    names = [" ".join(name.replace("_", " ").lower().split()) for name in spelled]  # however it is first spelled
     return {"name": keys, "string": pa.array(names, pa.string())}
 
 

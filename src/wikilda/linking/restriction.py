@@ -112,7 +112,7 @@ def _allowed(restriction: Restriction, knowledge: Knowledge) -> Flags:
 def read_list(path: Path) -> tuple[str, ...]:
     """Read a list: one title, or one string in double quotes, per line; # begins a comment."""
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text("utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as a list of titles ({error}).") from None
     lines = [line for line in lines if line and not line.startswith("#")]

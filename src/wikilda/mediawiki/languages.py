@@ -114,8 +114,8 @@ _ADDRESSES = {
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    lines = files(__package__).joinpath("wikis.jsonl").read_text("utf-8").splitlines()
-    return {row["wiki"]: row for row in map(json.loads, lines)}
+    lines = files(__package__).joinpath("wikis.jsonl").read_text("utf-8").split("\n")
+    return {row["wiki"]: row for row in map(json.loads, filter(None, lines))}
 
 
 @cache

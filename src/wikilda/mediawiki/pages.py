@@ -22,11 +22,16 @@ _ID, _NAMESPACE = re.compile(r"[0-9]{1,18}"), re.compile(r"-?[0-9]{1,9}")
 _PAGE_NAME = re.compile(rb"\{\{\s*(?:FULL|BASE|SUB)?PAGENAME\s*\}\}", re.IGNORECASE)
 _TEMPLATE = 10  # the namespace where a page's name is that of the page which uses it
 _AMP, _QUOT, _APOS = (np.frombuffer(each, np.uint8) for each in (b"&amp;", b"&quot;", b"&apos;"))
+_REVISION = re.compile(rb"\s*<id>(\d{1,18})</id>")
+_STAMP = re.compile(rb"<timestamp>(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z</")
 _MODEL = re.compile(rb"<model>([^<]*)</model>")
 
 
 class RawPage(NamedTuple):
-    """A page as the dump has it; `redirect` is empty when it is not one, `text` is valid UTF-8."""
+    """A page as the dump has it; `redirect` is empty when it is not one, `text` is valid UTF-8.
+
+    `revision` and `stamp` (as yyyymmddhhmmss) are 0 where the dump does not give them; `size` is in bytes of XML.
+    """
 
     title: str
     namespace: int
@@ -35,14 +40,18 @@ class RawPage(NamedTuple):
     text: bytes
     wikitext: bool
     repaired: bool
+    revision: int = 0
+    stamp: int = 0
+    size: int = 0
 
 
 class BadPage(NamedTuple):
-    """A page that cannot be read: where it begins in the XML, what it may be called, and why."""
+    """A page that cannot be read: where it begins in the XML, what it may be called, why, and its size in bytes."""
 
     at: int
     title: str
     reason: str
+    size: int = 0
 
 
 def pages_in(xml: bytes, namespaces: Mapping[str, int]) -> Iterator[RawPage | BadPage]:
@@ -55,7 +64,8 @@ def pages_in(xml: bytes, namespaces: Mapping[str, int]) -> Iterator[RawPage | Ba
         following = xml.find(_PAGE, at + 6)
         end = xml.find(_PAGE_END, at, following if following >= 0 else len(xml))
         if end < 0:
-            yield BadPage(at, _guess_title(xml[at : at + 2000]), "has no </page>")
+            size = (following if following >= 0 else len(xml)) - at
+            yield BadPage(at, _guess_title(xml[at : at + 2000]), "has no </page>", size)
         else:
             yield _read_page(xml[at : end + len(_PAGE_END)], at, namespaces)
         at = following
@@ -81,9 +91,11 @@ def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage |
     model = _MODEL.search(page, head.end(), begin)
     name = _words(title)
     place = int(namespace) if namespace is not None else _namespace_of(name, namespaces)
+    revision, stamp = _REVISION.match(page, head.end()), _STAMP.search(page, head.end(), begin)
     return RawPage(
         name, place, int(number), _words(redirect or b""), _named(text, name, place),
-        model is None or model.group(1) == b"wikitext", repaired,
+        model is None or model.group(1) == b"wikitext", repaired, int(revision.group(1)) if revision else 0,
+        int(b"".join(stamp.groups())) if stamp else 0, len(page),
     )  # fmt: skip
 
 
@@ -92,22 +104,28 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
     try:
         root = ElementTree.fromstring(_valid(page))
     except ElementTree.ParseError as error:
-        return BadPage(at, _guess_title(page), str(error))
+        return BadPage(at, _guess_title(page), str(error), len(page))
     revisions = root.findall("revision")
     title, number = root.findtext("title"), (root.findtext("id") or "").strip()
     if not title or not _ID.fullmatch(number):
-        return BadPage(at, title or "", "has no title or no id")
+        return BadPage(at, title or "", "has no title or no id", len(page))
     redirect = root.find("redirect")
     body = revisions[-1] if revisions else None
     content = (body.findtext("text") if body is not None else None) or ""
     model = (body.findtext("model") if body is not None else None) or "wikitext"
     namespace = (root.findtext("ns") or str(_namespace_of(title, namespaces))).strip()
     if not _NAMESPACE.fullmatch(namespace):
-        return BadPage(at, title, f"has namespace {namespace[:20]!r}")
+        return BadPage(at, title, f"has namespace {namespace[:20]!r}", len(page))
     target = redirect.get("title", "") if redirect is not None else ""
     repaired = not _is_valid(page)
     text = _named(content.encode(), title, int(namespace))
-    return RawPage(title, int(namespace), int(number), target, text, model == "wikitext", repaired)
+    revision = (body.findtext("id") if body is not None else None) or ""
+    written = (body.findtext("timestamp") if body is not None else None) or ""
+    stamp = _STAMP.search(f"<timestamp>{written}</".encode())
+    return RawPage(
+        title, int(namespace), int(number), target, text, model == "wikitext", repaired,
+        int(revision) if _ID.fullmatch(revision) else 0, int(b"".join(stamp.groups())) if stamp else 0, len(page),
+    )  # fmt: skip
 
 
 def _named(text: bytes, title: str, namespace: int) -> bytes:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from wikilda._core.artifact import MANIFEST, check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.errors import InputError
+from wikilda._core.jit import PARSED, tier
 from wikilda.knowledge import BuildSettings, Knowledge
+from wikilda.knowledge.account import HTML_FILE, JSON_FILE
 from wikilda.model.create import create_model
 from wikilda.model.model import Model
 from wikilda.model.settings import PRESETS, ModelSettings
@@ -72,6 +74,7 @@ def build(
             raise InputError("page_props and instances go with a dump; a list of entities has wikidata and type.")
         return _build_list(source, Path(target), settings, model_settings, _resources(workers, memory), overwrite)
     files = _files(source)
+    tier.expect_files(files, PARSED)
     more = [Path(each) for each in (page_props, instances) if each is not None]
     if page_props is not None and files[0].is_dir():
         raise InputError("page_props go with a dump; tables have a column `wikidata`.")
@@ -87,6 +90,9 @@ def build(
                 known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
                 create_model(known, made, model_settings, overwrite=made.exists())
                 known.path.rename(made / INSIDE)
+                for name in (JSON_FILE, HTML_FILE):
+                    if (made / INSIDE / name).is_file():
+                        (made / INSIDE / name).rename(made / name)
             Model.open(made).redirect(INSIDE)
             place_directory(made, target)
     except BaseException:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import njit
+from wikilda._core.jit import COPIED, njit, tier
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import Table
 from wikilda.model.model import MENTIONS, WORDS, Model, Parameters
@@ -34,6 +34,7 @@ def create_model(
     overwrite
         Whether to replace a model that exists.
     """
+    tier.expect_files([knowledge.path], COPIED)
     topics = len(knowledge.page_ids)
     with ModelWriter(target, topics, overwrite=overwrite) as writer:
         words = writer.table(WORDS, knowledge.words.offsets)

@@ -1,7 +1,7 @@
 """A model, with its knowledge, as one file to share: a tar archive in Zstandard, its contents listed first.
 
 `pack.json` says what it is, where it comes from and under which licence; then come the manifests and arrays. Unpacking
-trusts nothing: only files that a manifest lists are written, with the size that it says; then what was written is
+checks everything: only files that a manifest lists are written, with the size that it says; then what was written is
 opened, and all digests and values are compared with what is declared, before it gets its name.
 """
 
@@ -13,20 +13,22 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from wikilda import __version__
 from wikilda._core.artifact import MANIFEST, Artifact, check_target, kind_of
 from wikilda._core.atomic import lock, new_file, place_directory, scratch_directory
+from wikilda._core.compression import check_expansion
 from wikilda._core.errors import ArtifactError, InputError
 from wikilda.knowledge import Knowledge
 from wikilda.model.model import Model
 
 ABOUT, FORMAT = "pack.json", 1
 INSIDE = "knowledge"  # where the knowledge of a model is in its pack
-_LARGEST_LIST = 1 << 26  # bytes of a manifest
+_LARGEST_LIST = 1 << 23  # bytes of a manifest
+_BLOCK, _MAGICS, _PLAIN = 512, (b"ustar\0", b"ustar "), (b"0", b"\0")
 _NAME = re.compile(r"[\w-]+(?:/[\w.-]+)*\.npy")
 _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote|wikisource|wikivoyage|wikinews)\.org/")
 
@@ -81,7 +83,7 @@ def _compressing(path: Path) -> Iterator[tarfile.TarFile]:
     with (
         pa.OSFile(str(path), "wb") as file,
         pa.CompressedOutputStream(file, "zstd") as stream,
-        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.GNU_FORMAT) as archive,
     ):
         yield archive
 
@@ -104,30 +106,87 @@ def unpack(file: Path, target: Path, *, overwrite: bool = False) -> Artifact:
         made.verify()
         if isinstance(made, Model):
             made.knowledge(beside / INSIDE).verify()
-        if made.identity != about["identity"]:
+        if made.identity != about.get("identity"):
             raise ArtifactError(f"{file}: holds another {about['kind']} than it says.")
         place_directory(beside, target)
     return kind.open(target)
 
 
+class _Entry(NamedTuple):
+    """A file in a pack."""
+
+    name: str
+    size: int
+
+
+class _Archive:
+    """The files of a tar stream, read by its plain headers only.
+
+    `tarfile` reads long names, PAX headers and sparse maps whole, whatever their size, before a program can look at
+    them. Packs have none of these: anything but a plain file with a short name is refused.
+    """
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self._stream, self._file = stream, file
+        self._left = self._padding = 0  # of the file before
+
+    def next(self) -> _Entry | None:
+        """Return the next file, or None at the end."""
+        while self._left:
+            self.read(min(self._left, 1 << 20))
+        self._exactly(self._padding)
+        head = self._exactly(_BLOCK)
+        if not any(head):
+            return None
+        name, size, checksum, magic = head[:100], head[124:136], head[148:156], head[257:263]
+        total = sum(head) - sum(checksum) + 8 * ord(" ")
+        if magic not in _MAGICS or _octal(checksum) != total:
+            raise self.damaged("not a tar archive")
+        length = int.from_bytes(size[4:]) if size[:4] == b"\x80\0\0\0" else _octal(size)
+        plain = name.rstrip(b"\0").decode("ascii", "backslashreplace")
+        if head[156:157] not in _PLAIN or any(head[157:257]) or any(head[345:500]) or length is None:
+            raise InputError(f"{self._file}: has {plain!r}, which is no plain file. It will not be unpacked.")
+        self._left, self._padding = length, -length % _BLOCK
+        return _Entry(plain, length)
+
+    def read(self, most: int) -> bytes:
+        """Return up to some bytes of the current file."""
+        data = self._exactly(min(most, self._left))
+        self._left -= len(data)
+        return data
+
+    def _exactly(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size) if size else b""
+        if len(data) != size:
+            raise self.damaged("cut short")
+        return data
+
+    def damaged(self, why: object) -> InputError:
+        """The error of a file that is no pack, or not whole."""
+        return InputError(f"{self._file}: is damaged, or no pack of wikilda ({why}). Get it again.")
+
+
+def _octal(field: bytes) -> int | None:
+    digits = field.strip(b" \0")
+    return int(digits, 8) if digits and all(each in b"01234567" for each in digits) else None
+
+
 @contextmanager
-def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+def _opened(file: Path) -> Iterator[_Archive]:
     if not file.is_file():
         raise InputError(f"{file}: no such file.")
+    archive = _Archive(None, file)
     try:
-        with (
-            pa.OSFile(str(file), "rb") as raw,
-            pa.CompressedInputStream(raw, "zstd") as stream,
-            tarfile.open(fileobj=stream, mode="r|") as archive,
-        ):
+        with pa.OSFile(str(file), "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
+            archive = _Archive(stream, file)
             yield archive
-    except (tarfile.TarError, EOFError, pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno:  # of the disk, not of the data
             raise
-        raise InputError(f"{file}: is damaged, or no pack of wikilda ({error}). Get it again.") from None
+        raise archive.damaged(error) from None
 
 
-def _read_about(archive: tarfile.TarFile, file: Path) -> dict[str, Any]:
+def _read_about(archive: _Archive, file: Path) -> dict[str, Any]:
     entry = archive.next()
     if entry is None or entry.name != ABOUT:
         raise InputError(f"{file}: is no pack of wikilda: it does not begin with {ABOUT}.")
@@ -137,12 +196,14 @@ def _read_about(archive: tarfile.TarFile, file: Path) -> dict[str, Any]:
     return about
 
 
-def _json(archive: tarfile.TarFile, entry: tarfile.TarInfo, file: Path) -> dict[str, Any]:
-    content = archive.extractfile(entry) if entry.isreg() and entry.size <= _LARGEST_LIST else None
-    try:
-        found = json.loads(content.read()) if content else None
-    except (ValueError, RecursionError):
-        found = None
+def _json(archive: _Archive, entry: _Entry, file: Path) -> dict[str, Any]:
+    found = None
+    if entry.size <= _LARGEST_LIST:
+        try:
+            found = json.loads(archive.read(entry.size))
+            json.dumps(found, ensure_ascii=False).encode()  # halves of characters cannot be written or shown
+        except (ValueError, RecursionError):
+            found = None
     if not isinstance(found, dict):
         raise InputError(f"{file}: {entry.name} is not a JSON object. Get it again.")
     return found
@@ -151,7 +212,7 @@ def _json(archive: tarfile.TarFile, entry: tarfile.TarInfo, file: Path) -> dict[
 class _Unpacker:
     """Writes what manifests list, and nothing else."""
 
-    def __init__(self, archive: tarfile.TarFile, file: Path, directory: Path) -> None:
+    def __init__(self, archive: _Archive, file: Path, directory: Path) -> None:
         self._archive, self._file, self._directory = archive, file, directory
 
     def run(self, *, with_knowledge: bool) -> None:
@@ -174,7 +235,8 @@ class _Unpacker:
             path = self._directory / prefix / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as out:
-                shutil.copyfileobj(self._archive.extractfile(entry), out, 1 << 20)  # type: ignore[arg-type]
+                while data := self._archive.read(1 << 20):
+                    out.write(data)
 
     def _sizes(self, manifest: dict[str, Any]) -> dict[str, int]:
         """The files that a manifest lists, with their sizes; they must stay in the directory, and fit on the disk."""
@@ -182,16 +244,17 @@ class _Unpacker:
         listed = files.items() if isinstance(files, dict) else ()
         known: dict[str, int] = {name: each.get("bytes", -1) if isinstance(each, dict) else -1 for name, each in listed}
         for name, size in known.items():
-            if not _NAME.fullmatch(name) or ".." in name or type(size) is not int or size < 0:
+            if not _NAME.fullmatch(name) or ".." in name or type(size) is not int or not 0 <= size < 1 << 60:
                 raise InputError(f"{self._file}: lists {name!r}, which no artifact has. It will not be unpacked.")
         needed, free = sum(known.values()), shutil.disk_usage(self._directory).free
+        check_expansion(self._file, self._file.stat().st_size, needed)
         if needed > free:
             raise InputError(f"{self._file}: needs {needed / 1e9:.1f} GB of disk, but {free / 1e9:.1f} GB are free.")
         return known
 
-    def _next(self, name: str) -> tarfile.TarInfo:
+    def _next(self, name: str) -> _Entry:
         entry = self._archive.next()
-        if entry is None or entry.name != name or not entry.isreg():
+        if entry is None or entry.name != name:
             found = f"{entry.name!r}" if entry else "nothing"
             raise InputError(f"{self._file}: has {found} where the file {name} should be. It will not be unpacked.")
         return entry

@@ -19,6 +19,7 @@ from typing import Any
 import uvicorn
 
 from wikilda._core.errors import WikildaError
+from wikilda._core.jit import tier
 from wikilda._core.platform import RELOAD_SIGNAL, can_fork, end_with_parent, raise_file_limit
 from wikilda.lda.settings import LdaSettings
 from wikilda.linking import Linker
@@ -52,6 +53,7 @@ def _alone() -> None:
 
 def serve(plan: Plan) -> None:
     """Serve until a signal says to stop; what has begun is finished first. SIGHUP opens the model anew."""
+    tier.stay()
     # What is wrong with the model is said here, once, before anything listens.
     linker = plan.open()
     if plan.server.workers > 1 and not can_fork():

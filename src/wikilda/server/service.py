@@ -116,12 +116,13 @@ class Service:
         self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
         self._turns = asyncio.Lock()
         self._linker: Linker | None = None
+        self._warmed = False
         self._thread = threading.Thread(target=self._warm, name="wikilda-warming", daemon=True)
 
     @property
     def ready(self) -> bool:
-        """Whether requests can be answered without waiting for a compiler."""
-        return self._linker is not None
+        """Whether requests are answered without delay: before, the first load what is compiled, or wait for it."""
+        return self._linker is not None and self._warmed
 
     @property
     def linker(self) -> Linker:
@@ -226,9 +227,9 @@ class Service:
         return JSON(await self.work.run(work))
 
     def _warm(self) -> None:
-        linker = self._opener()
+        self._linker = linker = self._opener()  # requests are answered from now on
         warm(linker)
-        self._linker = linker
+        self._warmed = True
         log.info("ready")
         # Kernels that only explanations and lookups need are loaded when nobody waits for them.
         with suppress(SettingsError):  # a method without explanations

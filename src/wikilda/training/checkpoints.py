@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.atomic import new_directory, write_text
-from wikilda._core.errors import InputError
+from wikilda._core.atomic import is_whole, sealed_directory, write_text
+from wikilda._core.errors import ArtifactError, InputError
 from wikilda._core.npy import GrowingArray, save_array
 from wikilda.training.interpolate import Run, add_up, open_run, save_run, stretches
 from wikilda.training.shard import Found
@@ -35,34 +35,45 @@ class Checkpoint:
         self.group_size = max(_LEAST_GROUP, math.isqrt(max(shards - 1, 0)) + 1)
 
     def missing(self) -> list[int]:
-        """The shards that are not done."""
+        """Return the shards that are not done; what is damaged of an earlier run is removed, and done again."""
+        for kind in ("shards", "sums", "notes"):
+            for place in sorted(path for path in (self.path / kind).glob("*") if path.name.isdigit()):
+                if not is_whole(place):
+                    shutil.rmtree(place)
         return [shard for shard in range(self.count) if not self._done(shard)]
 
     def save(self, shard: int, found: Found) -> None:
         """Keep what a shard has found."""
         self.save_notes(shard, found.notes, json.dumps(found.report))
-        with new_directory(self.path / "shards" / f"{shard:06d}") as place:
+        with sealed_directory(self.path / "shards" / f"{shard:06d}") as place:
             for kind, run in found.runs.items():
                 save_run(place, kind, run)
 
     def save_notes(self, shard: int, notes: NDArray[np.uint32], report: str) -> None:
         """Keep the notes of a shard for the next iteration, and its figures."""
-        with new_directory(self.path / "notes" / f"{shard:06d}") as place:
+        with sealed_directory(self.path / "notes" / f"{shard:06d}") as place:
             save_array(place / "notes.npy", notes)
             (place / "report.json").write_text(report, "utf-8")
 
     def notes(self, shard: int) -> NDArray[np.uint32] | None:
         """The notes of a shard, if there are any."""
-        file = self.path / "notes" / f"{shard:06d}" / "notes.npy"
-        return np.load(file, allow_pickle=False) if file.is_file() else None
+        if not (self.path / "notes" / f"{shard:06d}").is_dir():
+            return None
+        found: NDArray[np.uint32] = np.load(self._whole_notes(shard) / "notes.npy", allow_pickle=False)
+        return found
+
+    def _whole_notes(self, shard: int) -> Path:
+        place = self.path / "notes" / f"{shard:06d}"
+        if not is_whole(place):
+            raise ArtifactError(f"{place}: is damaged. Run the same command with --restart.")
+        return place
 
     def report(self) -> dict[str, float]:
         """The figures of all shards, added up."""
         whole: dict[str, float] = {}
         for shard in range(self.count):
-            report: dict[str, Any] = json.loads(
-                (self.path / "notes" / f"{shard:06d}" / "report.json").read_text("utf-8")
-            )
+            place = self._whole_notes(shard)
+            report: dict[str, Any] = json.loads((place / "report.json").read_text("utf-8"))
             for name, value in report.items():
                 whole[name] = whole.get(name, 0) + value
         return whole
@@ -74,7 +85,7 @@ class Checkpoint:
         if len(members) < 2 or self._sum(group).is_dir() or not all(self._done(each) for each in members):
             return
         places = [self.path / "shards" / f"{each:06d}" for each in members]
-        with new_directory(self._sum(group)) as place:
+        with sealed_directory(self._sum(group)) as place:
             for kind, most in symbols.items():
                 write_sum([open_run(each, kind) for each in places], most, place, kind)
         for each in places:
@@ -97,7 +108,8 @@ class Checkpoint:
             shutil.rmtree(self.path / name, ignore_errors=True)
 
     def _done(self, shard: int) -> bool:
-        return (self.path / "shards" / f"{shard:06d}").is_dir() or self._sum(shard // self.group_size).is_dir()
+        counted = (self.path / "shards" / f"{shard:06d}").is_dir() or self._sum(shard // self.group_size).is_dir()
+        return counted and (self.path / "notes" / f"{shard:06d}").is_dir()
 
     def _sum(self, group: int) -> Path:
         return self.path / "sums" / f"{group:04d}"
@@ -181,7 +193,9 @@ def read_metrics(path: Path) -> list[Metrics]:
     if not file.is_file():
         return []
     rows = []
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
+        if not line:
+            continue
         try:
             row: dict[str, Any] = json.loads(line)
             rows.append(Metrics(**row))

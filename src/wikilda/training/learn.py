@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
-from wikilda._core.atomic import write_text
+from wikilda._core.atomic import is_whole, seal, sync_tree, write_text
+from wikilda._core.errors import ArtifactError
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
@@ -46,6 +47,8 @@ _WINDOW = 2.0  # iterations that the adaptive rate looks back on at first
 
 def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rho: float | None) -> Counts:
     """S after an iteration, kept at `place`; `previous` has that of the iteration before. Without ρ it is adaptive."""
+    if previous is not None and not is_whole(previous):
+        raise ArtifactError(f"{previous}: is damaged. Run the same command with --restart.")
     place.mkdir(parents=True, exist_ok=True)
     now = {kind: add_up(runs) for kind, runs in counts.items()}
     before = {
@@ -57,6 +60,8 @@ def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rh
     for kind, old in before.items():
         made[kind] = now[kind] if old is None else add_up([_scaled(old, 1.0 - step), _scaled(now[kind], step)])
         save_run(place, kind, made[kind])
+    seal(place)
+    sync_tree(place)
     return made
 
 

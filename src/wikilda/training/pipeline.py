@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from wikilda._core.artifact import MANIFEST, check_target, kind_of
 from wikilda._core.atomic import place_directory, work_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.jit import COPIED, tier
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
 from wikilda.documents.detection import Detector, DetectorSettings, choose_detector
@@ -99,6 +100,7 @@ def train(
     if plan is not None and plan.round and isinstance(engine, LocalEngine | None):
         raise SettingsError("round is a setting of training with Spark.")
     first, target, plan = Model.open(model), Path(target), plan or TrainingPlan()
+    tier.expect_files([first.path], COPIED)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
     own = target.with_name(f"{target.name}.corpus")
     detect = partial(choose_detector, detector, settings=detection)
@@ -180,6 +182,7 @@ class _Training:
         made = job.checkpoint.path / "model"
         if (made / MANIFEST).is_file():
             model = Model.open(made)
+            model.verify()  # it may have been written by a run that ended long ago
         else:
             self._sample(job, number)
             model = self._next(job, made)

@@ -7,14 +7,18 @@ A document that cannot be read comes out as `Bad`, in its place. Its id is the o
 import io
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from wikilda._core.compression import CompressionError, lines_up_to, open_compressed, read_up_to
+from wikilda._core.compression import SUFFIXES, CompressionError, lines_up_to, open_compressed, read_up_to
 from wikilda._core.errors import InputError
+from wikilda._core.jit import LINKED, tier
 from wikilda.documents.document import Document, marked
 from wikilda.documents.reading.rows import (
     AUTO,
@@ -86,6 +90,7 @@ def read_documents(
     >>> [document.id for document in read_documents([news])]
     ['croft', 'bush']
     """
+    tier.expect_files(map(Path, paths), LINKED)
     if not paths and standard_input is not None:
         yield from _read_standard_input(standard_input, settings)
     for file in find_files([Path(each) for each in paths], settings):
@@ -199,13 +204,28 @@ def table_rows(stream: IO[bytes], file: File, settings: ReadSettings) -> Iterato
     """The rows of a table; what is wrong with the whole of it names the file."""
     try:
         if file.kind == PARQUET:
-            yield from parquet_rows(stream if stream.seekable() else io.BytesIO(stream.read()), settings)
+            if file.path.suffix.lower() in SUFFIXES:
+                raise InputError("is compressed, which Parquet is already. Decompress it first.")
+            with _seekable(stream) as whole:
+                yield from parquet_rows(whole, settings)
         else:
             yield from separated_rows(stream, file.kind, settings)
     except CompressionError:
         raise
     except InputError as error:
         raise InputError(f"{file.path}: {error}") from None
+
+
+@contextmanager
+def _seekable(stream: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A stream, or a temporary file with what it has: Parquet is read from its end."""
+    if stream.seekable():
+        yield stream
+        return
+    with TemporaryFile() as whole:
+        shutil.copyfileobj(stream, whole, 1 << 20)
+        whole.seek(0)
+        yield whole
 
 
 def _id(file: File, number: int) -> str:

@@ -3,8 +3,10 @@
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
+from wikilda._core.compression import MAX_LINE
 from wikilda._core.errors import InputError
 from wikilda.documents.reading.rows import CSV, ReadSettings, unescape
 
@@ -22,15 +24,53 @@ def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> It
     if first is None:
         raise InputError("is empty.")
     plain = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
-    rows = csv.reader(_again(first, lines), **({"delimiter": _delimiter(first, settings)} if format == CSV else plain))
+    source = Lines(_again(first, lines))
+    rows = csv.reader(source, **({"delimiter": _delimiter(first, settings)} if format == CSV else plain))
     try:
         header = next(rows)
         check_columns(header, settings)
+        begun = rows.line_num + 1
         for row in rows:
+            source.check(begun)
             if row:
                 yield _row(header, row, settings)
+            begun = rows.line_num + 1
     except csv.Error as error:
         raise InputError(f"line {rows.line_num:,}: {error}. Is it {format.upper()}? See --format.") from None
+
+
+class Lines:
+    """Lines for a CSV reader, which asks for more than there are only in the middle of a quoted field."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines, self._ended = lines, False
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._lines
+        self._ended = True
+
+    def check(self, begun: int) -> None:
+        """Refuse the row that the reader has made from all that was left; it began at some line."""
+        if self._ended:
+            raise InputError(
+                f"line {begun:,}: unclosed quote. Close it, or use --format tsv for a file without quotes."
+            )
+
+
+def check_quotes(path: Path, delimiter: str) -> None:
+    """Refuse a file of separated values that ends within quotes, which most readers take for one large cell."""
+    before = csv.field_size_limit(MAX_LINE)
+    with path.open(encoding="utf-8", errors="replace", newline="") as stream:
+        source = Lines(stream)
+        rows, begun = csv.reader(source, delimiter=delimiter), 1
+        try:
+            for _ in rows:
+                source.check(begun)
+                begun = rows.line_num + 1
+        except (InputError, csv.Error) as error:
+            raise InputError(f"{path}: {error}") from None
+        finally:
+            csv.field_size_limit(before)
 
 
 def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:

@@ -26,7 +26,7 @@ def read_hipe(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
     split = next((each for each in _SPLITS if re.search(rf"\b{each}\b", path.name.replace("_", "-"))), "test")
     draft: _Draft | None = None
     columns: Columns = {}
-    for number, line in enumerate(path.read_text("utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
         where = f"{path}: line {number}"
         named = _NAME.match(line)
         if named:

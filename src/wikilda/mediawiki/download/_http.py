@@ -75,6 +75,12 @@ def read(url: str) -> bytes:
         return persist(url, attempt, PATIENCE.question_tries, shown, lambda: 0)
 
 
+def length_of(headers: Message) -> int | None:
+    """The size that a server gives for what it sends; None where it gives none that can be."""
+    text = headers.get("Content-Length", "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def persist(url: str, attempt: Callable[[], Result], tries: int, shown: Bar, reached: Callable[[], int]) -> Result:
     """Attempt until it works, giving up after so many failures in a row that got no further."""
     furthest, failures = reached(), 0
@@ -159,7 +165,7 @@ def _failure(url: str, reason: str | BaseException) -> Exception:
 
 def _retry_after(headers: Message) -> float | None:
     text = headers.get("Retry-After", "").strip()
-    if text.isascii() and text.isdigit():
+    if text.isascii() and text.isdigit() and len(text) < 19:
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())

@@ -25,6 +25,7 @@ class RemoteFile:
     url: str
     size: int
     digest: tuple[str, str] | None  # algorithm and hexadecimal digits
+    version: str = ""  # where there is no digest: what the server calls the version
 
 
 class _UnfinishedError(InputError):
@@ -127,7 +128,7 @@ class Dumps:
         known = (kind for kind in ("sha1", "md5") if isinstance(entry.get(kind), str))
         digest = next(((kind, entry[kind].lower()) for kind in known), None)
         address = self._address(date, url if isinstance(url, str) else name)
-        return RemoteFile(name, address, size if isinstance(size, int) else -1, digest)
+        return RemoteFile(name, address, size if type(size) is int else -1, digest)
 
     def _address(self, date: str, url: str) -> str:
         """Where a file is: addresses that begin with "/" count from the mirror's own top directory."""

@@ -12,11 +12,11 @@ from io import FileIO
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from wikilda._core.atomic import lock
+from wikilda._core.atomic import lock, open_private, sync
 from wikilda._core.errors import InputError, explain_full_disk
 from wikilda._core.progress import Bar, bar
 from wikilda.mediawiki.download import _http as http
-from wikilda.mediawiki.download._http import PassingError, RefusedError, ask, persist
+from wikilda.mediawiki.download._http import PassingError, RefusedError, ask, length_of, persist
 from wikilda.mediawiki.download._listing import RemoteFile
 
 CHUNK = 1 << 18
@@ -25,11 +25,16 @@ CHUNK = 1 << 18
 def remote_file(url: str) -> RemoteFile:
     """A file at an address, of which nothing is published but its size."""
     name = PurePosixPath(unquote(urlsplit(url).path)).name
-    with ask(url, {}) as response:
-        size = response.headers.get("Content-Length", "")
-    if not name or not size.isdigit():
+
+    def attempt() -> tuple[int | None, str]:
+        with ask(url, {}) as response:
+            return length_of(response.headers), _version(response.headers)
+
+    with bar(f"asking {urlsplit(url).netloc}", None, unit="bytes") as shown:
+        size, version = persist(url, attempt, http.PATIENCE.question_tries, shown, lambda: 0)
+    if not name or size is None:
         raise InputError(f"{url}: is not the address of a file: the server does not say its name or size.")
-    return RemoteFile(name, url, int(size), None)
+    return RemoteFile(name, url, size, None, version)
 
 
 def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> Path:
@@ -39,8 +44,10 @@ def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> 
     """
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / file.name
-    if target.is_file() and _difference(target, file) is None:
+    if target.is_file() and _is_here(target, file):
         return target
+    if target.is_file() and checks_itself:
+        raise InputError(f"{target}: is there already, and may be another file than {file.url}. Remove or rename it.")
     part = directory / f"{file.name}.part"
     with lock(target), _opened(part) as sink:
         with explain_full_disk(part):
@@ -49,14 +56,29 @@ def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> 
     return target
 
 
+def _is_here(target: Path, file: RemoteFile) -> bool:
+    """Whether a file is the one that is asked for: by its digest or, without one, its address and version."""
+    if _difference(target, file) is not None:
+        return False
+    if file.digest is not None or not file.version:
+        return file.digest is not None
+    note = _origin(target)
+    return note.is_file() and note.read_text("latin-1") == f"{file.url}\n{file.version}\n"
+
+
 def _accept(file: RemoteFile, part: Path, target: Path, *, quiet: bool) -> None:
     difference = _difference(part, file)
-    _origin(part).unlink(missing_ok=True)
     if difference is None:
+        if file.version:  # for who asks for it again
+            _origin(part).replace(_origin(target))
+        _origin(part).unlink(missing_ok=True)
+        sync(part)
         part.replace(target)
+        sync(target.parent)
         if file.digest is None and not quiet:
             print(f"wikilda: {target}: unchecked, since the server publishes no digest of it", file=sys.stderr)
         return
+    _origin(part).unlink(missing_ok=True)
     part.unlink()
     raise InputError(
         f"{file.url}: the download is damaged: {difference}. It was removed; run the same command again, "
@@ -67,6 +89,7 @@ def _accept(file: RemoteFile, part: Path, target: Path, *, quiet: bool) -> None:
 @contextmanager
 def _opened(part: Path) -> Iterator[FileIO]:
     """Open for resuming, unbuffered; leave no empty file behind."""
+    open_private(part).close()
     with FileIO(part, "a") as sink:
         try:
             yield sink
@@ -201,12 +224,11 @@ def _version(headers: Message) -> str:
 def _span(response: HTTPResponse) -> tuple[int, int | None]:
     """Where in the file an answer begins, and how long the whole file is, if that is said."""
     if response.status == 206:
-        match = re.match(r"bytes ([0-9]+)-[0-9]+/([0-9]+|\*)", response.headers.get("Content-Range", ""))
+        match = re.match(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", response.headers.get("Content-Range", ""))
         if match is None:
             raise PassingError("the server sent a part without saying which")
         return int(match[1]), None if match[2] == "*" else int(match[2])
-    length = response.headers.get("Content-Length", "")
-    return 0, int(length) if length.isascii() and length.isdigit() else None
+    return 0, length_of(response.headers)
 
 
 def _chunks(response: HTTPResponse) -> Iterator[bytes]:

@@ -4,6 +4,7 @@
 """
 
 from wikilda.mediawiki.wikitext._output import (
+    ACCOUNT,
     ANCHOR_END,
     ANCHOR_START,
     CATEGORY_MARK,
@@ -17,6 +18,6 @@ from wikilda.mediawiki.wikitext._scan import Page, Scanned, read_page, scan
 from wikilda.mediawiki.wikitext.dialect import Dialect, dialect_of, mark_key
 
 __all__ = [
-    "ANCHOR_END", "ANCHOR_START", "CATEGORY_MARK", "IN_ASIDE", "MAGIC_MARK", "TARGET_END", "TARGET_START",
+    "ACCOUNT", "ANCHOR_END", "ANCHOR_START", "CATEGORY_MARK", "IN_ASIDE", "MAGIC_MARK", "TARGET_END", "TARGET_START",
     "TEMPLATE_MARK", "Dialect", "Page", "Scanned", "dialect_of", "mark_key", "read_page", "scan",
 ]  # fmt: skip

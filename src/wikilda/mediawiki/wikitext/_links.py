@@ -3,20 +3,30 @@
 from wikilda._core.jit import bare
 from wikilda.mediawiki.wikitext._output import (
     ANCHOR_START,
+    ASIDE_LINKS,
     AT_ASIDE,
     AT_TEXT,
     BRACKET,
     CATEGORIES,
+    CATEGORY_LINKS,
     CATEGORY_MARK,
+    COMPUTED_LINKS,
+    FILE_LINKS,
     HIDDEN,
     IN_ASIDE,
+    LANGUAGE_LINKS,
     LINKS,
     NEWLINE,
+    NO_LINKS,
+    OTHER_LINKS,
+    OUTER_LINKS,
+    SECTION_LINKS,
     SET_ASIDE,
     SHOWN,
     SPACE,
     TARGET_END,
     TARGET_START,
+    TEXT_LINKS,
     TRAIL,
     Frames,
     Rendered,
@@ -47,10 +57,12 @@ def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames
         start += 1
     pipe = _target_end(source, start, end - 2)
     if pipe < 0 and _has_template(source, start, end - 2):
+        out.account[COMPUTED_LINKS] += 1
         state[HIDDEN] += 1  # a title that only the wiki could work out
         push(frames, out, end - 2, end, SET_ASIDE)
         return start
     if pipe < 0:
+        out.account[NO_LINKS] += 1
         put(out, 91)
         put(out, 91)
         return at + 2  # not a title: ordinary text
@@ -58,20 +70,25 @@ def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames
     colon = source[start] == 58
     kind = _target_kind(source, start + colon, pipe, dialect)
     if kind == TO_FILE and not colon:
+        out.account[FILE_LINKS] += 1
         state[HIDDEN] += 1
         push(frames, out, end - 2, end, SET_ASIDE)
         return min(pipe + 1, end - 2)
     if not colon and kind in (TO_CATEGORY, TO_LANGUAGE):
+        out.account[CATEGORY_LINKS if kind == TO_CATEGORY else LANGUAGE_LINKS] += 1
         if kind == TO_CATEGORY:
             _categorize(source, _after_prefix(source, start, pipe), pipe, dialect, out)
         return end
     if shown == start:
         shown += colon
     if kind != TO_MAIN or source[start] == 35 or _has_link(source, shown, end - 2):
+        section = source[start] == 35
+        out.account[OTHER_LINKS if kind != TO_MAIN else SECTION_LINKS if section else OUTER_LINKS] += 1
         push(frames, out, end - 2, end, SHOWN)
         return shown
     link = state[LINKS]
     state[LINKS] += 1
+    out.account[ASIDE_LINKS if state[HIDDEN] else TEXT_LINKS] += 1
     out.links[TARGET_START, link] = start + colon
     out.links[TARGET_END, link] = pipe
     out.links[IN_ASIDE, link] = state[HIDDEN] > 0

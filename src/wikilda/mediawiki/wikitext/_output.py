@@ -10,8 +10,8 @@ from wikilda.text.tokens import Bytes, Hashes, encode
 
 # Where things are while a page is rendered: the rows of `state`.
 AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
-LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED, TYPE_END = range(12, 20)
-STATE_SIZE = 20
+LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED, TYPE_END, HIDING = range(12, 21)
+STATE_SIZE = 21
 
 TEMPLATE_MARK, CATEGORY_MARK, MAGIC_MARK = 0, 1, 2
 TARGET_START, TARGET_END, ANCHOR_START, ANCHOR_END, IN_ASIDE = range(5)  # the rows of `links`
@@ -19,6 +19,18 @@ STOP, RESUME, LINK = range(3)  # the rows of frames
 # Frames that are not links: what is set aside, what is shown as it is, and what is shown with something after it.
 SET_ASIDE, SHOWN, THEN_SPACE, THEN_OPEN, THEN_CLOSE = -1, -2, -3, -4, -5
 Frames = NDArray[np.int64]
+
+# The account of a page: bytes of wikitext by what became of them, then `[[…]]` by what they are.
+(
+    WIKITEXT_BYTES, TEXT_BYTES, TEMPLATE_BYTES, TABLE_BYTES, REFERENCE_BYTES, FILE_BYTES, COMMENT_BYTES, DROPPED_BYTES,
+    MARKUP_BYTES, ALL_LINKS, TEXT_LINKS, ASIDE_LINKS, FILE_LINKS, CATEGORY_LINKS, LANGUAGE_LINKS, OTHER_LINKS,
+    SECTION_LINKS, OUTER_LINKS, COMPUTED_LINKS, NO_LINKS, UNSHOWN_LINKS,
+) = range(21)  # fmt: skip
+ACCOUNT = (
+    "wikitext", "text", "in_templates", "in_tables", "in_references", "in_files", "in_comments", "in_dropped_tags",
+    "markup", "links", "in_text", "outside_text", "to_file", "to_category", "to_language", "elsewhere", "to_section",
+    "around_link", "computed", "no_title", "unshown",
+)  # fmt: skip
 
 NEWLINE, SPACE = 10, 32
 
@@ -32,6 +44,7 @@ class Rendered(NamedTuple):
     marks: Hashes
     categories: NDArray[np.int64]
     state: NDArray[np.int64]
+    account: NDArray[np.int64]
 
 
 @bare

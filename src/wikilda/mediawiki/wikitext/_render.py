@@ -18,9 +18,11 @@ from wikilda.mediawiki.wikitext._output import (
     BOLD,
     BRACKET,
     FALLBACK,
+    FILE_BYTES,
     FRAMES,
     HEADING,
     HIDDEN,
+    HIDING,
     IN_ASIDE,
     LEAD,
     LINE,
@@ -29,12 +31,15 @@ from wikilda.mediawiki.wikitext._output import (
     MAGIC_MARK,
     NEWLINE,
     PROSE,
+    REFERENCE_BYTES,
     RESUME,
     ROW,
     ROWS_SEEN,
     SET_ASIDE,
     SPACE,
     STOP,
+    TABLE_BYTES,
+    TEMPLATE_BYTES,
     THEN_CLOSE,
     THEN_OPEN,
     THEN_SPACE,
@@ -48,7 +53,7 @@ from wikilda.mediawiki.wikitext._output import (
 )
 from wikilda.mediawiki.wikitext._pairs import Partners
 from wikilda.mediawiki.wikitext._quotes import UNKNOWN, quotes
-from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END, LITERAL_BASE, LITERALS, NOTHING
+from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END, IS_TABLE, LITERAL_BASE, LITERALS, NOTHING
 from wikilda.mediawiki.wikitext.dialect import MARK, Dialect, entity, hash_name
 from wikilda.text.tokens import Bytes, decode
 
@@ -73,31 +78,60 @@ def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames
     at = int64(0)
     line_start = True
     while at < size:
-        stop = size
+        stop, hidden = size, state[HIDDEN]
         if state[FRAMES] > 0:
             stop = frames[STOP, state[FRAMES] - 1]
             if at >= stop:
-                at = _leave_frame(source, at, size, dialect, frames, out)
+                after = _leave_frame(source, at, size, dialect, frames, out)
+                _account(source, at, after, size, hidden, out)
+                at = after
                 continue
         if line_start:
             line_start = False
             after = begin_line(source, at, size, partner, frames, out)
             if after > at:
+                _account(source, at, after, size, hidden, out)
                 at = after
                 continue
+        begin = at
         if state[HIDDEN]:
             at, state[AT_ASIDE] = _copy_plain(source, at, stop, out.aside, state[AT_ASIDE])
         else:
             at, state[AT_TEXT] = _copy_plain(source, at, stop, out.text, state[AT_TEXT])
+        _account(source, begin, at, size, hidden, out)
+        begin = at
         if at < stop and source[at] == NEWLINE:
             line_start = True
             end_line(at, out)
             at += 1
         elif at < stop:
             at = _markup(source, at, size, partner, dialect, frames, out)
+        _account(source, begin, at, size, hidden, out)
     note_lead(out)
     if state[LEAD] < 0:
         state[LEAD] = state[FALLBACK]
+
+
+@bare
+def _account(source: Bytes, begin: int, end: int, size: int, hidden: int, out: Rendered) -> None:
+    """Charge bytes to what hides them; those of shown text become its own and its markup's at the end of the page."""
+    state = out.state
+    if not hidden:
+        if not state[HIDDEN]:
+            return
+        state[HIDING] = _hides(source, begin, size)
+    out.account[state[HIDING]] += end - begin
+
+
+@bare
+def _hides(source: Bytes, at: int, size: int) -> int:
+    """What begins at a place after which the text is hidden."""
+    following = source[at + 1] if at + 1 < size else np.uint8(0)
+    if source[at] == 123 and following == 123:
+        return TEMPLATE_BYTES
+    if source[at] == 91:
+        return FILE_BYTES
+    return REFERENCE_BYTES if source[at] == ASIDE_BEGIN and following != IS_TABLE else TABLE_BYTES
 
 
 @bare
@@ -151,7 +185,7 @@ def _control(byte: int, at: int, out: Rendered) -> int:
         state[HIDDEN] = max(0, state[HIDDEN] - 1)
     elif byte >= LITERAL_BASE:
         put(out, LITERALS[byte - LITERAL_BASE])
-    elif byte != NOTHING:
+    elif byte not in (NOTHING, IS_TABLE):
         put(out, SPACE)
     return at + 1
 

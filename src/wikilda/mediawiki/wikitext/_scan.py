@@ -7,15 +7,22 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
 from wikilda.mediawiki.wikitext._output import (
+    ACCOUNT,
+    ALL_LINKS,
     AT_ASIDE,
     AT_TEXT,
     CATEGORIES,
     LEAD,
     LINKS,
     MARKS,
+    MARKUP_BYTES,
     STATE_SIZE,
     TARGET_END,
     TARGET_START,
+    TEXT_BYTES,
+    TEXT_LINKS,
+    UNSHOWN_LINKS,
+    WIKITEXT_BYTES,
     Rendered,
 )
 from wikilda.mediawiki.wikitext._pairs import match_pairs
@@ -30,7 +37,8 @@ class Scanned(NamedTuple):
 
     `links` has the rows TARGET_START … IN_ASIDE: a target is a span of `source`, an anchor one of `text`, or
     of `aside` where IN_ASIDE says so. `marks` has four rows: the kind of a mark, its name's hash and span.
-    `categories` are spans of `source`, without the namespace.
+    `categories` are spans of `source`, without the namespace. `account` has a row for each name in ACCOUNT and a column
+    for each page.
     """
 
     source: Bytes
@@ -44,21 +52,30 @@ class Scanned(NamedTuple):
     mark_bounds: Offsets
     category_bounds: Offsets
     lead: Offsets
+    account: Offsets
 
 
 @njit
 def _scan(
     wikitext: Bytes, page_bounds: Offsets, source: Bytes, scratch: NDArray[np.int32], frames: Offsets,
-    dialect: Dialect, out: Rendered, bounds: Offsets, lead: Offsets,
+    dialect: Dialect, out: Rendered, bounds: Offsets, lead: Offsets, accounts: Offsets,
 ) -> None:  # fmt: skip
-    state = out.state
+    state, account = out.state, out.account
     written = 0
     for page in range(len(page_bounds) - 1):
         piece = source[written:]
-        size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece)
+        account[:] = 0
+        size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece, account)
         match_pairs(piece, size, scratch[0], scratch[1:])
+        for at in range(size):
+            account[ALL_LINKS] += piece[at] == 91 and scratch[0, at] > 0
         first_link, first_category, first_mark = state[LINKS], state[CATEGORIES], state[MARKS]
         render(piece, size, scratch[0], dialect, frames, out)
+        account[WIKITEXT_BYTES] = page_bounds[page + 1] - page_bounds[page]
+        account[TEXT_BYTES] = state[AT_TEXT] - bounds[0, page]
+        account[MARKUP_BYTES] = account[WIKITEXT_BYTES] - account[TEXT_BYTES:MARKUP_BYTES].sum()
+        account[UNSHOWN_LINKS] = account[ALL_LINKS] - account[TEXT_LINKS:UNSHOWN_LINKS].sum()
+        accounts[:, page] = account
         for link in range(first_link, state[LINKS]):
             out.links[TARGET_START, link] += written
             out.links[TARGET_END, link] += written
@@ -84,13 +101,15 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
         marks=np.empty((4, most), np.uint64),
         categories=np.empty((2, most), np.int64),
         state=np.zeros(STATE_SIZE, np.int64),
+        account=np.zeros(len(ACCOUNT), np.int64),
     )
     source = np.empty(len(data) + 4, np.uint8)
     bounds = np.zeros((4, len(page_bounds)), np.int64)
     lead = np.zeros(len(page_bounds) - 1, np.int64)
     scratch = np.empty((4, longest + 4), np.int32)
     frames = np.empty((3, longest + 8), np.int64)
-    _scan(data, page_bounds, source, scratch, frames, dialect, out, bounds, lead)
+    accounts = np.zeros((len(ACCOUNT), len(page_bounds) - 1), np.int64)
+    _scan(data, page_bounds, source, scratch, frames, dialect, out, bounds, lead, accounts)
     return Scanned(
         source=source,
         text=out.text[: out.state[AT_TEXT]],
@@ -103,6 +122,7 @@ def scan(wikitext: bytes, page_bounds: Offsets, dialect: Dialect) -> Scanned:
         mark_bounds=bounds[2],
         category_bounds=bounds[3],
         lead=lead,
+        account=accounts,
     )
 
 

@@ -8,9 +8,11 @@ around it (`[[bus]]<nowiki/>es`), and the markup characters of literal text.
 import numpy as np
 
 from wikilda._core.jit import bare, int64, njit
+from wikilda.mediawiki.wikitext._output import COMMENT_BYTES, DROPPED_BYTES
 from wikilda.mediawiki.wikitext.dialect import (
     ASIDE,
     BREAKING,
+    DROPPED,
     FORMATTING,
     LITERAL,
     TAG,
@@ -21,7 +23,7 @@ from wikilda.mediawiki.wikitext.dialect import (
 )
 from wikilda.text.tokens import Bytes, Offsets
 
-ASIDE_BEGIN, ASIDE_END, NOTHING = 1, 2, 3
+ASIDE_BEGIN, ASIDE_END, NOTHING, IS_TABLE = 1, 2, 3, 4  # IS_TABLE follows ASIDE_BEGIN where a table begins
 LITERAL_BASE = 14  # bytes 14 to 29 stand for the characters of LITERALS
 LITERALS = np.frombuffer(b"[]{}|'=*#:;<_-~!", np.uint8)
 _LONGEST_TAG = 4000
@@ -31,8 +33,11 @@ _PLAIN[[9, 10]] = True
 
 
 @njit
-def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> int:
-    """Write `text[start:end]` without comments and tags; returns the length written."""
+def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes, account: Offsets) -> int:
+    """Write `text[start:end]` without comments and tags; returns the length written.
+
+    The bytes of comments and of what tags drop are added to the account.
+    """
     closing = np.full(len(dialect.names.keys), -1, np.int64)  # for each tag, where it is next closed
     asides = np.full(2, -1, np.int64)  # where a reference and an HTML table end that are open
     at, size = start, int64(0)
@@ -45,7 +50,7 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes) -> in
             break
         byte = text[at]
         if byte == 60:  # <
-            taken, size = _angle(text, at, end, dialect, closing, asides, out, size)
+            taken, size = _angle(text, at, end, dialect, closing, asides, out, size, account)
             if taken > at:
                 size = _end_asides(asides, at, taken, out, size)
                 at = taken
@@ -73,11 +78,14 @@ def _end_asides(asides: Offsets, at: int, taken: int, out: Bytes, size: int) -> 
 
 @bare
 def _angle(
-    text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, asides: Offsets, out: Bytes, size: int
-) -> tuple[int, int]:
+    text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, asides: Offsets, out: Bytes, size: int,
+    account: Offsets,
+) -> tuple[int, int]:  # fmt: skip
     """Deal with what a `<` begins; returns where to go on (`at` itself: it is just a character)."""
     if at + 3 < end and text[at + 1] == 33 and text[at + 2] == 45 and text[at + 3] == 45:
-        return _skip_comment(text, at, end, out, size), size
+        after_comment = _skip_comment(text, at, end, out, size)
+        account[COMMENT_BYTES] += after_comment - at
+        return after_comment, size
     ends_tag = at + 1 < end and text[at + 1] == 47
     name = at + 2 if ends_tag else at + 1
     after = name
@@ -103,7 +111,10 @@ def _angle(
     if ends_tag or kind == FORMATTING or text[close - 1] == 47:
         out[size] = NOTHING
         return close + 1, size + 1
-    return _enclose(text, name, after, close, end, closing[tag : tag + 1], asides, kind, out, size)
+    taken, size = _enclose(text, name, after, close, end, closing[tag : tag + 1], asides, kind, out, size)
+    if kind == DROPPED and taken > close + 1:
+        account[DROPPED_BYTES] += taken - at
+    return taken, size
 
 
 @bare
@@ -128,7 +139,11 @@ def _enclose(
     if kind == ASIDE:
         asides[0 if asides[0] < close else 1] = finish
         out[size] = ASIDE_BEGIN
-        return close + 1, size + 1
+        size += 1
+        if text[name] | 32 == 116:  # t, of table
+            out[size] = IS_TABLE
+            size += 1
+        return close + 1, size
     out[size] = NOTHING
     size += 1
     if kind == LITERAL:

@@ -13,6 +13,7 @@ from wikilda._core.arrays import StringTable, offsets_of
 from wikilda._core.artifact import Writer, check_target
 from wikilda._core.atomic import new_directory, work_directory
 from wikilda._core.errors import InputError, Report
+from wikilda._core.jit import LINKED, tier
 from wikilda._core.npy import save_array
 from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
@@ -183,6 +184,7 @@ def make_corpus(
         Whether to replace a corpus that exists.
     """
     target, known = Path(target), Knowledge.open(knowledge)
+    tier.expect_files(map(Path, inputs), LINKED)
     check_target(target, overwrite=overwrite)
     recipe = Recipe(known.path.resolve(), settings, reading, detector)
     with work_directory(target, "encoding", {}, restart=True) as work:

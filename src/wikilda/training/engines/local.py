@@ -1,5 +1,6 @@
 """The engine of one machine: memory-mapped tables are the join, worker processes take shards."""
 
+import shutil
 import time
 from collections.abc import Iterator
 from functools import lru_cache
@@ -44,7 +45,8 @@ class LocalEngine(Engine):
         missing, place = job.checkpoint.missing(), job.checkpoint
         started = time.process_time()
         is_lda = isinstance(job.task.settings, LdaTraining)
-        if is_lda and missing and not (place.path / "shared").is_dir():
+        if is_lda and missing:  # again when a run resumes: what an earlier one has left may be damaged
+            shutil.rmtree(place.path / "shared", ignore_errors=True)
             write_shared(job.model, place.path / "shared")
         self.merging_seconds = time.process_time() - started
         paths = Paths.of(job)

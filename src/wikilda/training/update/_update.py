@@ -16,6 +16,7 @@ from wikilda._core.artifact import check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError
+from wikilda._core.jit import COPIED, tier
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model, ModelWriter, Parameters
 from wikilda.model.build import INSIDE
@@ -79,6 +80,7 @@ def update(
         The model, its knowledge, and what was changed.
     """
     old, target = Model.open(model), Path(target)
+    tier.expect_files([old.path], COPIED)
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     known = old.knowledge(knowledge)
     check_target(target, overwrite=overwrite)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.knowledge.conftest import ONE, build
-from tests.wikis import FILLER, page, write_dump
+from tests.wikis import FILLER, page
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
 from wikilda.training.update._changes import read_changes
 from wikilda.training.update._knowledge import update_knowledge
@@ -69,13 +69,11 @@ def test_members_are_found_downward(knowledge: Knowledge) -> None:
     assert categories.find("Empty") < 0  # leads to no topic
 
 
-def test_updates_keep_categories_and_replace_those_of_changed_pages(knowledge: Knowledge, tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "new.xml", [page("Croft", f"Croft umpires. {FILLER} [[Category:Umpires]]")])
+def test_lists_of_entities_add_categories(knowledge: Knowledge, tmp_path: Path) -> None:
     entities = tmp_path / "new.jsonl"
-    entities.write_text('{"title": "Anvil", "categories": ["Stones"]}\n', "utf-8")
-    updated, _ = update_knowledge(knowledge, read_changes([dump, entities], knowledge), tmp_path / "new.kb", ["new"])
+    entities.write_text('{"id": "1", "name": "Anvil", "categories": ["Stones"]}\n', "utf-8")
+    updated, _ = update_knowledge(knowledge, read_changes([entities], knowledge), tmp_path / "new.kb", ["new"])
     categories = updated.categories
-    assert names(updated, categories.of(updated.find_topic("Croft"))) == ["Umpires"]
     assert names(updated, categories.of(updated.find_topic("Anvil"))) == ["Stones"]
     assert names(updated, categories.of(updated.find_topic("Lara"))) == ["West Indian cricketers"]
     assert len(categories.ancestors(updated.find_topic("Lara"), depth=9)) == 5

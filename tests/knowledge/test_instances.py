@@ -70,7 +70,7 @@ def test_csv_and_parquet_and_addresses_are_the_same(
 
 
 def test_an_update_keeps_them(known: Path, tmp_path: Path) -> None:
-    (tmp_path / "new.jsonl").write_text('{"title": "Aaa"}\n')
+    (tmp_path / "new.jsonl").write_text('{"id": "1", "name": "Aaa"}\n')
     updated = update(known, tmp_path / "new.jsonl", tmp_path / "new")
     assert types(updated.knowledge) == ["place", "person", "place", "person"]
 

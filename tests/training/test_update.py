@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.training.conftest import write_lines
-from tests.wikis import FILLER, page, write_dump
 from wikilda._core.arrays import StringTable
 from wikilda._core.errors import InputError
 from wikilda.cli import cli
@@ -139,7 +138,7 @@ def test_a_wikidata_item_that_the_wiki_has_is_the_same_thing(model: Path, tmp_pa
 
 def test_own_names_are_names_wherever_they_occur(sample: Knowledge, model: Path, tmp_path: Path) -> None:
     """The wiki may have the string hundreds of times without a link: whoever lists it wants it found."""
-    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
     croft = sample.find_mention("croft")
     assert 0 < sample.linked[croft] < sample.occurrences[croft]
     now = made.knowledge.find_mention("croft")
@@ -148,7 +147,7 @@ def test_own_names_are_names_wherever_they_occur(sample: Knowledge, model: Path,
 
 def test_old_parameters_stay_as_they_are(model: Path, tmp_path: Path) -> None:
     old = Model.open(model)
-    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new", steps=0)
+    made = update(model, [write_lines(tmp_path / "own.jsonl", [BAND])], tmp_path / "new")
     known, new = old.knowledge(), made.knowledge
     assert made.model.topics == old.topics + 1
     for title in ("England", "Robert Croft", "Zebra (company)", known.titles[0], known.titles[len(known.titles) - 1]):
@@ -181,44 +180,6 @@ def test_without_changes_nothing_changes(sample: Knowledge, model: Path, tmp_pat
     assert answers(linker) == answers(Linker.open(model))
 
 
-def test_pages_added_and_changed(sample: Knowledge, model: Path, tmp_path: Path) -> None:
-    title = sample.titles[sample.find_topic("Robert Croft")]
-    dump = write_dump(
-        tmp_path / "changed.xml",
-        [
-            page(
-                "Croftonia",
-                f"Croftonia is a kingdom by the sea near [[England]] and [[Pakistan]]. {FILLER} cricket batsmen",
-            ),
-            page("Kingdom of Croft", redirect="Croftonia"),
-            page(title, f"He visited [[Croftonia|the sea kingdom]] and [[England]]. wickets wickets {FILLER}"),
-            page("Croft (disambiguation)", "may mean much, and this is long enough to be a page of its own, by far"),
-            page("Talk", "x", namespace=1),
-        ],
-    )
-    made = update(model, [dump], tmp_path / "new")
-    new, graph = made.knowledge, made.knowledge.graph
-    there, changed = new.titles.find("Croftonia"), new.titles.find(title)
-    assert new.find_topic("Kingdom of Croft") == there
-    assert new.sentences[there].startswith("Croftonia is a kingdom")
-    links = graph.out_topics[graph.out_offsets[changed] : graph.out_offsets[changed + 1]]
-    assert sorted(new.titles[int(each)] for each in links) == sorted(
-        ["Croftonia", new.titles[new.find_topic("England")]]
-    )
-    back = graph.in_topics[graph.in_offsets[there] : graph.in_offsets[there + 1]]
-    assert changed in back.tolist()
-    for string in ("croftonia", "kingdom of croft", "the sea kingdom"):
-        assert new.titles[int(new.mentions.row(new.find_mention(string))[0][0])] == "Croftonia"
-    word = new.word_strings.find("wickets")
-    topics, counts = new.words.row(word)
-    assert dict(zip(topics.tolist(), counts.tolist(), strict=True))[changed] == 2
-    report = made.changes.report.counts
-    assert (report["pages added"], report["pages changed"], report["pages that are no topics"]) == (1, 1, 1)
-    entity = Linker.open(tmp_path / "new").link(marked("[[Croftonia]] beat [[England]]")).mentions[0].entity
-    assert entity is not None
-    assert entity.title == "Croftonia"
-
-
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [("{", "is not JSON"), ('{"title": "x"}', "has no id and name"), ('{"id": 1, "name": ""}', "row 1: has no name"),
@@ -242,12 +203,12 @@ def test_nothing_new_is_an_error_and_so_is_another_file(model: Path, tmp_path: P
 
 def test_update_on_the_command_line(model: Path, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "own.jsonl", [{**BAND, "related": ["Nonesuch"]}])
-    ran = CliRunner().invoke(cli, ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "1"])
+    ran = CliRunner().invoke(cli, ["update", str(model), str(file), "-o", str(tmp_path / "new")])
     assert ran.exit_code == 0, ran.output
     assert "entities added" in ran.output
     assert "related id 'Nonesuch' is unknown" in ran.output
     assert json.loads((tmp_path / "new" / "manifest.json").read_text())["knowledge"]["path"] == "knowledge"
-    again = ["update", str(model), str(file), "-o", str(tmp_path / "new"), "--steps", "0"]
+    again = ["update", str(model), str(file), "-o", str(tmp_path / "new")]
     refused = CliRunner().invoke(cli, again)
     assert "exists already" in str(refused.exception)
     assert CliRunner().invoke(cli, [*again, "--overwrite"]).exit_code == 0

@@ -4,8 +4,8 @@ Hashes do not compress, and most can be computed again: of words and mentions a 
 order in which they share their beginnings, and elsewhere their numbers in that order. Words are counted from tokens
 when they are read: that takes less time than it would to read the counts.
 
-A build keeps the pieces of its dump (`KEPT`), with a census of all pages. An update writes pieces of the pages that are
-new, and a new census; a page that no row of the census names is dead, and what pieces hold of it does not count.
+A build keeps the pieces of its dump (`pieces/`), with a census of all pages. An update writes pieces of the pages that
+are new, and a new census; a page that no row of the census names is dead, and what pieces hold of it does not count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -44,7 +44,6 @@ PAGES_A_PIECE = 1 << 24
 
 # Kinds of pages, as the census has them. Of the first four the content is extracted.
 ARTICLE, REDIRECT, TEMPLATES, CATEGORIES, OTHER, NOT_WIKITEXT, BROKEN = range(7)
-KEPT = "pieces"  # where knowledge keeps the pieces that it was made from
 CENSUS = "census.parquet"
 _DEAD = "dead.npy"
 _TOKENS, _LEXICON, _MENTIONS, _ANCHORS, _TARGETS = "tokens.zst", "lexicon", "mentions", "anchors", "targets"

@@ -23,7 +23,6 @@ from wikilda._core.platform import available_cores
 from wikilda._core.progress import Bar, bar
 from wikilda._core.workers import Workers
 from wikilda.knowledge._assemble import Assembler
-from wikilda.knowledge._base import MADE_FROM, PROPS, Base, gather_census, made_from
 from wikilda.knowledge._from_tables import (
     TableExtractor,
     Tables,
@@ -34,7 +33,8 @@ from wikilda.knowledge._from_tables import (
     write_tables,
 )
 from wikilda.knowledge._instances import check_instances, read_instances
-from wikilda.knowledge._pieces import CENSUS, KEPT, folders
+from wikilda.knowledge._pieces import CENSUS, folders
+from wikilda.knowledge.base import MADE_FROM, PIECES, PROPS, Base, gather_census, made_from
 from wikilda.knowledge.entities import EntityList
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.knowledge import Knowledge
@@ -214,7 +214,7 @@ def _keep_pieces(made: Knowledge, chunks: Path) -> None:
         return
     for file in chunks.glob(f"*/{CENSUS}"):
         file.unlink()
-    chunks.rename(made.path / KEPT)
+    chunks.rename(made.path / PIECES)
 
 
 def _uninformative(out: Writer[Knowledge]) -> list[str]:

@@ -90,9 +90,7 @@ def build(
                 known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
                 create_model(known, made, model_settings, overwrite=made.exists())
                 known.path.rename(made / INSIDE)
-                for name in (JSON_FILE, HTML_FILE):
-                    if (made / INSIDE / name).is_file():
-                        (made / INSIDE / name).rename(made / name)
+                place_report(made)
             Model.open(made).redirect(INSIDE)
             place_directory(made, target)
     except BaseException:
@@ -118,6 +116,13 @@ def _build_list(
         Model.open(made).redirect(INSIDE)
         place_directory(made, target)
     return Model.open(target)
+
+
+def place_report(model: Path) -> None:
+    """Move the report of a build from the knowledge to the model."""
+    for name in (JSON_FILE, HTML_FILE):
+        if (model / INSIDE / name).is_file():
+            (model / INSIDE / name).replace(model / name)
 
 
 def _files(source: str | Path | Sequence[str | Path]) -> list[Path]:

@@ -59,6 +59,13 @@ def popularity_of(mentions: Table, topics: int) -> NDArray[np.float32]:
     return (counts / counts.mean()).astype(np.float32) if topics else counts.astype(np.float32)
 
 
+def initial(table: Table, totals: NDArray[np.int64], mass: float) -> NDArray[np.float32]:
+    """λ̂ at t = 0 of a whole table."""
+    values = np.empty(len(table.topics), np.float32)
+    _fill(Parameters(table.offsets, np.empty(len(table.topics), np.uint32), values), table, totals, mass)
+    return values
+
+
 def _fill(into: Parameters, table: Table, totals: NDArray[np.int64], mass: float) -> None:
     for first, last in chunks(table.offsets):
         start, end = int(table.offsets[first]), int(table.offsets[last])

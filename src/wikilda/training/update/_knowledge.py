@@ -17,7 +17,7 @@ from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.mention_trie import fill_trie, trie_capacity
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.types import write_types
-from wikilda.training.update._changes import Changes, linked_titles
+from wikilda.training.update._changes import Changes
 from wikilda.training.update._merge import (
     Delta,
     Numbering,
@@ -53,11 +53,11 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
     named: Change = {}
     for (string, title), count in changes.mentions.items():
         named[number_of(string, old.mention_strings, mentions), title_number(title)] = float(count)
-    worded = _word_changes(old, changes, topics, title_number)
+    worded = _word_changes(changes, title_number)
     mapping = Mapping(topics, mentions, named, worded)
     with Knowledge.writer(target) as writer:
         _write_topics(writer, old, changes, topics)
-        _write_redirects(writer, old, changes, topics, title_number)
+        _write_redirects(writer, old, topics)
         _write_table(writer, "mentions", old.mentions, mentions.old_of_new, topics, named)
         _write_mentions(writer, old, changes, mentions)
         write_name_index(writer)
@@ -91,7 +91,7 @@ def _write_types(writer: Writer[Knowledge], old: Knowledge, changes: Changes, to
     """The types of all topics; what lists add leaves those of other topics as they were."""
     given = np.full(topics.size, -1, np.int64)
     given[topics.places] = [changes.entities[title].type for title in topics.strings]
-    kept = (old.types.shares, topics.new_of_old) if not changes.rewritten and old.types.shares else None
+    kept = (old.types.shares, topics.new_of_old) if old.types.shares else None
     write_types(writer, old.site.language, _instances(old, topics), given=given, kept=kept)
 
 
@@ -130,17 +130,9 @@ class _Titles:
         return number_of(title, self.old.titles, self.topics)
 
 
-def _word_changes(old: Knowledge, changes: Changes, topics: Numbering, number: _Titles) -> Change:
-    """Counts of words that the changed pages have now, less those that they had."""
-    found: Change = {(word, number(title)): float(count) for (word, title), count in changes.words.items()}
-    rewritten = [old.titles.find(title) for title in changes.rewritten]
-    was = np.array([topic for topic in rewritten if topic >= 0], np.int64)
-    places = np.flatnonzero(np.isin(old.words.topics, was)) if len(was) else np.empty(0, np.int64)
-    rows = np.searchsorted(old.words.offsets, places, "right") - 1
-    for place, row in zip(places.tolist(), rows.tolist(), strict=True):
-        pair = (row, int(topics.new_of_old[old.words.topics[place]]))
-        found[pair] = found.get(pair, 0.0) - float(old.words.counts[place])
-    return {pair: change for pair, change in found.items() if change}
+def _word_changes(changes: Changes, number: _Titles) -> Change:
+    """Counts of words in the texts of lists."""
+    return {(word, number(title)): float(count) for (word, title), count in changes.words.items()}
 
 
 def _write_topics(writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering) -> None:
@@ -154,18 +146,10 @@ def _write_topics(writer: Writer[Knowledge], old: Knowledge, changes: Changes, t
         write_column(writer, f"topics/{name}", column, topics, np.array(values, np.int64))
 
 
-def _write_redirects(
-    writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
-) -> None:
+def _write_redirects(writer: Writer[Knowledge], old: Knowledge, topics: Numbering) -> None:
     titles, targets = old.redirects
-    leading = {
-        title: found for title, target in changes.redirects.items()
-        if (found := number(target)) >= 0 and number(title) < 0
-    }  # fmt: skip
-    numbering = insert(titles, set(leading))
-    write_strings(writer, "redirects/titles", titles, numbering.strings, numbering.places)
-    mapped = topics.new_of_old[np.asarray(targets, np.int64)].astype(np.uint32)
-    write_column(writer, "redirects/topics", mapped, numbering, np.array([leading[each] for each in numbering.strings]))
+    writer.strings("redirects/titles", titles)
+    writer.array("redirects/topics", topics.new_of_old[np.asarray(targets, np.int64)].astype(np.uint32))
 
 
 def _write_table(
@@ -241,13 +225,9 @@ def _copy_cases(writer: Writer[Knowledge], old: Knowledge) -> None:
 def _write_links(
     writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
 ) -> None:
-    """Links of changed pages replace their old ones; other links stay."""
+    """The links of lists, besides those that are there."""
     now = {(number(source), number(target)) for source, target in changes.links}
-    gone = {
-        (number(title), number(target)) for title in changes.rewritten for target in linked_titles(old, title)
-    }  # fmt: skip
-    graph, change = old.graph, {**dict.fromkeys(gone - now, -1.0)}
-    change |= dict.fromkeys(now - _existing(old, topics, now), 1.0)
+    graph, change = old.graph, dict.fromkeys(now - _existing(old, topics, now), 1.0)
     for way, offsets, lists in (
         ("out", graph.out_offsets, graph.out_topics),
         ("in", graph.in_offsets, graph.in_topics),
@@ -262,17 +242,16 @@ def _write_links(
 def _write_categories(
     writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, number: _Titles
 ) -> None:
-    """Categories of changed pages replace their old ones; categories that are new have no parents."""
+    """The categories of lists, besides those that are there; new ones have no parents."""
     before = old.categories
     names = insert(before.names, {name for _, name in changes.categories})
     if not names.size:
         return
     filed, under = before.topics.pairs()
-    stays = ~np.isin(filed, [old.titles.find(title) for title in changes.rewritten])
     now = [(number(title), number_of(name, before.names, names)) for title, name in changes.categories]
     new = np.array(now, np.int64).reshape(-1, 2)
-    rows = np.append(topics.new_of_old[filed[stays]], new[:, 0])
-    numbers = np.append(names.new_of_old[under[stays]], new[:, 1])
+    rows = np.append(topics.new_of_old[filed], new[:, 0])
+    numbers = np.append(names.new_of_old[under], new[:, 1])
     child, parent = (names.new_of_old[each] for each in before.parents.pairs())
     write_strings(writer, "categories/names", before.names, names.strings, names.places)
     write_column(writer, "categories/hidden", before.hidden, names, np.zeros(len(names.strings), np.bool_))

@@ -1,10 +1,14 @@
-"""`wikilda update`: new pages, entities and names in a model, without building it anew.
+"""`wikilda update`: a newer dump, or lists of entities, for a model that exists.
 
-Old parameters stay as they are. New pairs get λ̂ = mass · P(k|v), as at t = 0. Then the changed texts are sampled a
-few times, with the old model as the prior: λ̂ = λ̂_old + Σ_d λ̂^d over them (Eq. 2 for a corpus that has grown); by the
-urn, unless the model was trained for the lda.
+With a newer dump the model gets the knowledge that a build from this dump makes; pages that have not changed are taken
+from the pieces that the model keeps. What training has learned is carried over (`_carry.py`). Lists of entities add
+rows to the tables: old parameters stay as they are, and new pairs get λ̂ = mass · P(k|v), as at t = 0. The lists are
+kept, and added again after an update with a dump.
 """
 
+import os
+import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,91 +19,166 @@ from numpy.typing import NDArray
 from wikilda._core.artifact import check_target
 from wikilda._core.atomic import place_directory, work_directory
 from wikilda._core.compression import uncompressed_suffix
-from wikilda._core.errors import InputError
-from wikilda._core.jit import COPIED, tier
-from wikilda.knowledge import Knowledge
+from wikilda._core.errors import InputError, Report
+from wikilda._core.jit import COPIED, PARSED, tier
+from wikilda.knowledge import Knowledge, Resources, build_from_dump
+from wikilda.knowledge.base import PIECES, Base
+from wikilda.knowledge.diff import MAP_FILE, Comparison, Diff
+from wikilda.knowledge.entities import ENDINGS
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.build import INSIDE
+from wikilda.model.build import INSIDE, place_report
 from wikilda.model.context_counts import topic_types
-from wikilda.model.model import BASE, LDA, MENTIONS, PAIRS, WORDS, NilCounts
-from wikilda.training.checkpoints import Checkpoint
-from wikilda.training.corpus import Corpus, make_corpus
-from wikilda.training.engines.base import Job
-from wikilda.training.engines.local import LocalEngine
-from wikilda.training.interpolate import Blend
-from wikilda.training.pipeline import train
-from wikilda.training.settings import PRESETS, LdaTraining, UrnTraining
-from wikilda.training.shard import Task
-from wikilda.training.update._changes import Changes, read_changes
+from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts
+from wikilda.training.update._carry import carry
+from wikilda.training.update._changes import read_changes
 from wikilda.training.update._knowledge import Change, Mapping, update_knowledge
 from wikilda.training.update._merge import Rows, delta_of, merge_rows
+
+_NUMBER = re.compile(r"^\d{3}-")
+_LISTS = "lists"  # where knowledge keeps the lists of entities that it was updated with
 
 
 @dataclass(frozen=True)
 class Updated:
-    """A model and the knowledge that it now belongs to."""
+    """A model and the knowledge that it now belongs to, what was read, and what differs."""
 
     model: Model
     knowledge: Knowledge
-    changes: Changes
+    report: Report
+    diff: Diff
 
 
 def update(
     model: str | Path,
     files: str | Path | Sequence[str | Path],
     target: str | Path,
-    settings: LdaTraining = PRESETS["default"],
     *,
     knowledge: str | Path | None = None,
-    steps: int = 2,
-    workers: int = 1,
+    changes: bool | None = None,
+    page_props: str | Path | None = None,
+    instances: str | Path | None = None,
+    workers: int | None = None,
+    memory: str = "1GB",
     overwrite: bool = False,
 ) -> Updated:
-    """Add pages, entities and names to a model without a rebuild: `wikilda update`.
+    """Bring a model up to date with a newer dump, or add lists of entities: `wikilda update`.
+
+    The model has the knowledge that `build` makes from the newer dump, and what the old one had learned from texts.
+    The old model is not changed.
 
     Parameters
     ----------
     model, knowledge
         As in `Linker.open`.
     files
-        MediaWiki exports of added or changed pages, or lists of entities, as for `build`.
+        A newer MediaWiki dump or its parts, or lists of entities as for `build`, or both.
     target
         The model to write; it has its knowledge inside.
-    settings
-        How changed texts are sampled.
-    steps
-        Training steps on the changed texts.
-    workers
-        Processes.
+    changes
+        Whether the dump has only pages that were added or changed, so that all others stay. By default a dump with
+        fewer than half of the model's pages is one of changes.
+    page_props, instances
+        As in `build`; by default those of the old model.
+    workers, memory
+        As in `build`.
     overwrite
         Whether to replace a model that exists.
 
     Returns
     -------
     Updated
-        The model, its knowledge, and what was changed.
+        The model, its knowledge, what was read, and what differs.
     """
     old, target = Model.open(model), Path(target)
+    dumps, lists = _sorted([Path(each) for each in ([files] if isinstance(files, str | Path) else files)])
+    tier.expect_files(dumps, PARSED)
     tier.expect_files([old.path], COPIED)
-    paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     known = old.knowledge(knowledge)
-    check_target(target, overwrite=overwrite)
+    _check_targets(target, old, known, overwrite=overwrite)
+    resources = Resources(workers, memory) if workers else Resources(memory=memory)
     with work_directory(target, "updating", {}, restart=True, keep=False) as work:
-        changes = read_changes(paths, known)
-        if not changes.entities and not changes.mentions:
-            raise InputError(f"{', '.join(map(str, paths))}: nothing in there is new.")
-        made, mapping = update_knowledge(known, changes, work / "kb", [file.name for file in paths])
-        hint = str((work / "kb").resolve())
-        grown = _grow(old, known, made, mapping, work / "model", hint)
-        pages = [each for each in paths if uncompressed_suffix(each) == ".xml"]
-        if steps and pages and changes.words and grown.method == LDA:
-            grown = _sample(grown, made, pages, settings, steps, workers, work)
-        elif steps and pages and changes.words:
-            grown = _learn(grown, pages, workers, work)
-        made.path.rename(grown.path / INSIDE)
-        grown.redirect(INSIDE)
-        place_directory(grown.path, target)
-    return Updated(Model.open(target), Knowledge.open(target), changes)
+        report, made, at = Report(), old, known
+        if dumps:
+            given = [Path(each) if each is not None else None for each in (page_props, instances)]
+            at = _rebuild(known, dumps, work / "dump", changes, given, resources, report)
+            made = carry(old, Comparison(known, at), work / "carried")
+            lists = [*_kept_lists(known), *lists]
+        if lists:
+            made, at = _add_lists(made, at, lists, work, report)
+        compared = Comparison(known, at)
+        diff = compared.diff()
+        diff.save(made.path)
+        compared.save_map(made.path / MAP_FILE)
+        at.path.rename(made.path / INSIDE)
+        place_report(made.path)
+        made.redirect(INSIDE)
+        place_directory(made.path, target)
+    return Updated(Model.open(target), Knowledge.open(target), report, diff)
+
+
+def _sorted(files: list[Path]) -> tuple[list[Path], list[Path]]:
+    """Which files are dumps, and which are lists of entities."""
+    if not files:
+        raise InputError("there is nothing to update with.")
+    for path in files:
+        if not path.is_file():
+            raise InputError(f"{path}: no such file.")
+        if uncompressed_suffix(path) not in (".xml", *ENDINGS) and ".xml-" not in path.name:
+            raise InputError(f"{path}: is neither a dump (.xml) nor a list of entities ({', '.join(ENDINGS)}).")
+    lists = [path for path in files if uncompressed_suffix(path) in ENDINGS]
+    return [path for path in files if path not in lists], lists
+
+
+def _check_targets(target: Path, old: Model, known: Knowledge, *, overwrite: bool) -> None:
+    check_target(target, overwrite=overwrite)
+    if target.exists() and target.resolve() in (old.path.resolve(), known.path.resolve()):
+        raise InputError(f"{target}: is the model that is updated. Write the new one to another directory.")
+
+
+def _rebuild(
+    known: Knowledge, dumps: list[Path], target: Path, changes: bool | None, given: list[Path | None],
+    resources: Resources, report: Report,
+) -> Knowledge:  # fmt: skip
+    """The knowledge of a newer dump, from the old pieces where pages have not changed."""
+    base = Base(known, changes)
+    props, instances = given
+    made = build_from_dump(
+        dumps, target, known.settings, page_props=props, instances=instances, resources=resources, base=base
+    )
+    report.counts |= base.counts
+    report.examples += made.complaints
+    return made
+
+
+def _kept_lists(known: Knowledge) -> list[Path]:
+    return sorted((known.path / _LISTS).glob("*"))
+
+
+def _add_lists(made: Model, at: Knowledge, lists: list[Path], work: Path, report: Report) -> tuple[Model, Knowledge]:
+    """Add entities and names; the lists are kept with the knowledge, and the pieces go with it."""
+    changes = read_changes(lists, at)
+    report.add(changes.report)
+    after, mapping = update_knowledge(at, changes, work / "listed", [file.name for file in lists])
+    grown = _grow(made, at, after, mapping, work / "grown", str((work / "listed").resolve()))
+    _take_along(at.path / PIECES, after.path / PIECES)
+    earlier = _kept_lists(at)
+    (after.path / _LISTS).mkdir()
+    for number, file in enumerate([*earlier, *lists]):
+        shutil.copyfile(file, after.path / _LISTS / f"{number:03d}-{_NUMBER.sub('', file.name)}")
+    return grown, after
+
+
+def _take_along(folder: Path, target: Path) -> None:
+    """Share the files of a folder, where the disk can, else copy them."""
+    if folder.is_dir():
+        shutil.copytree(folder, target, copy_function=_share)
+
+
+def _share(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, target: Path, hint: str) -> Model:
@@ -135,15 +214,6 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         )  # fmt: skip
 
 
-def _learn(grown: Model, files: list[Path], workers: int, work: Path) -> Model:
-    """What the changed texts teach; the grown model is the prior."""
-    how = UrnTraining(held_out=0.0, evaluated=0)
-    try:
-        return train(grown.path, files, work / "learned", how, workers=workers)
-    except InputError:  # entities without texts, or texts that were known
-        return grown
-
-
 def _renumbered(nil: NilCounts, new_of_old: NDArray[np.int64]) -> NilCounts:
     """What was learned of NIL, under the new numbers of strings."""
     symbols = new_of_old[nil.symbols]
@@ -166,34 +236,3 @@ def _popularity(before: Knowledge, mapping: Mapping) -> NDArray[np.float32]:
     for (_, topic), count in mapping.mention_changes.items():
         counts[topic] += count
     return (counts[mapping.topics.places] / mean).astype(np.float32)
-
-
-def _sample(
-    grown: Model,
-    knowledge: Knowledge,
-    files: list[Path],
-    settings: LdaTraining,
-    steps: int,
-    workers: int,
-    work: Path,
-) -> Model:
-    """A few steps on the changed texts; counts are added to the old parameters, which do not shrink."""
-    try:
-        corpus: Corpus = make_corpus(files, knowledge.path, work / "corpus", workers=workers)
-    except InputError:  # entities without texts
-        return grown
-    blend = Blend(1.0, 1.0 / (settings.sweeps - settings.burn_in), 0.0)
-    plan = LdaTraining(rho_local=0.0, held_out=0.0, evaluated=0, sweeps=settings.sweeps, burn_in=settings.burn_in)
-    engine, current = LocalEngine(workers), grown
-    try:
-        for step in range(1, steps + 1):
-            place = Checkpoint(work / f"step-{step}", max(corpus.documents // 1000, 1))
-            task = Task(grown.iteration + step, corpus.documents, plan)
-            for _ in engine.sample(Job(current, grown, knowledge.path.resolve(), corpus, task, place, None)):
-                pass
-            still = Task(grown.iteration, corpus.documents, plan)
-            base = Job(grown, grown, knowledge.path.resolve(), corpus, still, place, None)
-            current = engine.interpolate(base, blend, place.path / "model")
-    finally:
-        engine.close()
-    return current

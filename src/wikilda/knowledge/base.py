@@ -17,7 +17,6 @@ from wikilda._core.errors import InputError
 from wikilda.knowledge._pieces import (
     ARTICLE,
     CENSUS,
-    KEPT,
     OTHER,
     PAGES_A_PIECE,
     REDIRECT,
@@ -29,6 +28,7 @@ from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import site_of
 from wikilda.mediawiki.site import Site
 
+PIECES = "pieces"  # where knowledge keeps the pieces that it was made from
 MADE_FROM, PROPS = "made-from.json", "props.parquet"
 _FORMAT = 1
 _WHOLE = 0.5  # of the articles and redirects that were there: a dump with fewer has only changed pages
@@ -58,8 +58,8 @@ class Base:
     changes: bool | None = None
 
     def __post_init__(self) -> None:
-        self.pieces = self.knowledge.path / KEPT
-        self.extracted = 0  # pages that had to be extracted
+        self.pieces = self.knowledge.path / PIECES
+        self.counts: dict[str, int] = {}  # of pages of the newer dump
         self.census = pq.read_table(self.pieces / CENSUS) if (self.pieces / CENSUS).is_file() else None
 
     @property
@@ -116,6 +116,7 @@ class Base:
         """Write the census of the newer wiki; pieces of which nothing is left go."""
         new = gather_census(chunks, first)
         if self.census is None:
+            self._count(new, first)
             known = len(self.knowledge.titles) + len(self.knowledge.redirects[0])
             if self.changes or (self.changes is None and _pages(new) < _WHOLE * known):
                 raise InputError(
@@ -123,7 +124,7 @@ class Base:
                     "needed to add changed pages. Give a whole dump."
                 )
             return
-        self.extracted = int(pc.sum(pc.greater_equal(new["page"], first * PAGES_A_PIECE)).as_py() or 0)
+        self._count(new, first)
         if self.changes is None:
             self.changes = _pages(new) < _WHOLE * _pages(self.census)
         _refuse_older(self.census, new, dumps, changes=self.changes)
@@ -135,6 +136,12 @@ class Base:
         for folder in folders(chunks):
             if int(folder.name) not in used and not is_own(folder):
                 shutil.rmtree(folder)
+
+    def _count(self, new: pa.Table, first: int) -> None:
+        """How many pages with content were read, and how many of them were known."""
+        pages = new["page"].to_numpy()[new["kind"].to_numpy() < OTHER]
+        known = int((pages < first * PAGES_A_PIECE).sum())
+        self.counts = {"pages that have not changed": known, "pages that are new or have changed": len(pages) - known}
 
     def _changed(self, chunks: Path, new: pa.Table) -> pa.Table:
         """The old census with newer rows instead of those of the same pages; rows that are older than theirs are left.

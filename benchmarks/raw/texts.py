@@ -73,11 +73,17 @@ def wrong_marks(linker: Linker, case: Case) -> list[str]:
             wrong += [f"{shown!r} is no name: {seen}"] if over else []
             continue
         answer = by_span.get((mark.start, mark.end))
-        topic = linker.knowledge.find_topic(mark.title) if mark.title else -1
+        topic = _topic(linker, mark.title) if mark.title else -1
         got = answer.entity.topic if answer and answer.entity else -1
         if answer is None or got != topic:
             wrong.append(f"{shown!r} is {mark.title or 'NIL'}: {seen or 'nothing'}")
     return wrong
+
+
+def _topic(linker: Linker, title: str) -> int:
+    """The topic of a title, which may be written in capitals or without."""
+    find = linker.knowledge.find_topic
+    return max(find(title), find(title.title()), find(title.upper()) if title.islower() else -1)
 
 
 def share_right(linker: Linker, cases: Iterable[Case]) -> float:

@@ -13,6 +13,7 @@ from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.detection import JoinedDetector, choose_detector
 from wikilda.documents.detection._dictionary import join
 from wikilda.documents.detection._spans import Limits
+from wikilda.documents.encoding import encode
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
 from wikilda.linking import DetectorSettings, DictionaryDetector, Document, Linker, SpacyDetector
 from wikilda.sample import texts
@@ -102,6 +103,64 @@ def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: l
 def test_parts_are_proposed_of_names_that_may_be_none(known: Knowledge, text: str, proposals: list[str]) -> None:
     spans = DictionaryDetector(known).propose_tokens(tokens_of(text), nested=False)
     assert [text[start:end] for start, end in spans] == proposals
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("Well said @JohnSmith in #NewYork #fail", ["JohnSmith", "NewYork"]),
+        ("Write to smith@apple.com about #zyx", []),  # an address; a tag that nobody knows
+        ("@smith", ["smith"]),
+    ],
+)
+def test_handles_are_names(known: Knowledge, text: str, mentions: list[str]) -> None:
+    spans = DictionaryDetector(known).detect(text)
+    assert [text[start:end] for start, end in spans] == mentions
+    symbols = encode(Document(text, spans), known).mentions
+    assert [known.mention_strings[at] for at in symbols if at >= 0] == ["new york"] * ("NewYork" in mentions) + [
+        each for each in mentions if each in STRINGS
+    ]
+
+
+WRITTEN = {
+    "paris": "Paris", "reuters": "Reuters", "amos": "Amos Quibble", "however": "however", "government": "government",
+    "chancellor": "chancellor", "angela": "Angela Merkel",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[str]]:
+    """Knowledge whose articles say how words are written: it links none of them but Paris."""
+    tables = tmp_path_factory.mktemp("written") / "tables"
+    tables.mkdir()
+    (tables / "topics.tsv").write_text("title\nParis\nText\n", "utf-8")
+    (tables / "mentions.tsv").write_text("mention\ttitle\tcount\nparis\tParis\t3\n", "utf-8")
+    filler = " ".join(f"the{number} the{number} the{number} the{number}" for number in range(1000))
+    text = " ".join(f"we saw {each} and {each} near {each} or {each}" for each in WRITTEN.values()) + " " + filler
+    (tables / "articles.jsonl").write_text(json.dumps({"title": "Text", "text": text}), "utf-8")
+    settings = BuildSettings(max_word_share=1.0, min_word_topics=1)
+    known = build_from_tables(tables, tables.with_name("kb"), settings, resources=Resources(workers=1))
+    detector = DictionaryDetector(known)
+    return lambda text: [text[start:end] for start, end in detector.detect(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions"),
+    [
+        ("However it rains.", []),  # articles write it in lower case
+        ("Reuters says that it rains.", ["Reuters"]),  # these write it with a capital
+        ("It is the Government of the day.", []),
+        ("Mr Quux met Mrs Bly on Monday.", ["Quux", "Bly"]),
+        ("On Monday Chancellor Angela Merkel left Paris.", ["Angela Merkel", "Paris"]),
+        ('He said: "However you do it, Reuters will know."', ["Reuters"]),
+        ("They met Marks & Quibble, Jean van Zyx.", ["Marks & Quibble", "Jean van Zyx"]),
+        ("Quux\tParis\tGovernment", ["Paris"]),  # cells
+        ("we flew from paris to reuters", ["paris"]),  # no capitals: what articles capitalise, if it is known
+        ("WHO and Quux 2-1 Bly", ["WHO", "Quux", "Bly"]),
+    ],
+)
+def test_what_a_capital_is_worth(written: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:
+    assert written(text) == mentions
 
 
 def test_more_recall_finds_more(known: Knowledge) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -200,6 +201,55 @@ def _is_parent(string: str, other: str, folded: dict[str, list[int]]) -> bool:
 def _is_surname(string: str, parent: str, folded: dict[str, list[int]]) -> bool:
     begins = folded[parent][: len(folded[string])] == folded[string]
     return not begins and not any(part[0].islower() for part in parent.split())
+
+
+class Sense(NamedTuple):
+    """What a string means for the most part: its topic, the share and the number of its links, and how it is titled."""
+
+    topic: int
+    share: float
+    links: float
+    is_title: bool
+    is_person: bool
+    is_body: bool
+
+
+def antecedents(
+    strings: list[str], parents: list[list[int]], titled: list[bool], senses: dict[str, Sense],
+    folded: dict[str, list[int]],
+) -> list[str]:  # fmt: skip
+    """By mention: the string that it is drawn as."""
+    drawn = list(strings)
+    for _ in range(2):
+        for token, row in enumerate(parents):
+            if row and drawn[token] == strings[token]:
+                full = strings[row[0]]
+                if _is_sure(strings[token], full, senses[strings[token]], senses[full], titled[token], folded):
+                    drawn[token] = drawn[row[0]]
+    return drawn
+
+
+def _is_sure(string: str, full: str, own: Sense, other: Sense, titled: bool, folded: dict[str, list[int]]) -> bool:
+    name, longer = folded[string], folded[full]
+    begins, ends = longer[: len(name)] == name, longer[-len(name) :] == name
+    in_capitals = string.replace(".", "").isupper() and len(string.replace(".", "")) > 1
+    several = sum(part[0].isupper() for part in full.split()) > 1
+    joined = any(part[0].islower() for part in full.split())
+    if not begins and not ends:
+        return not other.is_person
+    if titled:
+        return other.is_person or not other.is_body
+    if (in_capitals and several) or (own.is_title and own.share >= 0.3):
+        return False
+    surname = not begins and not joined
+    if other.is_person:
+        return own.links < 30 or surname or own.share < 0.5
+    if begins and own.topic >= 0:
+        return False
+    if other.is_body:
+        return own.links < 30 and not surname
+    whole = len(longer) == _size(full, folded)
+    return own.links < 30 and several and len(longer) <= 4 and not joined and whole and other.topic < 0
 
 
 def _size(string: str, folded: dict[str, list[int]]) -> int:

@@ -20,7 +20,7 @@ from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn import UrnSettings
 from wikilda.urn._backoff import back_off
-from wikilda.urn._coreference import Names, Parents, folded, names_of, parents_of
+from wikilda.urn._coreference import Names, Parents, Senses, antecedents, folded, names_of, parents_of
 from wikilda.urn._names import resolve
 
 FAR = 1 << 20  # tokens from one mention to the next
@@ -161,3 +161,55 @@ def test_surnames_of_unknown_people_are_unknown(tmp_path: Path) -> None:
     )
     odds, before = (each.nil / (1 - each.nil) for each in (after, alone))
     assert odds > 2 * before
+
+
+POOL = [
+    "Gordon Brown",
+    "James Brown",
+    "Brown",
+    "Gordon",
+    "US",
+    "US Steel",
+    "Steel",
+    "UN",
+    "United Nations",
+    "Bank of Brown",
+]
+SENSES = st.tuples(st.integers(-1, 3), st.sampled_from([0.1, 0.4, 0.9]), st.sampled_from([3.0, 300.0]), st.booleans())
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(POOL), st.booleans()), min_size=1, max_size=9),
+    st.lists(SENSES, min_size=len(POOL), max_size=len(POOL)),
+)
+def test_antecedents_are_those_of_the_rules(
+    drawn: list[tuple[str, bool]], given_senses: list[tuple[int, float, float, bool]]
+) -> None:
+    strings, is_titled = [each for each, _ in drawn], [each for _, each in drawn]
+    distinct = sorted(set(strings))
+    rows = np.array([distinct.index(each) for each in strings])
+    found = parents_of(names(distinct), rows, FAR * np.arange(len(strings)))
+    kinds = dict(zip(POOL, given_senses, strict=True))
+    columns = zip(*(kinds[each] for each in distinct), strict=True)
+    persons, bodies = np.array([255, 0, 255, 0], np.uint8), np.array([0, 255, 255, 0], np.uint8)
+    senses = Senses(*(np.array(column) for column in columns))
+    got = antecedents(names(distinct), rows, found, np.array(is_titled), senses, persons, bodies)
+    wanted = reference.antecedents(
+        strings,
+        [found.tokens[found.offsets[at] : found.offsets[at + 1]].tolist() for at in range(len(strings))],
+        is_titled,
+        {each: reference.Sense(*kinds[each], kinds[each][0] in (0, 2), kinds[each][0] in (1, 2)) for each in POOL},
+        {each: list(folded(each)) for each in POOL},
+    )
+    assert [distinct[row] for row in got] == wanted
+
+
+def test_short_forms_are_their_nearest_full_name(tmp_path: Path) -> None:
+    """Of two people with one surname the nearest counts; a short form of an unknown name is unknown."""
+    pages = [
+        page(each, f"{FILLER} [[Gordon Brown]] [[James Brown]]") for each in ("Gordon Brown", "James Brown", "Ode")
+    ]
+    linker = Linker(create_model(build(tmp_path, pages), tmp_path / "model"))
+    text = "We met [[James Brown]]. Then [[Gordon Brown]] came. Mr [[Brown]] spoke. [[Amos Quibble]] left, and [[Quibble]]."
+    answers = [each.entity.title if each.entity else None for each in linker.link(marked(text)).mentions]
+    assert answers == ["James Brown", "Gordon Brown", "Gordon Brown", None, None]

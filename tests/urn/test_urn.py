@@ -16,6 +16,7 @@ from tests.urn import reference
 from tests.urn.reference import Mention, Sampler
 from wikilda._core.jit import DISABLED
 from wikilda._core.random import stream_of
+from wikilda.documents.detection.framing import titled
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
@@ -28,7 +29,7 @@ from wikilda.text.characters import characters
 from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn import Drawn, Urn, UrnSettings
-from wikilda.urn._coreference import names_of, parents_of
+from wikilda.urn._coreference import Parents, folded, names_of, parents_of
 
 NIL_TYPES = {"person": -1.7, "organisation": -0.75}
 SHORT = UrnSettings(sweeps=8, burn_in=3, backoff_share=0.0)
@@ -129,14 +130,19 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     rows, far = np.array([names.index(lowered[at]) for at in order], np.int64), 1 << 20
     distinct = names_of(Strings.of([first[each] for each in names]), characters(), folds())
     parents = parents_of(distinct, rows, far * np.arange(len(rows)))
+    drawn_as = expected_antecedents(urn, document, order, lowered, first, symbols, priors, parents)
     typical, typical_ratio = typical_chance(urn.knowledge.mentions), typical_unlinked(urn.knowledge)
     mentions = []
-    for token, at in enumerate(order):
+    for token, place in enumerate(order):
+        at = lowered.index(drawn_as[token])
         kinds = {k: reference.names(first[lowered[at]], titles[k]) for k in priors[at]}
         stray = s.title_mismatch_penalty if any(kind & reference.SAME for kind in kinds.values()) else 0.0
         weights = []
-        for k in priors[at]:
-            match = s.acronym_bonus * bool(kinds[k] & reference.INITIALS) - stray * bool(kinds[k] & reference.UNLIKE)
+        exact = max([p for k, p in priors[at].items() if kinds[k] & 17 == reference.SAME], default=0.0)
+        for k, p in priors[at].items():
+            match = s.acronym_bonus * (bool(kinds[k] & reference.INITIALS) and p > exact) - stray * bool(
+                kinds[k] & reference.UNLIKE
+            )
             weights.append(float(np.exp(s.word_weight * fit[k] + match)))
         counts = urn.knowledge.mentions.row(symbols[at])[1] if symbols[at] >= 0 else np.empty(0)
         chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)
@@ -150,7 +156,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         own = [column[span].tolist() for column in parents[1:]]
         mentions.append(
             Mention(
-                list(priors[at]), list(priors[at].values()), weights, places[at],
+                list(priors[at]), list(priors[at].values()), weights, places[place],
                 nil, names.index(lowered[at]), list(zip(*own, strict=True)),
             )
         )  # fmt: skip
@@ -167,6 +173,32 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
         answer[at] = dict(zip(mention.topics, (sharp[:-1] / max(sharp[:-1].sum(), 1e-300)).tolist(), strict=True))
         unknown[at] = shares[-1]
     return answer, unknown
+
+
+def expected_antecedents(
+    urn: Urn, document: EncodedDocument, order: list[int], lowered: list[str], first: dict[str, str],
+    symbols: list[int], priors: list[dict[int, float]], parents: Parents,
+) -> list[str]:  # fmt: skip
+    """By token: the string that it is drawn as, in lower case."""
+    persons, bodies = (dict(zip(TYPES, urn.knowledge.types.shares, strict=True))[each] for each in NIL_TYPES)
+    senses = {}
+    for at in order:
+        topic = max(priors[at], key=lambda k: (priors[at][k], -k), default=-1)
+        title = reference.without_note(urn.knowledge.titles[topic]).casefold() if topic >= 0 else ""
+        links = float(urn.model.mentions.row(symbols[at])[1].sum()) if symbols[at] >= 0 else 0.0
+        senses[lowered[at]] = reference.Sense(
+            topic, priors[at].get(topic, 0.0), links, title == lowered[at],
+            topic >= 0 and persons[topic] >= 128, topic >= 0 and bodies[topic] >= 128,
+        )  # fmt: skip
+    tokens = [list(parents.tokens[parents.offsets[t] : parents.offsets[t + 1]]) for t in range(len(order))]
+    is_titled = [bool(titled(document.text, [document.spans[at]], "en")[0]) for at in order]
+    words = {each: list(folded(first[each])) for each in senses}
+    written = {each: first[each] for each in senses}
+    found = reference.antecedents(
+        [written[lowered[at]] for at in order], tokens, is_titled,
+        {written[each]: sense for each, sense in senses.items()}, {written[each]: words[each] for each in senses},
+    )  # fmt: skip
+    return [each.casefold() for each in found]
 
 
 def test_the_formula_from_beginning_to_end(urn: Urn, documents: list[EncodedDocument]) -> None:

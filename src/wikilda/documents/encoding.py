@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from wikilda._core.arrays import HashTable, lookup, lower_bound
 from wikilda._core.jit import Whole, inner, njit
 from wikilda.documents.detection.base import Detector, TokenDetector
+from wikilda.documents.detection.framing import words_of_handle
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import Spans
@@ -87,6 +88,11 @@ def encode(
     for at in np.flatnonzero(mentions == _CUT).tolist() if cut else ():
         _, key = mention_key(text[spans[at][0] : spans[at][1]])
         mentions[at] = lookup(knowledge.mention_trie, np.uint64(key))
+    for at in np.flatnonzero(mentions < 0).tolist() if "@" in text or "#" in text else ():
+        start, end = spans[at]
+        if text[max(start - 1, 0)] in "@#":
+            _, key = mention_key(words_of_handle(text[start:end]))
+            mentions[at] = lookup(knowledge.mention_trie, np.uint64(key))
     around = Contexts(*_contexts(tokens.text, tokens.hashes, tokens.starts, places)) if contexts else None
     return EncodedDocument(words, mentions, document.id, positions, around, text, spans)
 

@@ -17,6 +17,7 @@ NAME, COMMON = 32, 64  # flags by the rest of the text: mostly has a capital whe
 
 Shapes = NDArray[np.uint8]
 
+_TAB, _COLON = 0x09, 0x3A
 _DIGIT_ZERO, _DIGIT_NINE = 0x30, 0x39
 _INITIAL = 3  # a capitalised word of so few letters before a full stop is an abbreviation: Mr., Jan., U.S.
 
@@ -65,12 +66,38 @@ def shape_sentences(
             shape = shape_of(text, starts[token], ends[token], table)
             if shape >= CAPITAL and ends[token] - starts[token] == 1:
                 shape |= INITIAL
-            shapes[token] = shape | FIRST if first else shape
+            shapes[token] = shape | FIRST if first or _begins(text, hashes, starts, ends, token) else shape
             first = False
         elif _ends_sentence(text, hashes, starts, ends, shapes, token, count):
             _mark_shouting(shapes, begin, token)
             first, begin = True, token + 1
     _mark_shouting(shapes, begin, count)
+
+
+@inner
+def _begins(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: int) -> bool:
+    """Whether a capital says little although no sentence begins: after a colon, in a quotation, in a cell."""
+    if token == 0 or is_apart(text, hashes, starts, ends, token):
+        return True
+    if hashes[token - 1] & WORD or hashes[token - 1] == BREAK:
+        return False
+    mark = text[starts[token - 1]]
+    if mark == _COLON:
+        return bool(hashes[token] & AFTER_SPACE > 0)
+    opens = hashes[token - 1] & AFTER_SPACE > 0 or token == 1 or hashes[token - 2] == BREAK
+    return bool(opens and mark in (0x22, 0x27, 0xC2, 0xE2))  # " ' « “ ‘ „
+
+
+@inner
+def is_apart(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: int) -> bool:
+    """Whether a tab or several spaces come before a token, as between cells of a table."""
+    if token == 0 or not hashes[token] & AFTER_SPACE:
+        return False
+    first, last = ends[token - 1], starts[token]
+    apart = last - first > 2
+    for byte in range(first, last):
+        apart |= text[byte] == _TAB
+    return bool(apart)
 
 
 @inner

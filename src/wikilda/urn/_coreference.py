@@ -3,6 +3,8 @@
 A mention has parents: longer names that begin or end with its words (`Yeltsin`, `Boris Yeltsin`), or whose initials it
 is. Up to three count, the latest before it most; if none is before it, the next after it. A parent passes its meaning
 on, or that it is unknown (`wikilda.urn._gibbs`).
+
+Where the text leaves no doubt, a short form *is* its nearest parent, and is drawn as the same string (`antecedents`).
 """
 
 from typing import NamedTuple
@@ -18,6 +20,12 @@ from wikilda.text.tokens import Bytes, Hashes, Offsets, Strings, add_point, deco
 
 Words = tuple[int, ...]
 
+# A string has a meaning of its own: the least share of its links to the article that it is the title of; or the least
+# links, and the least share of these to one article.
+_OWN_TITLE = 0.3
+_OWN_LINKS, _OWN_SHARE = 30, 0.5
+_PERSON_WORDS = 4  # of an unknown name whose parts are its own
+_HALF = 128  # in 255ths
 _MOST = 3  # parents of a mention, and names that are remembered for each key
 _INITIALS = (2, 8)  # letters of initials
 _POINT = ord(".")
@@ -32,6 +40,15 @@ class Parents(NamedTuple):
     tokens: NDArray[np.int64]
     weights: NDArray[np.float64]
     surnames: NDArray[np.bool_]  # whether the parent ends with the name, or has it as initials
+
+
+class Senses(NamedTuple):
+    """What each distinct string of a document means by itself, for the most part."""
+
+    topics: NDArray[np.int64]  # its most frequent topic, or −1
+    shares: NDArray[np.float64]  # the share of its links that lead there
+    links: NDArray[np.float64]  # how often it is a link
+    is_title: NDArray[np.bool_]  # whether that topic has the string as its title
 
 
 class Names(NamedTuple):
@@ -140,6 +157,64 @@ def parents_of(names: Names, rows: Offsets, places: Offsets) -> Parents:
                     counts[token] = min(counts[token], np.int64(1))
             _remember(names, rows, keys[rows[token]], latest, token)
     return _parents(names, rows, found, counts)
+
+
+@njit
+def antecedents(
+    names: Names, rows: Offsets, parents: Parents, titled: NDArray[np.bool_], senses: Senses,
+    persons: NDArray[np.uint8], organisations: NDArray[np.uint8],
+) -> Offsets:  # fmt: skip
+    """Return the string that each mention is drawn as: its own, or that of the full name which it is short for.
+
+    A surname after an honorific is its nearest full name. So is a short form of a person, of an organisation or of an
+    unknown name, unless it has a meaning of its own: it is another article's title, or mostly linked to one. So are
+    the initials of what is no person.
+    """
+    drawn_as = rows.copy()
+    for _ in range(2):  # a full name may follow, and be short for a longer one
+        for token in range(len(rows)):
+            if parents.offsets[token + 1] == parents.offsets[token] or drawn_as[token] != rows[token]:
+                continue
+            at = parents.offsets[token]
+            parent = parents.tokens[at]
+            is_person = _is_of(persons, senses.topics[rows[parent]])
+            is_body = _is_of(organisations, senses.topics[rows[parent]])
+            ends = parents.surnames[at]
+            if _is_sure(names, rows[token], rows[parent], ends, titled[token], senses, is_person, is_body):
+                drawn_as[token] = drawn_as[parent]
+    return drawn_as
+
+
+@inner
+def _is_sure(
+    names: Names, one: Whole, other: Whole, ends: bool, titled: bool, senses: Senses, is_person: bool, is_body: bool
+) -> bool:
+    """Whether a string is short for another without doubt; `ends`: it ends with it, or has it as initials."""
+    size, longer = names.offsets[one + 1] - names.offsets[one], names.offsets[other + 1] - names.offsets[other]
+    begins: Whole = _begins(names, one, other, np.int64(0))
+    if not begins and not _begins(names, one, other, longer - size):
+        return not is_person  # initials
+    if titled:
+        return is_person or not is_body
+    if names.letters[one] != EMPTY and names.initials[other] != EMPTY:
+        return False  # US, UK and the like begin and end many names
+    if senses.is_title[one] and senses.shares[one] >= _OWN_TITLE:
+        return False
+    few: Whole = senses.links[one] < _OWN_LINKS
+    if is_person:
+        return bool(few or ends or senses.shares[one] < _OWN_SHARE)
+    if senses.topics[one] >= 0 and begins:
+        return False  # Scottish, in a text with the Scottish Labour Party
+    if is_body:
+        return bool(few and not ends)
+    several: Whole = names.initials[other] != EMPTY and longer <= _PERSON_WORDS and not names.joined[other]
+    full: Whole = names.sizes[other] == longer  # no initials: R. Croft
+    return bool(few and several and full and senses.topics[other] < 0)
+
+
+@inner
+def _is_of(shares: NDArray[np.uint8], topic: Whole) -> bool:
+    return bool(0 <= topic < len(shares) and shares[topic] >= _HALF)
 
 
 @inner

@@ -18,7 +18,7 @@ from wikilda.urn._coreference import Parents
 from wikilda.urn._gibbs import Mentions, Posterior, Rules, gibbs
 from wikilda.urn._names import nil_odds
 from wikilda.urn._relatedness import Gains, Neighbours, Relations, relations
-from wikilda.urn._title_match import INITIALS, SAME, UNLIKE, Kinds, name_kinds
+from wikilda.urn._title_match import INITIALS, NOTED, SAME, UNLIKE, Kinds, name_kinds
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -118,13 +118,15 @@ def _logs(weights: Weights, found: Candidates, kinds: Kinds, evidence: Vector) -
     size = len(found.numbers)
     logs = Logs(np.empty(size, np.float64), np.empty(size, np.float64), np.zeros(size, np.float64))
     for row in range(len(found.offsets) - 1):
-        has_same = False
+        has_same, exact = False, 0.0  # the largest prior of an article whose title is the string
         for at in range(found.offsets[row], found.offsets[row + 1]):
             has_same |= kinds[at] & SAME > 0
+            if kinds[at] & SAME and not kinds[at] & NOTED:
+                exact = max(exact, found.priors[at])
         for at in range(found.offsets[row], found.offsets[row + 1]):
             logs.prior[at] = weights.prior * np.log(max(found.priors[at], _TINY))
             logs.words[at] = weights.words * evidence[found.numbers[at]]
-            if kinds[at] & INITIALS:
+            if kinds[at] & INITIALS and found.priors[at] > exact:
                 logs.names[at] += weights.acronym
             if has_same and kinds[at] & UNLIKE:
                 logs.names[at] -= weights.mismatch

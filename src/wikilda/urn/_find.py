@@ -18,9 +18,10 @@ from wikilda.text.characters import Characters
 from wikilda.text.folding import Folds
 from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates, Rows, gather, merged, numbered, order_of
-from wikilda.urn._coreference import Names, Parents, names_of, parents_of
+from wikilda.urn._coreference import Names, Parents, Senses, antecedents, names_of, parents_of
 from wikilda.urn._names import LinkCounts, inherited, new_meaning, strings_of, unlinked_ratios
 from wikilda.urn._relatedness import Neighbours, neighbours_of
+from wikilda.urn._title_match import is_title
 from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence
 
 Numbers = NDArray[np.int64]
@@ -38,6 +39,8 @@ class NameTables(NamedTuple):
     titles: Strings
     characters: Characters
     folds: Folds
+    persons: NDArray[np.uint8]  # by topic, in 255ths; or nothing
+    organisations: NDArray[np.uint8]
 
 
 class Limits(NamedTuple):
@@ -57,7 +60,8 @@ class Named(NamedTuple):
     symbols: Numbers  # of the strings, in the order of the text
     strings: Strings
     names: Names
-    rows: Numbers  # by mention: its string
+    rows: Numbers  # by mention: the string that it is drawn as: its own, or that of its full name
+    resolved: NDArray[np.bool_]  # by mention: whether it is drawn as another string
     places: Numbers  # by mention, in tokens
     parents: Parents
     meanings: Rows  # of the strings
@@ -80,7 +84,7 @@ _NO, _NONE, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.float64), np.zeros(
 _NO_TOPICS, _NO_FLAGS, _NO_KEYS = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0, np.uint64)
 NO_MENTIONS = Named(
     _NO, Strings(np.empty(0, np.uint8), _NO_ROWS), Names(_NO_KEYS, _NO_ROWS, _NO_KEYS, _NO_KEYS, _NO_FLAGS, _NO), _NO,
-    _NO, Parents(_NO_ROWS, _NO, _NONE, _NO_FLAGS), Rows(_NO_ROWS, _NO_TOPICS, _NONE), _NONE, _NONE, _NONE,
+    _NO_FLAGS, _NO, Parents(_NO_ROWS, _NO, _NONE, _NO_FLAGS), Rows(_NO_ROWS, _NO_TOPICS, _NONE), _NONE, _NONE, _NONE,
 )  # fmt: skip
 NOTHING_FOUND = Found(
     Candidates(_NO_TOPICS, _NO_ROWS, np.empty(0, np.int32), _NONE, _NONE), Neighbours(_NO_ROWS, _NO_TOPICS), _NONE, _NO,
@@ -90,9 +94,13 @@ NOTHING_FOUND = Found(
 
 @njit
 def read_names(
-    tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, chosen: Numbers
-) -> Named:
-    """Read chosen mentions of a document; `mentions`, `strings` and `places` are those of all."""
+    tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, titled: NDArray[np.bool_],
+    chosen: Numbers,
+) -> Named:  # fmt: skip
+    """Read chosen mentions of a document; `mentions`, `strings`, `places` and `titled` are those of all.
+
+    `titled` tells which follow an honorific.
+    """
     firsts, rows = _distinct(mentions, chosen)
     symbols, spots = np.empty(len(firsts), np.int64), np.empty(len(chosen), np.int64)
     for row in range(len(firsts)):
@@ -104,7 +112,28 @@ def read_names(
     meanings, totals = gather(symbols, tables.base, most)
     new = new_meaning(symbols, tables.links.offsets, tables.links.counts)
     ratios = unlinked_ratios(symbols, tables.links, tables.characters)
-    return Named(symbols, own, names, rows, spots, parents_of(names, rows, spots), meanings, totals, new, ratios)
+    parents = parents_of(names, rows, spots)
+    senses = _senses(meanings, totals, own, tables.titles, tables.characters)
+    some = titled[chosen]
+    drawn_as = antecedents(names, rows, parents, some, senses, tables.persons, tables.organisations)
+    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, parents, meanings, totals, new, ratios)
+
+
+@inner
+def _senses(meanings: Rows, totals: Vector, strings: Strings, titles: Strings, table: Characters) -> Senses:
+    """What strings mean for the most part."""
+    size = len(totals)
+    senses = Senses(np.full(size, np.int64(-1)), np.zeros(size), totals, np.zeros(size, np.bool_))
+    for row in range(size):
+        for at in range(meanings.offsets[row], meanings.offsets[row + 1]):
+            if meanings.priors[at] > senses.shares[row]:
+                senses.shares[row], senses.topics[row] = meanings.priors[at], meanings.topics[at]
+        topic = senses.topics[row]
+        if topic >= 0:
+            string = strings.data[strings.offsets[row] : strings.offsets[row + 1]]
+            title = titles.data[titles.offsets[topic] : titles.offsets[topic + 1]]
+            senses.is_title[row] = is_title(string, title, table)
+    return senses
 
 
 @njit

@@ -92,6 +92,22 @@ def _without_note(title: Bytes) -> Whole:
 
 
 @inner
+def is_title(string: Bytes, title: Bytes, table: Characters) -> bool:
+    """Whether a string is a title, or would be without its note; case does not matter."""
+    end = _without_note(title)
+    at: Whole = np.int64(0)
+    other: Whole = np.int64(0)
+    while at < len(string) and other < end:
+        point, size = decode(string, at)
+        opposite, length = decode(title, other)
+        if lower_of(point, table) != lower_of(opposite, table):
+            return False
+        at += size
+        other += length
+    return bool(at == len(string) and other == end)
+
+
+@inner
 def _tokens_from(starts: NDArray[np.int64], place: Whole) -> Whole:
     """How many tokens start at a place or after it."""
     count = np.int64(0)

@@ -10,7 +10,8 @@ into those of its parts that have a meaning
 - if the dictionary has it, a word at one of its ends is not capitalised, and it means nothing (`Texas 3`), or nothing
   else than what it begins with without such words (`Catholic church`);
 - if the dictionary lacks it, it means nothing or the same as what it ends with, and this is a full name (`Minister
-  David Levy`), or a small word joins the two (`President of Russia`).
+  David Levy`), or a small word joins the two (`President of Russia`);
+- if it begins with an honorific or an office and means the same without (`Sir Isaac Newton`).
 """
 
 from typing import NamedTuple
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
+from wikilda.documents.detection.framing import is_titled
 from wikilda.documents.encoding import EncodedDocument
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
@@ -34,6 +36,7 @@ class Proposals(NamedTuple):
     ends: Numbers
     forms: Numbers
     framed: Flags  # whether a word at an end is not capitalised
+    titled: Flags  # whether the first word is an honorific or an office
     known: Flags  # whether the dictionary has the name
     topics: Numbers  # the best candidate, or −1
     unknown: Flags  # whether it is NIL
@@ -48,12 +51,12 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
     inside = np.append(starts[1:] < np.maximum.accumulate(ends)[:-1], np.False_)  # whether the next is a part
     if not inside.any():
         return np.ones(len(starts), np.bool_)
-    forms, framed = np.zeros(len(starts), np.int64), np.zeros(len(starts), np.bool_)
+    forms, framed, titled = np.zeros(len(starts), np.int64), *np.zeros((2, len(starts)), np.bool_)
     for at in np.flatnonzero(inside | np.roll(inside, 1)).tolist():
         name = encoded.text[slice(*encoded.spans[at])]
-        forms[at], framed[at] = _form(name), _is_framed(name)
+        forms[at], framed[at], titled[at] = _form(name), _is_framed(name), is_titled(name)
     known = np.asarray(encoded.mentions) >= 0
-    return _segment(Proposals(starts, ends, forms, framed, known, topics, unknown), nested)
+    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown), nested)
 
 
 def _form(name: str) -> int:
@@ -89,6 +92,8 @@ def _segment(names: Proposals, nested: bool) -> Flags:
 def _falls_apart(names: Proposals, name: Whole, last: Whole) -> bool:
     """Whether a name with parts, the last of them `last`, is no mention but they are."""
     first = name + 1
+    if names.titled[name] and names.ends[last] == names.ends[name] and names.topics[last] == names.topics[name]:
+        return True
     if names.known[name]:
         if not names.framed[name]:
             return False

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
 from wikilda._core.random import stream_of
+from wikilda.documents.detection.framing import language_of, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
@@ -178,9 +179,12 @@ class Urn:
             s.link_weight, s.shared_neighbour_weight, self.exponent,
         )  # fmt: skip
         links, titles = LinkCounts.of(knowledge), Strings(knowledge.titles.data, knowledge.titles.offsets)
-        self._names = NameTables(model.base, links, index or NO_NAMES, titles, characters(), folds())
         types = dict(zip(TYPES, knowledge.types.shares, strict=False))
         people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
+        self._names = NameTables(
+            model.base, links, index or NO_NAMES, titles, characters(), folds(), people, bodies
+        )  # fmt: skip
+        self._language = language_of(knowledge)
         self._titles = TitleTables(titles, knowledge.graph, people, bodies, characters())
         self._typical = TypicalLinks(links, knowledge.typical_links)
         self._local: Any = threading.local()
@@ -206,9 +210,10 @@ class Urn:
             self.limits.backoff > 0,
         )  # fmt: skip
         learned, words = self._learned(document, own), numbers(document.words)
+        named_by = titled(document.text, document.spans, self._language)
         parts: list[Part] = []
         for chosen in self._split(mentions, places):
-            named = read_names(tables, self.limits.candidates, mentions, document.names, places, chosen)
+            named = read_names(tables, self.limits.candidates, mentions, document.names, places, named_by, chosen)
             if own is not None:
                 counts = own.base / UNIT
                 leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
@@ -277,6 +282,8 @@ class Urn:
             found.candidates, found.evidence, found.neighbours, self._gains(found.candidates.topics, own), nil, exact,
             contexts, np.array([stream], np.uint64),
         )  # fmt: skip
+        taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
+        drawing.drawn.from_base[taught_by_others] = 0.0  # what a short form means is not read from its string
         return Part(chosen, named, found, drawing, contexts, nil)
 
     def draw_nothing(self) -> None:

@@ -4,7 +4,6 @@ from functools import cached_property
 
 import numpy as np
 
-from wikilda.documents.detection._priors import CAPITAL_NOUNS, frames, language_of
 from wikilda.documents.detection._spans import (
     ALL_PARTS,
     NO_PARTS,
@@ -15,6 +14,7 @@ from wikilda.documents.detection._spans import (
     find_spans,
 )
 from wikilda.documents.detection.base import Detector, DetectorSettings
+from wikilda.documents.detection.framing import CAPITAL_NOUNS, frames, handles, language_of, words_of_handle
 from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
 from wikilda.text.offsets import Spans
@@ -26,6 +26,7 @@ _NEVER = float("inf")
 # to another name, of which it may be a part; in lower case, if recall is more than that; in scripts without cases.
 _CAPITALISED, _UNCLEAR, _PART, _LOWER, _UNCASED = 0.1, 0.5, 20.0, 500.0, 5.0
 _LOWER_FROM = 0.75
+_AT, _HASH = ord("@"), ord("#")
 _UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
 # Least share of capitals of a word that is a name by itself, within a sentence and at its start: and how much that
 # falls from precision to recall.
@@ -65,7 +66,22 @@ class DictionaryDetector:
 
     def _find(self, tokens: Tokens, parts: int) -> Spans:
         spans = find_spans(tokens, characters(), self._known, self._words, self._limits, parts)
-        return [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
+        found = [(int(start), int(end)) for start, end in spans[:, 2:].tolist()]
+        return self._with_handles(tokens, found) if _has_signs(tokens) else found
+
+    def _with_handles(self, tokens: Tokens, found: Spans) -> Spans:
+        """Names after `@`, and those after `#` that the knowledge has."""
+        text = tokens.text.tobytes().decode()
+        signs = [
+            (start, end) for start, end in handles(text)
+            if text[start - 1] == "@" or self.knowledge.find_mention(words_of_handle(text[start:end])) >= 0
+        ]  # fmt: skip
+        kept = [each for each in found if not any(each[0] < end and start < each[1] for start, end in signs)]
+        return sorted([*kept, *signs], key=lambda span: (span[0], -span[1]))
+
+
+def _has_signs(tokens: Tokens) -> bool:
+    return bool(((tokens.text == _AT) | (tokens.text == _HASH)).any())
 
 
 class JoinedDetector:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find_slot, lookup
 from wikilda._core.jit import inner, njit
-from wikilda.documents.detection._priors import CALENDAR, OFFICE, PARTICLE
+from wikilda.documents.detection.framing import CALENDAR, OFFICE, PARTICLE
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.capitals import (
     CAPITAL,
@@ -25,7 +25,9 @@ from wikilda.text.capitals import (
     SHAPE,
     SHOUTED,
     UNCASED,
+    UPPER,
     Shapes,
+    is_apart,
     shape_all,
 )
 from wikilda.text.characters import Characters
@@ -35,13 +37,13 @@ _LONGEST = 10  # words of a name that the dictionary lacks: more are a list, or 
 # Roles of tokens: no name; a name by itself; only beside one; a word that frames names; a month or day.
 NO_NAME, A_NAME, BESIDE, TITLE, DATE = 0, 1, 2, 3, 4
 _FUNCTION = 15  # 255ths: share of capitals of words that are never part of an unknown name (The, However, Two)
+_OFTEN = 77  # of words that are names beside one at the start of a sentence: Bank of America
 _UNSEEN = 254  # taken for that of words that articles do not have
 _SURE = 247  # of words that are always names
 _FIRST_NAME = 100  # of the occurrences of a first name: directly before another name
 _LOWERED = 4  # words that a text without capitals has at least
 # Words whose case is known, from which on a sentence's first word that is missing is a name, or one beside another.
 _KNOWN_WORDS, _SOME_WORDS = 20000, 1000
-_TAB = 9
 
 Roles = NDArray[np.uint8]
 
@@ -107,7 +109,7 @@ def find_spans(
     cases = np.full(count, np.int16(-1))
     roles = np.zeros(count, np.uint8)
     text = Text(data, hashes, shapes, starts, ends, roles, cases, _is_lower(shapes))
-    _assign_roles(text, words, limits)
+    _assign_roles(text, words, known, limits)
     found = _follow(_best_set(text, known, limits, _runs(text, words, known, limits), count), count)
     if parts != NO_PARTS:
         found = _with_parts(text, found, known, limits, parts)
@@ -129,7 +131,7 @@ def _is_lower(shapes: Shapes) -> bool:
 
 
 @inner
-def _assign_roles(text: Text, words: Words, limits: Limits) -> None:
+def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -> None:
     """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
     hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
     for at in range(len(hashes)):
@@ -147,11 +149,11 @@ def _assign_roles(text: Text, words: Words, limits: Limits) -> None:
             surname = kind == OFFICE and _is_after_first_name(text, words, at) and not _is_before_name(text, at)
             roles[at] = A_NAME if surname else TITLE
         else:
-            roles[at] = _role(text, words, limits, at)
+            roles[at] = _role(text, words, known, limits, at)
 
 
 @inner
-def _role(text: Text, words: Words, limits: Limits, at: int) -> int:
+def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
     if shape & INITIAL and not _is_abbreviated(text, at):
@@ -160,47 +162,29 @@ def _role(text: Text, words: Words, limits: Limits, at: int) -> int:
         number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
         is_first_name = number >= 0 and words.cases.before[number] >= _FIRST_NAME
         return A_NAME if (case < 0 or is_first_name) and not shape & COMMON else BESIDE
-    if is_start(text, at):
+    if shape & FIRST:
         if shape & COMMON:
             return NO_NAME
         if shape & (NAME | INITIAL):
             return A_NAME
-        if case < 0:
-            known = len(words.cases.capital)
-            return A_NAME if known >= _KNOWN_WORDS else BESIDE if known >= _SOME_WORDS else NO_NAME
-        return A_NAME if case >= limits.first else NO_NAME
+        if case < 0 and shape & SHAPE != UPPER:
+            seen = len(words.cases.capital)
+            if seen >= _KNOWN_WORDS or (seen >= _SOME_WORDS and _find(text.hashes, at, at + 1, known) >= 0):
+                return A_NAME
+            return BESIDE if seen >= _SOME_WORDS else NO_NAME
+        if case >= limits.first or shape & SHAPE == UPPER:
+            return A_NAME
+        return BESIDE if case >= _OFTEN else NO_NAME
+    if shape & SHAPE == UPPER:
+        return A_NAME
     if 0 <= case < _FUNCTION:
         return NO_NAME
     return A_NAME if (_UNSEEN if case < 0 else case) >= limits.name else BESIDE
 
 
 @inner
-def is_start(text: Text, at: int) -> bool:
-    """Whether a capital says little at a token: at the start of a sentence, a quotation or a cell, or after a colon."""
-    if text.shapes[at] & FIRST or at == 0:
-        return True
-    if is_apart(text, at):
-        return True
-    mark = text.data[text.starts[at - 1]]
-    if text.hashes[at - 1] & WORD or text.hashes[at - 1] == BREAK:
-        return False
-    if mark == 0x3A:  # a colon
-        return bool(text.hashes[at] & AFTER_SPACE > 0)
-    opens = text.hashes[at - 1] & AFTER_SPACE > 0 or at == 1 or text.hashes[at - 2] == BREAK
-    is_quote = mark in (0x22, 0x27, 0xC2, 0xE2)  # " ' « “ ‘ „
-    return bool(is_quote and opens)
-
-
-@inner
-def is_apart(text: Text, at: int) -> bool:
-    """Whether a tab or several spaces come before a token, as between cells of a table."""
-    if at == 0 or not text.hashes[at] & AFTER_SPACE:
-        return False
-    first, last = text.ends[at - 1], text.starts[at]
-    apart = last - first > 2
-    for byte in range(first, last):
-        apart |= text.data[byte] == _TAB
-    return bool(apart)
+def _is_apart(text: Text, at: int) -> bool:
+    return bool(is_apart(text.data, text.hashes, text.starts, text.ends, at))
 
 
 @inner
@@ -208,12 +192,14 @@ def _is_abbreviated(text: Text, at: int) -> bool:
     """Whether a full stop or an apostrophe follows directly: `J. Smith`, `O'Neill`."""
     if at + 1 >= len(text.hashes) or text.hashes[at + 1] == BREAK or text.hashes[at + 1] & AFTER_SPACE:
         return False
-    return bool(text.data[text.starts[at + 1]] in (0x2E, 0x27, 0xE2))
+    mark = text.data[text.starts[at + 1]]
+    letter = at + 2 < len(text.hashes) and text.shapes[at + 2] & SHAPE >= CAPITAL
+    return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2)))
 
 
 @inner
 def _is_after_first_name(text: Text, words: Words, at: int) -> bool:
-    if at == 0 or text.roles[at - 1] != A_NAME or text.cases[at - 1] < _SURE or is_apart(text, at):
+    if at == 0 or text.roles[at - 1] != A_NAME or text.cases[at - 1] < _SURE or _is_apart(text, at):
         return False
     number = lookup(words.cases.table, text.hashes[at - 1] & ~FLAGS)
     return bool(number >= 0 and words.cases.before[number] >= _FIRST_NAME)
@@ -238,7 +224,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
             at += 1
             continue
         end, size, names = at + 1, 1, int(text.roles[at] == A_NAME)
-        while end < count and text.hashes[end] != BREAK and not is_apart(text, end):
+        while end < count and text.hashes[end] != BREAK and not _is_apart(text, end):
             if _is_run_word(text, end) and not text.shapes[end] & FIRST:
                 size += 1
                 names += text.roles[end] == A_NAME
@@ -249,11 +235,27 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 break
         # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
         titled = at > 0 and text.roles[at - 1] == TITLE
-        is_name = names > 0 and (size > 1 or titled) if words.capital_nouns else names > 0 or size > 1
+        is_name = titled or (names > 0 and size > 1) if words.capital_nouns else names > 0 or size > 1
         if is_name and size <= _LONGEST and limits.unknown < 1:
             ends[at] = end
         at = end
+    if words.capital_nouns:
+        _add_last_words(text, ends)
     return ends
+
+
+@inner
+def _add_last_words(text: Text, ends: NDArray[np.int32]) -> None:
+    """Where nouns have capitals, a single word is a name if a longer name of the text ends with it."""
+    count = len(ends)
+    keys = np.zeros(2 * count + 8, np.uint64)
+    for at in range(count):
+        if ends[at] > at + 1:
+            keys[find_slot(keys, text.hashes[ends[at] - 1] | FLAGS)] = text.hashes[ends[at] - 1] | FLAGS
+    for at in range(count):
+        key = text.hashes[at] | FLAGS
+        if ends[at] == at and _is_run_word(text, at) and keys[find_slot(keys, key)] == key:
+            ends[at] = at + 1
 
 
 @inner
@@ -271,7 +273,7 @@ def _joins(text: Text, at: int) -> bool:
     if text.hashes[at + 1] & AFTER_SPACE:
         return bool(text.shapes[at - 1] & INITIAL > 0 and text.data[text.starts[at]] == 0x2E)
     mark = text.data[text.starts[at]]
-    return bool(mark == 0x2D or mark == 0x27 or mark == 0x2E or mark == 0xE2)  # - ' . ’
+    return bool(mark in (0x2D, 0x27, 0x2E, 0x26, 0xE2))  # - ' . & ’
 
 
 @inner
@@ -290,9 +292,9 @@ def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int)
         return False
     if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2:
         return True
-    word = chain(BREAK, text.hashes[at - 1])
-    slot = find_slot(known.keys, word)
-    mention = known.values[slot] if known.keys[slot] == word else -1
+    if 0 <= text.cases[at - 1] < _SURE:
+        return True
+    mention = _find(text.hashes, at - 1, at, known)
     return bool(mention >= 0 and _link_probability(known, mention) < limits.capitalised)
 
 
@@ -382,7 +384,7 @@ def _best_set(
                 before[end] = start
         sequence = BREAK
         at = start
-        while at < count and at - start < longest and hashes[at] != BREAK and (at == start or not is_apart(text, at)):
+        while at < count and at - start < longest and hashes[at] != BREAK and (at == start or not _is_apart(text, at)):
             sequence = chain(sequence, hashes[at])
             slot = find_slot(known.keys, sequence)
             if known.keys[slot] != sequence:
@@ -446,13 +448,13 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
         if common == capitals:
             return limits.lower
         return limits.capitalised if names == capitals else limits.unclear
-    if is_start(text, start) and capitals == 1:
+    if shapes[start] & FIRST and capitals == 1:
         if common == capitals:
             return limits.lower
         if names < capitals and 0 <= cases[start] < limits.first:
             return limits.part if end - start == 1 else limits.lower
         needed = limits.capitalised if names == capitals else limits.unclear
-    elif end - start == 1 and (roles[start] == TITLE or 0 <= cases[start] < limits.name):
+    elif end - start == 1 and (roles[start] == TITLE or (shape != UPPER and 0 <= cases[start] < limits.name)):
         return limits.part
     else:
         needed = limits.capitalised
@@ -477,8 +479,8 @@ def _needed_in_lower_case(text: Text, start: int, end: int, limits: Limits) -> f
 @inner
 def _has_neighbour(text: Text, start: int, end: int) -> bool:
     """Whether a word that may be part of the same name is next to a match."""
-    before = start > 0 and _is_run_word(text, start - 1) and not is_apart(text, start)
-    after = end < len(text.hashes) and _is_run_word(text, end) and not is_apart(text, end)
+    before = start > 0 and _is_run_word(text, start - 1) and not _is_apart(text, start)
+    after = end < len(text.hashes) and _is_run_word(text, end) and not _is_apart(text, end)
     return bool(before or (after and not text.shapes[end] & FIRST))
 
 

@@ -4,15 +4,19 @@ They are priors: a name of the knowledge that has such a word (`Black Friday`, `
 that are missing rely on the wiki's evidence.
 """
 
+import re
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, table_of
 from wikilda.knowledge import Knowledge
+from wikilda.text.offsets import Spans
 from wikilda.text.tokens import FLAGS, token_hashes
 
 CALENDAR, HONORIFIC, OFFICE, PARTICLE = 1, 2, 3, 4
+_LONGEST = 20  # characters of a word that frames a name, and spaces
 
 # Small words that join two words of a name in any language: Bank of America, Vincent van Gogh, Marks & Spencer.
 _PARTICLES = "of de da do di du y e la le el al af av van von der den del della dos das des den ter ten bin ibn &"
@@ -107,13 +111,48 @@ def language_of(knowledge: Knowledge) -> str:
         words = (knowledge.word_strings.find(word) for word in _CALENDAR[language].split())
         return sum(int(knowledge.word_totals[word]) for word in words if word >= 0)
 
-    return max(sorted(_CALENDAR), key=often)
+    return max(_CALENDAR, key=often)  # of equals the first, English
+
+
+def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
+    """Return which spans of a text follow an honorific or an office: `Mr Brown`, `President Obama`."""
+    pattern = _before_names(language)
+    if pattern is None:
+        return np.zeros(len(spans), np.bool_)
+    found = (pattern.search(text, max(start - _LONGEST, 0), start) is not None for start, _ in spans)
+    return np.fromiter(found, np.bool_, len(spans))
+
+
+_HANDLE = re.compile(r"(?<![\w@#])([@#])(\w+)(?![.@]\w)")
+_CAMEL = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
+
+
+def handles(text: str) -> Spans:
+    """Return the spans of names after `@`, and of those after `#` that have a capital."""
+    found = _HANDLE.finditer(text)
+    return [each.span(2) for each in found if each.group(1) == "@" or each.group(2) != each.group(2).lower()]
+
+
+def words_of_handle(handle: str) -> str:
+    """Return the words of a name after `@` or `#`: `Bill Gates` for `BillGates`."""
+    return " ".join(_CAMEL.findall(handle.replace("_", " "))) or handle
+
+
+def is_titled(name: str) -> bool:
+    """Return whether a name of several words begins with an honorific or an office, in any language."""
+    first, _, rest = name.partition(" ")
+    return bool(rest) and first.lower().rstrip(".") in _all_titles()
 
 
 @cache
-def honorifics_of(language: str) -> frozenset[str]:
-    """Return the honorifics of a language, in lower case."""
-    return frozenset(_HONORIFICS.get(language, "").split())
+def _all_titles() -> frozenset[str]:
+    return frozenset(word for words in (*_HONORIFICS.values(), *_OFFICES.values()) for word in words.split())
+
+
+@cache
+def _before_names(language: str) -> re.Pattern[str] | None:
+    words = f"{_HONORIFICS.get(language, '')} {_OFFICES.get(language, '')}".split()
+    return re.compile(rf"\b(?:{'|'.join(words)})\.?\s+\Z", re.IGNORECASE) if words else None
 
 
 @cache

@@ -495,3 +495,34 @@ def test_the_size_of_files_is_what_is_in_them(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "c.gz").write_bytes(bytes(100))
     jit.tier.expect_files([tmp_path / "a", tmp_path / "c.gz", tmp_path / "absent"], rate=100)
     assert expected == [14.0]
+
+
+# --- Kernels of a wheel -----------------------------------------------------------------------------------------------
+
+
+@compiled_only
+def test_kernels_that_came_with_the_package_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it is installed, whenever its files were written, with an empty cache that cannot be written to."""
+    source, path = Path(jit.__file__).parents[1], os.environ.get("PYTHONPATH", "")
+    for where in ("made", "installed"):
+        shutil.copytree(source / "_core", tmp_path / where / "wikilda" / "_core")
+        shutil.copy(source / "__init__.py", tmp_path / where / "wikilda")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'made'}{os.pathsep}{path}")
+    compiler.compile_into(tmp_path / "installed" / "wikilda" / "_kernels", ["-c", PROGRAM])
+    about = tmp_path / "installed" / "wikilda" / "_kernels" / kernel_cache.ABOUT
+    for file in (tmp_path / "installed").rglob("*.py"):
+        os.utime(file, (1, 1))
+    (tmp_path / "file").write_text("")
+    places = {
+        "NUMBA_CACHE_DIR": tmp_path / "file", "PYTHONPATH": f"{tmp_path / 'installed'}{os.pathsep}{path}",
+    }  # fmt: skip
+    assert finish(start("now", **places)) == (COMPILED, [])
+    assert finish(start("background", **places)) == (COMPILED, [])
+    text = about.read_text("utf-8")
+    about.write_text(text.replace('"features": [', '"features": ["no such thing", '))  # an older processor
+    _, [said] = finish(start("background", **places))
+    assert said.startswith("wikilda: kernels run interpreted")
+    about.write_text(text.replace("cpython", "other"))  # another Python
+    assert finish(start("never", **places)) == (INTERPRETED, [])
+    about.write_text("{")
+    assert finish(start("never", **places)) == (INTERPRETED, [])

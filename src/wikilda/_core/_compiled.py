@@ -1,14 +1,18 @@
 """Compiled kernels: the one module that imports Numba."""
 
 import contextlib
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numba
+from llvmlite import binding  # type: ignore[import-untyped,unused-ignore]
 from numba.core import caching, compiler, event, runtime  # type: ignore[import-untyped,unused-ignore]
 
 from wikilda._core import kernel_cache
 from wikilda._core.jit import COMPILE_SECONDS, Kernel, NotCompiledError, Part, say, tier
 
+_binding: Any = binding
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
 _runtime: Any = runtime
 _register: Any = event.register
@@ -33,6 +37,14 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
     return context.resolve_value_type(intrinsic)
 
 
+def processor() -> list[str]:
+    """The processor that kernels are compiled for."""
+    from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
+
+    made: Any = cpu_target.target_context.codegen()
+    return list(made.magic_tuple())
+
+
 def compile_for(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
     """Compile a kernel for the types of some arguments, or load it, without calling it."""
     kernel.dispatcher._compile_for_args(*arguments)
@@ -47,7 +59,9 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
 
     def __init__(self, function: Any) -> None:
         self._places: list[tuple[Any, Any]] = [
-            (each.key, _File(str(each.directory), each.base, each.stamp)) for each in kernel_cache.places(function)
+            (each.key, _File(str(each.directory), each.base, each.stamp))
+            for each in kernel_cache.places(function)
+            if all(_features().get(name) for name in each.features)
         ]
         self._missing: dict[Any, int] = {}
 
@@ -98,6 +112,13 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
         """Forget what is compiled."""
         for _, file in self._places[:1]:
             file.flush()
+
+
+@cache
+def _features() -> Mapping[str, bool]:
+    """What the processor of this machine can do."""
+    found: Mapping[str, bool] = _binding.get_host_cpu_features()
+    return found
 
 
 class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]

@@ -5,9 +5,14 @@ One process per cache does, at low priority. It ends when nothing has been wante
 
 import json
 import os
+import platform
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +43,44 @@ def compile_wanted(*, wait: float = kernel_cache.IDLE) -> int:
             return compiled
         else:
             time.sleep(min(0.1, wait))
+
+
+def compile_recorded(recorded: Iterable[tuple[Kernel, str]]) -> Iterator[Kernel]:
+    """Compile, or load, kernels that were recorded, and give each when it is done."""
+    from wikilda._core._compiled import compile_for
+
+    tier.set_policy("now")
+    for kernel, described in recorded:
+        compile_for(kernel, tuple(map(kernel_cache.example, json.loads(described))))
+        yield kernel
+
+
+# The level that kernels of a wheel are compiled for, and what a processor needs for it.
+_PORTABLE = {
+    "x86_64": (
+        "x86-64-v3",
+        ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2", "xsave"),
+    ),
+}
+
+
+def compile_into(target: Path, program: Iterable[str]) -> None:
+    """Run a Python program, and write what it compiles, for a portable level of the processor, to a directory."""
+    processor, features = _PORTABLE.get(platform.machine(), ("generic", ()))
+    with tempfile.TemporaryDirectory(prefix="wikilda-kernels-") as made:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": made, "NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ""}
+        environment["WIKILDA_COMPILE"] = "now"
+        subprocess.run([sys.executable, *program], env=environment, check=True, stdout=subprocess.DEVNULL)
+        code = "from wikilda._core._compiled import processor; print(*processor(), sep='\\n')"
+        key = subprocess.run([sys.executable, "-c", code], env=environment, check=True, text=True, capture_output=True)
+        [own] = Path(made).iterdir()
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(own, target, ignore=shutil.ignore_patterns("wanted", "filled", "lock"))
+    about = {
+        "python": sys.implementation.cache_tag, "machine": platform.machine(), "features": features,
+        "key": key.stdout.split("\n")[:3],
+    }  # fmt: skip
+    (target / kernel_cache.ABOUT).write_text(json.dumps(about), "utf-8")
 
 
 def _compile(path: Path) -> bool:
@@ -82,6 +125,8 @@ def main() -> None:
     """Compile at low priority, unless another process does."""
     with suppress(OSError, AttributeError):
         os.nice(19)
+    with suppress(OSError):  # Linux shares processors among sessions first, and this process has its own
+        Path("/proc/self/autogroup").write_text("19", "ascii")
     with suppress(ImportError, OSError, ValueError):
         import resource
 

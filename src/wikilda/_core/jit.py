@@ -11,6 +11,7 @@ processes look for new kernels once a second. Numba is imported only when there 
 """
 
 import builtins
+import json
 import math
 import os
 import sys
@@ -160,7 +161,9 @@ class Kernel(Part):
         return self._interpret(arguments)
 
     def _interpret(self, arguments: tuple[Any, ...]) -> Any:
-        if tier.policy == "background":
+        if tier.recorded is not None:
+            tier.record(self, arguments)
+        elif tier.policy == "background":
             if tier.look():
                 return self(*arguments)
             if self._notes < _MOST_NOTES:
@@ -177,6 +180,7 @@ class Tier:
     def __init__(self) -> None:
         self.policy: Policy = _chosen()
         self.announce_every = 0.0  # seconds
+        self.recorded: dict[tuple[Kernel, str], None] | None = None
         self.generation = 0  # how often newly compiled kernels were seen
         self._filled = kernel_cache.filled()
         self.compiled = not DISABLED and (self.policy == "now" or self._filled > 0)
@@ -217,6 +221,21 @@ class Tier:
         finally:
             self._own.now = before
 
+    @contextmanager
+    def recording(self) -> Iterator[dict[tuple[Kernel, str], None]]:
+        """Interpret everything, and record the kernels that are called with the types of their arguments."""
+        compiled, self.compiled, self.recorded = self.compiled, False, {}
+        try:
+            yield self.recorded
+        finally:
+            self.compiled, self.recorded = compiled, None
+
+    def record(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
+        """Record a call."""
+        if self.recorded is not None:
+            described = [kernel_cache.describe(each) for each in arguments]
+            self.recorded[kernel, json.dumps(described)] = None
+
     def look(self) -> bool:
         """Whether kernels have been compiled since the last look; looks at the disk once a second."""
         if time.monotonic() < self._next:
@@ -252,7 +271,8 @@ def _size(path: Path) -> float:
 
 
 def _chosen() -> Policy:
-    given = os.environ.get("WIKILDA_COMPILE", "background")
+    executor = "pyspark.worker" in sys.modules  # of a cluster: its work is long
+    given = os.environ.get("WIKILDA_COMPILE") or ("now" if executor else "background")
     if given not in POLICIES:
         say(f"WIKILDA_COMPILE is {given!r}; it can be {', '.join(POLICIES)}. It is taken as background.")
         given = "background"

@@ -14,6 +14,7 @@ import atexit
 import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from wikilda._core.platform import cache_directory
 
 _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from wikilda\.([\w.]+) import (\w+)", re.MULTILINE)
+ABOUT = "kernels.json"
 IDLE = 3.0  # seconds that the compiling process waits for more
 _ATTEMPTS = 3
 REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
@@ -92,6 +94,7 @@ class Place(NamedTuple):
     base: str
     stamp: str
     key: tuple[str, ...] | None
+    features: tuple[str, ...] = ()
 
 
 def places(function: Any) -> list[Place]:
@@ -103,7 +106,7 @@ def places(function: Any) -> list[Place]:
     base = f"{file.stem}.{re.sub('[<>]', '', function.__qualname__)}-{function.__code__.co_firstlineno}"
     found = [Place(directory() / held, base, held, None)]
     if (came := shipped()) is not None:
-        found.append(Place(came.directory / held, base, held, came.key))
+        found.append(Place(came.directory / held, base, held, came.key, came.features))
     return found
 
 
@@ -112,12 +115,20 @@ class Shipped(NamedTuple):
 
     directory: Path
     key: tuple[str, ...]  # the processor they are compiled for
+    features: tuple[str, ...]  # that it must have
 
 
 @cache
 def shipped() -> Shipped | None:
-    """The kernels that came with the package, if they fit this Python and this processor."""
-    return None
+    """The kernels that came with the package, if they are of this Python and for this kind of machine."""
+    place = _PACKAGE / "_kernels"
+    try:
+        about = json.loads((place / ABOUT).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    if (about["python"], about["machine"]) != (sys.implementation.cache_tag, platform.machine()):
+        return None
+    return Shipped(place, tuple(about["key"]), tuple(about["features"]))
 
 
 @cache

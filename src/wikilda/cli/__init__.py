@@ -36,6 +36,7 @@ COMMANDS = {
     "init": "Make an untrained model with other priors.",
     "pack": "Pack a model into one file to share.",
     "get": "Check and unpack a packed model, from a file or a URL.",
+    "compile": "Compile kernels before they are needed.",
     "verify": "Check an artifact: every value and every digest.",
     "settings": "List the settings that commands take with --set.",
 }

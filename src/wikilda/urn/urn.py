@@ -76,6 +76,15 @@ class Part:
         return self.drawing.posterior
 
     @property
+    def from_base(self) -> NDArray[np.float64]:
+        """The share of each conditional that came from the base measure: 0 for short forms of full names.
+
+        What a short form means is not read from its string, so it teaches nothing about the string.
+        """
+        resolved = np.repeat(self.named.resolved, np.diff(self.mentions.offsets))
+        return np.where(resolved, 0.0, self.drawing.drawn.from_base)
+
+    @property
     def rows(self) -> Numbers:
         """Which of the distinct strings each mention has."""
         return self.named.rows
@@ -112,8 +121,8 @@ class Drawn:
         """Bring the parts of a document together, in the order of its mentions."""
         if len(parts) == 1 and np.array_equal(parts[0].chosen, np.arange(mentions)):
             [only] = parts
-            topics, drawn = only.topics[only.mentions.numbers], only.drawing.drawn
-            return cls(only.mentions.offsets, topics, only.posterior, drawn.from_base, drawn.nil, parts)
+            topics, nil = only.topics[only.mentions.numbers], only.drawing.drawn.nil
+            return cls(only.mentions.offsets, topics, only.posterior, only.from_base, nil, parts)
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
         before = 0
@@ -128,7 +137,7 @@ class Drawn:
             return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), np.empty(0, np.float64), nil, parts)
         topics = np.concatenate([part.topics[part.mentions.numbers] for part in parts])
         posterior = np.concatenate([part.posterior for part in parts])
-        base = np.concatenate([part.drawing.drawn.from_base for part in parts])
+        base = np.concatenate([part.from_base for part in parts])
         return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
     def best(self) -> NDArray[np.int64]:
@@ -282,8 +291,6 @@ class Urn:
             found.candidates, found.evidence, found.neighbours, self._gains(found.candidates.topics, own), nil, exact,
             contexts, np.array([stream], np.uint64),
         )  # fmt: skip
-        taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
-        drawing.drawn.from_base[taught_by_others] = 0.0  # what a short form means is not read from its string
         return Part(chosen, named, found, drawing, contexts, nil)
 
     def draw_nothing(self) -> None:

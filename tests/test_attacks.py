@@ -33,6 +33,13 @@ def test_killed_at_random_moments_results_are_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_damaged_checkpoints_give_the_same_model_or_are_refused(tmp_path: Path) -> None:
+    code, tables = attack("checkpoints", tmp_path, "--count", 3)
+    assert code == 0, tables
+    assert [row["another end"] for row in tables["ends"]] == [0, 0]
+
+
+@pytest.mark.slow
 def test_damaged_artifacts_end_in_words_or_answers(tmp_path: Path) -> None:
     code, tables = attack("artifacts", tmp_path, "--count", 15)
     assert code == 0, tables

@@ -81,6 +81,24 @@ def test_show_a_mention_and_a_title(kb: Path) -> None:
     assert json.loads(out)["mention"]["topics"][0]["probability"] == pytest.approx(0.6)
 
 
+def test_foreign_data_cannot_command_the_terminal(tmp_path: Path) -> None:
+    """Escape sequences of titles, texts and names of files are shown, not sent."""
+    entities = tmp_path / "list.jsonl"
+    title = "Evil \x1b]0;owned\x07 \x9b31m Corp"
+    entities.write_text(json.dumps({"id": "1", "name": title, "description": f"{title} sells anvils."}) + "\n")
+    code, _, said = run("build", "--entities", entities, "-o", tmp_path / "m")
+    assert code == 0, said
+    text = tmp_path / "text.txt"
+    text.write_text(f"{title} is here.")
+    for arguments in (
+        ("show", tmp_path / "m", title),
+        ("link", tmp_path / "m", text, "--table"),
+        ("show", tmp_path / "\x1b[2J"),
+    ):
+        _, out, said = run(*arguments)
+        assert not set("\x1b\x07\x9b\x9d") & set(out + said), arguments
+
+
 def test_show_without_a_term_sums_up(kb: Path) -> None:
     code, out, _ = run("show", kb)
     assert code == 0

@@ -20,6 +20,7 @@ from benchmarks.attacks import forks
 from benchmarks.record import Cell, write
 from wikilda.sample import WIKI, texts
 
+_SIDES = (".doubtful.jsonl", ".names.jsonl")  # of `link`
 _LONGEST = 300.0  # seconds of a run that is not killed
 _BUILD = ("--set", "max_word_share=1", "--set", "min_word_topics=1")
 _LDA = ("--method", "lda", *(
@@ -47,22 +48,31 @@ def commands(place: Path, copies: int = 20) -> list[Command]:
         "train": ("trained", ["train", model, stories, "--iterations", 2, "--set", "shards=4"]),
         "train --method lda": ("lda", ["train", model, stories, "--iterations", 2, *_LDA]),
         "update": ("updated", ["update", model, entities]),
-        "link": ("linked.jsonl", ["link", model, stories]),
+        "link": (
+            "linked.jsonl",
+            ["link", model, stories, "--escalate", 0.9, "--unknown", place / f"linked.jsonl{_SIDES[1]}"],
+        ),
     }
     return [Command(name, [*each, "-o", place / target], place / target) for name, (target, each) in made.items()]
 
 
+def outputs(target: Path) -> list[Path]:
+    """A result and its side outputs."""
+    return [target, *(each for end in _SIDES if (each := target.with_name(target.name + end)).exists())]
+
+
 def digest(target: Path) -> str:
-    """What a result is: all its arrays, or the bytes of a file."""
+    """What a result is: all its arrays, or the bytes of a file and of its side outputs."""
     made = hashlib.blake2b(digest_size=16)
-    for each in sorted(target.rglob("*.npy")) if target.is_dir() else [target]:
+    for each in sorted(target.rglob("*.npy")) if target.is_dir() else outputs(target):
         made.update(each.name.encode() + each.read_bytes())
     return made.hexdigest()
 
 
 def remove(target: Path) -> None:
     """Remove a result."""
-    shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+    for each in outputs(target):
+        shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
 
 
 def whole(command: Command, workers: int = 1) -> str:
@@ -95,7 +105,11 @@ def attack(command: Command, kills: int, chance: random.Random, wanted: str) -> 
     different += whole(command) != wanted
     for said in failed[:3]:
         click.echo(said, err=True)
-    beside = [each for each in command.target.parent.iterdir() if each.name.startswith(f"{command.target.name}.")]
+    known = {command.target.name, *(command.target.name + end for end in _SIDES)}
+    beside = [
+        each for each in command.target.parent.iterdir()
+        if each.name.startswith(f"{command.target.name}.") and each.name not in known
+    ]  # fmt: skip
     return {"command": command.name, "kills": killed, "finished": finished + 1, "different": different,
             "failed": len(failed), "left behind": len(beside)}  # fmt: skip
 

@@ -58,6 +58,18 @@ def test_an_interrupted_run_resumes_and_gives_the_same_bytes(model: Path, tmp_pa
     assert whole.output.read_bytes() == output.read_bytes()
 
 
+def test_a_row_that_is_repaired_before_a_resume_is_not_left_out(model: Path, tmp_path: Path) -> None:
+    """The run has skipped it: the rest alone would not be the answers of the file."""
+    source, output = write(tmp_path / "in.jsonl", 9), tmp_path / "out.jsonl"
+    lines = source.read_text("utf-8").split("\n")
+    source.write_text("\n".join([lines[0], "no", *lines[2:]]), "utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        link_files(model, source, output, workers=1, topics=0, observer=Interrupting(4))
+    source.write_text("\n".join(lines), "utf-8")
+    with pytest.raises(InputError, match="are not those of the input"):
+        link_files(model, source, output, workers=1, topics=0)
+
+
 def test_what_cannot_be_done(model: Path, tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", 1)
     for output, words in (("out.txt", "ends in .jsonl"), ("no/out.jsonl", "there is no directory")):

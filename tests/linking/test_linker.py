@@ -1,8 +1,11 @@
 """Text in, entities out, on the sample wiki."""
 
 import json
+import pickle
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -175,3 +178,23 @@ def test_a_first_document_needs_no_compiler(model: Path) -> None:
     for _ in range(2):  # the first may compile
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def _titles(linker: Linker, text: str) -> list[str | None]:
+    return [each.entity.title if each.entity else None for each in linker.link(text).mentions]
+
+
+def test_a_linker_is_pickled_by_path_and_opened_once(linker: Linker) -> None:
+    texts = ["Croft took five wickets for England.", "Lara batted at The Oval."]
+    data = pickle.dumps(linker)
+    assert len(data) < 2000
+    assert pickle.loads(data) is pickle.loads(data)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = list(pool.map(_titles, [linker] * 2, texts))
+    assert found == [_titles(linker, text) for text in texts]
+
+
+def test_a_linker_of_a_model_that_was_replaced_is_refused(linker: Linker) -> None:
+    opened, arguments = linker.__reduce__()
+    with pytest.raises(ArtifactError, match="is another model"):
+        opened(*arguments[:2], "0" * 32, *arguments[3:])

@@ -44,6 +44,14 @@ def explain_full_disk(where: Path) -> Iterator[None]:
         raise disk_is_full(error.filename or where) from None
 
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+
+
+def printable(text: str) -> str:
+    """Return text without control characters, by which foreign data could command a terminal; tabs and lines stay."""
+    return text.translate(_CONTROLS)
+
+
 _EXAMPLES = 20
 _FILE = "report.json"
 

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from wikilda import __version__
-from wikilda._core.errors import WikildaError, explain_full_disk
+from wikilda._core.errors import WikildaError, explain_full_disk, printable
 from wikilda._core.settings import suggestion
 
 COMMANDS = {
@@ -143,5 +143,5 @@ def lacks_memory(error: BaseException | None) -> bool:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"wikilda: {message}", err=True)
+    click.echo(f"wikilda: {printable(message)}", err=True)
     return code

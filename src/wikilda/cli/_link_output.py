@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 
 import click
 
+from wikilda._core.errors import printable
 from wikilda._core.progress import Bar, bar
 from wikilda.cli._options import show_table
 from wikilda.documents.reading import Bad
@@ -91,7 +92,7 @@ def show_linked(linked: Linked, *, only_topics: bool = False) -> None:
     show_table(f"Document {linked.id}", ["mention", "entity", "confidence", "prior", "runner-up"], rows)
     if linked.topics:
         topics = ", ".join(f"{each.entity.title} {each.share:.0%}" for each in linked.topics)
-        click.echo(f"topics: {topics}")
+        click.echo(printable(f"topics: {topics}"))
 
 
 def _row(mention: LinkedMention) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_origin
 import click
 from click.core import ParameterSource
 
-from wikilda._core.errors import SettingsError
+from wikilda._core.errors import SettingsError, printable
 from wikilda._core.platform import available_cores
 from wikilda._core.settings import Settings, suggestion
 
@@ -243,7 +243,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     for row in filled:
         made.add_row(*map(escape, row))
     if title:
-        click.secho(title, bold=True)  # whole, however narrow the table is
+        click.secho(printable(title), bold=True)  # whole, however narrow the table is
     plain = Console()
     (plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)).print(made)
 
@@ -251,7 +251,7 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
 def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
 def _is_number(cell: str) -> bool:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from wikilda._core.errors import printable
 from wikilda.cli._options import ANY_PATH
 from wikilda.mediawiki.download import fetch, remote_file
 from wikilda.model.pack import read_about, unpack
@@ -24,4 +25,4 @@ def command(source: str, target: Path | None, overwrite: bool) -> None:
         file = Path(source)
     about = read_about(file)
     made = unpack(file, target or file.with_suffix(""), overwrite=overwrite)
-    click.echo(f"{made.path}: {about['kind']} of {about.get('site')}. Licence: {about.get('licence')}.")
+    click.echo(printable(f"{made.path}: {about['kind']} of {about.get('site')}. Licence: {about.get('licence')}."))

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wikilda._core.errors import printable
 from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge import Knowledge
 
@@ -58,6 +59,10 @@ def show_mention(found: dict[str, Any]) -> None:
 
 def show_topic(found: dict[str, Any]) -> None:
     """A topic's description, then what points to it and what it is like."""
+    for name in ("title", "url", "sentence"):
+        found[name] = printable(found[name] or "")
+    for name in ("categories", "linked_from"):
+        found[name] = [printable(each) for each in found[name]]
     title = click.style(found["title"], bold=True)
     click.echo(f"{title}  page {found['page_id']}  {found['wikidata'] or ''}  {found['url']}")
     click.echo(found["sentence"])

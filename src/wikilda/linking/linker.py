@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from wikilda._core.errors import ArtifactError
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, Parts, encode
@@ -54,6 +55,17 @@ class Linker:
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by path: another process of this machine opens the same files, which it shares in memory."""
+        own = self.detector.settings if type(self.detector) is DictionaryDetector else self.detector
+        return _reopen, (
+            self.model.path.resolve(),
+            self.knowledge.path.resolve(),
+            self.model.identity,
+            self.settings,
+            own,
+        )
 
     def __repr__(self) -> str:
         return f"Linker({self.source.wiki!r}, {len(self.knowledge.titles):,} topics, method={self.settings.method!r})"
@@ -347,3 +359,27 @@ def _detector(given: str | Detector, knowledge: Knowledge, settings: DetectorSet
     if not callable(getattr(given, "detect", None)):
         raise TypeError(f"a detector is a name or an object with detect(text), not {type(given).__name__}.")
     return given
+
+
+def _reopen(
+    model: Path, knowledge: Path, identity: str, settings: MethodSettings, detector: Detector | DetectorSettings
+) -> Linker:
+    """Open the linker that was pickled; tasks of one process share it."""
+    if isinstance(detector, DetectorSettings):
+        return _opened_once(model, knowledge, identity, settings, detector)
+    return Linker(_same(model, identity), Knowledge.open(knowledge), settings, detector)
+
+
+@lru_cache(maxsize=4)
+def _opened_once(
+    model: Path, knowledge: Path, identity: str, settings: MethodSettings, detection: DetectorSettings
+) -> Linker:
+    known = Knowledge.open(knowledge)
+    return Linker(_same(model, identity), known, settings, DictionaryDetector(known, detection))
+
+
+def _same(path: Path, identity: str) -> Model:
+    model = Model.open(path)
+    if model.identity != identity:
+        raise ArtifactError(f"{path}: is another model than the one of the linker that was pickled.")
+    return model

@@ -144,6 +144,8 @@ def _explained(service: Service, document: Document, asked: schemas.ExplainReque
             if not spans:
                 raise invalid(f"mention: there is no mention {number} in this text.")
             found = Explained(inference.explain_some(spans, asked.candidates), [], [])
+    except InputError as error:  # restrictions are applied when they are needed
+        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None
     except SettingsError as error:
         raise Problem(501, "no_explanation", str(error)) from None
     return explained_json(found, asked.id, document.text, asked.offsets)

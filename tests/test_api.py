@@ -157,8 +157,8 @@ def test_wrong_arguments_get_a_helpful_error(linker: Linker, model: Path) -> Non
         Linker.open(model, method="ldaa")
     with pytest.raises(SettingsError, match="LdaSettings are not settings of the method urn"):
         Linker.open(model, method="urn", settings=LdaSettings())
-    with pytest.raises(SettingsError, match="unknown setting sweps; did you mean sweeps"):
-        Linker.open(model, settings={"sweps": 3})
+    with pytest.raises(SettingsError, match="unknown setting max_candidate; did you mean max_candidates"):
+        Linker.open(model, settings={"max_candidate": 3})
     with pytest.raises(InputError, match="there is no title 'Croft, Robert'"):
         linker.entity("Croft, Robert")
 
@@ -167,7 +167,7 @@ def test_one_factory_of_settings(model: Path) -> None:
     assert Linker.open(model).settings == UrnSettings()
     assert Linker.open(model, method="lda").settings == Linker.open(model, settings=LdaSettings()).settings
     assert Linker.open(model, method="lda", settings={"sweeps": 7}).settings == LdaSettings(sweeps=7, burn_in=1)
-    assert Linker.open(model, settings={"sweeps": 1000}).settings == UrnSettings(sweeps=1000)
+    assert Linker.open(model, settings={"max_candidates": 9}).settings == UrnSettings(max_candidates=9)
 
 
 def test_results_show_themselves(linker: Linker) -> None:

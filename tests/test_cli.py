@@ -163,25 +163,25 @@ def test_settings_are_listed_with_defaults_and_help() -> None:
 def test_settings_are_set(kb: Path, tmp_path: Path) -> None:
     news, file = tmp_path / "news.jsonl", tmp_path / "settings.toml"
     news.write_text('{"body": "Java", "id": "1"}')
-    file.write_text('text_column = "body"\nsweeps = 20\n')
+    file.write_text('text_column = "body"\nmax_candidates = 20\n')
     assert run("link", kb, news, "--settings", file)[0] == 0
-    assert run("link", kb, news, "--settings", file, "--set", "burn-in=3", "--set", "recall=1")[0] == 0
-    assert run("link", kb, news, "--set", "text_column=body", "--set", "sweeps=20")[0] == 0
+    assert run("link", kb, news, "--settings", file, "--set", "max-neighbours=30", "--set", "recall=1")[0] == 0
+    assert run("link", kb, news, "--set", "text_column=body", "--set", "max_candidates=20")[0] == 0
     for given, message in (
-        (["--set", "sweeps"], "--set takes NAME=VALUE"),
-        (["--set", "sweepz=3"], "unknown setting sweepz; did you mean sweeps?"),
-        (["--set", "sweeps=many"], "sweeps is a whole number"),
-        (["--set", "sweeps=-1"], "sweeps must be at least 1"),
+        (["--set", "tolerance"], "--set takes NAME=VALUE"),
+        (["--set", "tolerence=3"], "unknown setting tolerence; did you mean tolerance?"),
+        (["--set", "max_candidates=many"], "max_candidates is a whole number"),
+        (["--set", "max_candidates=-1"], "max_candidates must be at least 1"),
         (["--set", "tau=0.1"], "tau is a setting of the method lda, not of urn"),
         (["--set", "port=80"], "unknown setting port"),
-        (["--method", "lda", "--set", "coherence=perhaps"], "coherence is true or false"),
+        (["--set", "tolerance=perhaps"], "tolerance is a number"),
     ):
         code, out, err = run("link", kb, news, "--settings", file, *given)
         assert (code, out) == (1, "")
         assert message in err
-    file.write_text("swepes = 20")
-    assert f"{file}: unknown setting swepes" in run("link", kb, news, "--settings", file)[2]
-    file.write_text("sweeps = ")
+    file.write_text("tolerence = 20")
+    assert f"{file}: unknown setting tolerence" in run("link", kb, news, "--settings", file)[2]
+    file.write_text("tolerance = ")
     assert "is not valid TOML" in run("link", kb, news, "--settings", file)[2]
     assert run("train", kb, news, "-o", tmp_path / "t", "--set", "round=3")[2].endswith("training with Spark.\n")
 
@@ -246,7 +246,7 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
         (("link", kb, kb), "is an artifact of wikilda, not a directory of documents"),
         (("link", kb, "Croft bowled."), "no such file or directory. To link a text, pipe it"),
         (("link", kb, news, "-o", tmp_path / "out.txt"), "the output is a file that ends in .jsonl"),
-        (("link", kb, news, "--method", "lda", "--set", "word_weight=3"), "word_weight is a setting of the method urn"),
+        (("link", kb, news, "--method", "lda", "--set", "tolerance=0.1"), "tolerance is a setting of the method urn"),
     ]:
         code, _, err = run(*arguments)
         assert code != 0

@@ -6,8 +6,8 @@ import pytest
 
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
-from wikilda.model.build import build
 from wikilda.sample import MODEL, SETTINGS, WIKI, texts
+from wikilda.training.build import build
 
 
 def senses(known: Knowledge, mention: str) -> dict[str, int]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
-    from wikilda.model.build import build
+    from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
     from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
@@ -52,7 +52,7 @@ _HOMES = {
     "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
-    "model.build": ("build",),
+    "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
     "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),

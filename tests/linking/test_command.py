@@ -220,7 +220,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
     output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial" / "note.json"
-    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--set", "sweeps=4", "--set", "burn_in=1"]
+    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--set", "tolerance=0.1"]
     with _started(command, source, note) as process:
         os.kill(process.pid, stop)
         process.wait(60)
@@ -237,7 +237,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     done = json.loads(err.split("after ")[1].split(" ")[0].replace(",", ""))
     assert 0 < done < 500
     whole = tmp_path / "whole.jsonl"
-    assert run("link", model, source, "-o", whole, "--set", "sweeps=4", "--set", "burn_in=1")[0] == 3
+    assert run("link", model, source, "-o", whole, "--set", "tolerance=0.1")[0] == 3
     assert output.read_bytes() == whole.read_bytes()
     assert len(rows_of(output)) == 501
     assert not list(tmp_path.glob("*.partial*"))

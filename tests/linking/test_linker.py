@@ -148,9 +148,7 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     assert manifest["settings"]["mass_mentions"] == 1.0
     document = tmp_path / "in.txt"
     document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
-    code, out, err = run(
-        "link", tmp_path / "m", document, "--format", "marked", "-n", 2, "--set", "sweeps=20", "--set", "burn_in=5"
-    )
+    code, out, err = run("link", tmp_path / "m", document, "--format", "marked", "-n", 2)
     assert (code, err) == (0, "")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [each["text"] for each in rows[0]["mentions"]] == ["Croft", "England", "Pakistan", "Lord's"]

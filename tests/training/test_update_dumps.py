@@ -18,7 +18,7 @@ from wikilda.knowledge.account import JSON_FILE
 from wikilda.knowledge.base import PIECES
 from wikilda.knowledge.diff import Comparison, Meaning, Renamed
 from wikilda.model import Model
-from wikilda.model.build import build
+from wikilda.training.build import build
 from wikilda.training.pipeline import Plan, train
 from wikilda.training.settings import UrnTraining
 from wikilda.training.update import update

@@ -144,7 +144,7 @@ def _alike(own: list[tuple[str, bool, bool]], title: list[tuple[str, bool, bool]
     return False
 
 
-# Gibbs
+# Longer names
 
 
 def _keys(string: str, words: list[int], *, short: bool) -> set[object]:
@@ -256,146 +256,123 @@ def _size(string: str, folded: dict[str, list[int]]) -> int:
     return len(folded[string]) + sum(not each.isalnum() and not each.isspace() for each in string)
 
 
-class SplitMix:
-    """splitmix64, with whole numbers of any size."""
+# Mean-field inference
 
-    def __init__(self, seed: int) -> None:
-        self.state = seed
-
-    def uniform(self) -> float:
-        mask = (1 << 64) - 1
-        self.state = (self.state + 0x9E3779B97F4A7C15) & mask
-        z = self.state
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        return ((z ^ (z >> 31)) >> 11) / 2.0**53
-
-
-NIL = -1
+LEAST = 1e-3
+MOST_SWEEPS = 50
 
 
 @dataclass
 class Mention:
-    """What a mention may mean: topics, P(k|v), the weight of each by other evidence; NIL's against each; its place.
+    """What a mention may mean: topics with their scores, what each adds to the log odds of NIL, and its place.
 
-    Mentions with the same `name` have the same string. Parents are (mention, how much it counts, whether the mention
-    is its surname).
+    Mentions with the same `name` have the same string. Parents are (mention, weight, whether the mention is its
+    surname).
     """
 
     topics: list[int]
-    priors: list[float]
-    weights: list[float]
+    scores: list[float]
     place: int
-    nil: list[float] = field(default_factory=list)
+    nil: float = -2.0
+    against: list[float] = field(default_factory=list)
     name: int = -1
     parents: list[tuple[int, float, bool]] = field(default_factory=list)
 
 
 @dataclass
-class Sampler:
-    """P(z_i = k | rest) in so many words: a parent is the base, another mention, or a longer name."""
+class Found:
+    """The posterior: of candidates, of NIL, what the urn holds for candidates, and the features of NIL."""
+
+    shares: list[list[float]]
+    nil: list[float]
+    content: list[list[float]]
+    features: list[list[float]]
+
+
+@dataclass
+class MeanField:
+    """The update of each mention given the posteriors of all others, by the definition."""
 
     mentions: list[Mention]
     related: Dense
-    base: float = 0.1
-    exponent: float = 0.3
+    alone: float = 0.1
     repeats: float = 0.1
     near: float = 3.0
     reach: float = 10.0
     coreference: float = 1.0
-    level: float = 0.5
+    graph: float = 1.5
+    nil_parents: float = 1.0
+    nil_same: float = 1.5
+    nil_level: float = 0.3
+    nil_fit: float = -0.4
+    usual_fit: float = 0.7
 
     def near_by(self, i: int, j: int) -> float:
         """1 and what nearness adds to it."""
         distance = abs(self.mentions[i].place - self.mentions[j].place)
-        return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= 3.0 * self.reach else 0.0)
+        return 1.0 + (self.near * math.exp(-distance / self.reach) if distance <= int(3.0 * self.reach) else 0.0)
 
-    def supported(self, assigned: list[int], i: int, k: int) -> float:
-        """What the other mentions have put into the urn for topic k of mention i; those that are NIL nothing."""
-        found = 0.0
-        for j, other in enumerate(assigned):
-            if j != i and other != NIL:
-                found += self.repeats * (other == k) + self.near_by(i, j) * float(self.related[other, k])
+    def content(self, held: list[list[float]], i: int, k: int) -> float:
+        """What the urn holds for topic k of mention i: α and what the other mentions have put into it."""
+        found = self.alone
+        for j, other in enumerate(self.mentions):
+            if j != i:
+                for topic, chance in zip(other.topics, held[j], strict=True):
+                    found += chance * (self.repeats * (topic == k) + self.near_by(i, j) * float(self.related[topic, k]))
         for parent, weight, _ in self.mentions[i].parents:
-            found += self.coreference * weight * (assigned[parent] == k)
+            for topic, chance in zip(self.mentions[parent].topics, held[parent], strict=True):
+                found += self.coreference * weight * chance * (topic == k)
         return found
 
-    def weights(self, assigned: list[int], i: int) -> tuple[list[float], list[float]]:
-        """By candidate, the weight of mention i whose parent is the base, and that of the rest."""
-        own = self.mentions[i]
-        each = list(zip(own.topics, own.priors, own.weights, strict=True))
-        base = [weight * self.base * prior for _, prior, weight in each]
-        return base, [weight * prior**self.exponent * self.supported(assigned, i, k) for k, prior, weight in each]
+    def run(self, tolerance: float = 1e-3) -> Found:
+        """Update mentions in order until nothing changes by more than the tolerance."""
+        size = len(self.mentions)
+        held = [[0.0] * len(each.topics) for each in self.mentions]
+        found = Found([[0.0] * len(each.topics) for each in self.mentions],
+                      [0.0 if each.topics else 1.0 for each in self.mentions],
+                      [[0.0] * len(each.topics) for each in self.mentions], [[0.0] * 4 for _ in range(size)])  # fmt: skip
+        told = [False] * size
+        for i in range(size):
+            self._update(found, held, told, i)
+        for i in range(size):
+            self._tell(found, held, told, i)
+        for _ in range(MOST_SWEEPS):
+            change = 0.0
+            for i in range(size):
+                change = max(change, self._update(found, held, told, i))
+                self._tell(found, held, told, i)
+            if change < tolerance:
+                break
+        return found
 
-    def fit(self, assigned: list[int], logs: list[float], i: int) -> float:
-        """The mean log weight of what the other mentions mean, and of one that has −6."""
-        others = [log for j, log in enumerate(logs) if j != i and assigned[j] != NIL]
-        return (sum(others) - 6.0) / (1 + len(others))
-
-    def nil_weight(self, assigned: list[int], logs: list[float], i: int, weights: list[float]) -> float:
-        """The weight of NIL: against the best candidate, and so as if that had the weight of all."""
+    def _update(self, found: Found, held: list[list[float]], told: list[bool], i: int) -> float:
         own = self.mentions[i]
         if not own.topics:
-            return 1.0
-        if not own.nil:
             return 0.0
-        best, urn = int(np.argmax(weights)), self.base
-        for j, other in enumerate(self.mentions):
-            urn += self.repeats * (j != i and other.name == own.name and assigned[j] == NIL)
-        for parent, weight, surname in own.parents:
-            urn += self.coreference * weight * (surname and assigned[parent] == NIL)
-        own_weight = own.nil[best] * urn * math.exp(self.level * self.fit(assigned, logs, i))
-        return own_weight * sum(weights) / max(weights[best], 1e-300)
+        content = [self.content(held, i, k) for k in own.topics]
+        logs = [score + self.graph * math.log(each) for score, each in zip(own.scores, content, strict=True)]
+        top = max(logs)
+        fit = top + math.log(sum(math.exp(each - top) for each in logs))
+        shares = [math.exp(each - fit) for each in logs]
+        before, nil_before = found.shares[i], found.nil[i]
+        others = [j for j, each in enumerate(self.mentions) if j != i and each.name == own.name]
+        passed = sum(weight * found.nil[parent] for parent, weight, surname in own.parents if surname)
+        same = sum(found.nil[j] for j in others if told[j]) / len(others) if others else 0.0
+        fits = [(1.0 - found.nil[j], found.features[j][3]) for j in range(len(self.mentions)) if j != i and told[j]
+                and self.mentions[j].topics]  # fmt: skip
+        level = (sum(known * each for known, each in fits) + self.usual_fit) / (sum(known for known, _ in fits) + 1.0)
+        odds = own.nil + sum(share * each for share, each in zip(shares, own.against, strict=True))
+        odds += self.nil_parents * passed + self.nil_same * same + self.nil_level * level + self.nil_fit * fit
+        nil = 1.0 / (1.0 + math.exp(-odds))
+        found.shares[i], found.nil[i], found.content[i] = shares, nil, content
+        found.features[i] = [passed, same, level, fit]
+        return max(abs(nil - nil_before), *(abs(a - b) for a, b in zip(shares, before, strict=True)))
 
-    def conditional(self, assigned: list[int], i: int, logs: list[float] | None = None) -> list[float]:
-        """The conditional of mention i given the topics of all others: of its candidates, and of NIL at the end."""
-        base, rest = self.weights(assigned, i)
-        found = [one + other for one, other in zip(base, rest, strict=True)]
-        found.append(self.nil_weight(assigned, logs or self.logs(assigned), i, found))
-        return [each / sum(found) for each in found]
-
-    def run(self, sweeps: int, burn_in: int, seed: int) -> list[list[float]]:
-        """The mean of the conditionals after the burn-in, without that of NIL."""
-        return [each[:-1] for each in self.chain(sweeps, burn_in, seed)[0]]
-
-    def start(self) -> list[int]:
-        """Every mention begins with what the base and its own evidence make most probable."""
-        found = []
-        for each in self.mentions:
-            own = [prior * weight for prior, weight in zip(each.priors, each.weights, strict=True)]
-            found.append(each.topics[int(np.argmax(own))] if own else NIL)
-        return found
-
-    def logs(self, assigned: list[int]) -> list[float]:
-        """The log weights of what mentions begin with."""
-        found = []
-        for mention, topic in zip(self.mentions, assigned, strict=True):
-            at = mention.topics.index(topic) if topic != NIL else NIL
-            weight = self.base * mention.priors[at] * mention.weights[at] if at != NIL else 1.0
-            found.append(math.log(max(weight, 1e-300)))
-        return found
-
-    def chain(self, sweeps: int, burn_in: int, seed: int) -> tuple[list[list[float]], list[list[float]]]:
-        """Means after the burn-in: of the conditionals, with NIL at their ends, and of their base shares."""
-        random, assigned = SplitMix(seed), self.start()
-        logs = self.logs(assigned)
-        means = [np.zeros(len(mention.topics) + 1) for mention in self.mentions]
-        bases = [np.zeros(len(mention.topics)) for mention in self.mentions]
-        for sweep in range(sweeps):
-            for i, mention in enumerate(self.mentions):
-                base, rest = self.weights(assigned, i)
-                weights = [one + other for one, other in zip(base, rest, strict=True)]
-                nil = self.nil_weight(assigned, logs, i, weights)
-                total = sum(weights) + nil
-                if sweep >= burn_in:
-                    means[i] += np.array([*weights, nil]) / total / (sweeps - burn_in)
-                    bases[i] += np.array(base) / total / (sweeps - burn_in)
-                x, at = random.uniform() * total, 0
-                while at < len(weights) and x >= weights[at]:
-                    x -= weights[at]
-                    at += 1
-                if at == len(weights) and nil <= 0:
-                    at -= 1
-                assigned[i] = mention.topics[at] if at < len(weights) else NIL
-                logs[i] = math.log(max(weights[at], 1e-300)) if at < len(weights) else 0.0
-        return [each.tolist() for each in means], [each.tolist() for each in bases]
+    def _tell(self, found: Found, held: list[list[float]], told: list[bool], i: int) -> None:
+        """Small probabilities, and small changes, do not reach the others."""
+        told[i] = True
+        for at, share in enumerate(found.shares[i]):
+            known = share * (1.0 - found.nil[i])
+            known = known if known >= LEAST else 0.0
+            if known == 0.0 or abs(known - held[i][at]) >= LEAST:
+                held[i][at] = known

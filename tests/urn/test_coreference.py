@@ -145,7 +145,7 @@ def test_strings_that_the_wiki_never_linked_are_linked(model: Model) -> None:
     document = marked("[[Yeltsin]] spoke of [[Chechens]] in [[GDANSK]].")
     linked = Linker(model).link(document, topics=0)
     assert [each.entity and each.entity.title for each in linked.mentions] == ["Boris Yeltsin", "Chechnya", "Gdańsk"]
-    without = Linker(model, settings=UrnSettings(backoff_share=0.0)).link(document, topics=0)
+    without = Linker(model, settings=UrnSettings(backoff_candidates=0)).link(document, topics=0)
     assert [each.entity for each in without.mentions] == [None] * 3
     assert [each.nil for each in without.mentions] == [1.0] * 3
 

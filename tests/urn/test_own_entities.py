@@ -124,5 +124,6 @@ def test_what_texts_have_as_nil_may_be_one_of_them(linker: Linker, sample: Knowl
     model = linker.model.with_learned(linker.model.learned._replace(nil=always), 1)
     own, document = OwnEntities([GIN], sample), encode(Document("Croft met Lara in England.", [(0, 5)]), sample)
     plain, taught = (Urn(each, sample) for each in (linker.model.with_learned(linker.model.learned, 1), model))
-    assert taught.draw(document).nil[0] > 1.5 * plain.draw(document).nil[0]
+    before, after = (float(each.draw(document).nil[0]) for each in (plain, taught))
+    assert after / (1 - after) > 1.5 * before / (1 - before)
     assert taught.draw_without(document, None, own).nil[0] == plain.draw_without(document, None, own).nil[0]

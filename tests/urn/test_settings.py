@@ -1,59 +1,47 @@
-"""Settings that are refused."""
+"""Settings that are refused, and weights that replace those of the model."""
 
 from typing import Any
 
 import pytest
 
 from wikilda._core.errors import SettingsError
+from wikilda.model.weights import Weights, pooled
 from wikilda.urn import UrnSettings
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sweeps": 0}, "sweeps"),
-        ({"sweeps": 5, "burn_in": 5}, "burn_in"),
-        ({"burn_in": -1}, "burn_in"),
-        ({"base_weight": 0.0}, "base_weight"),
-        ({"proximity_tokens": 0.0}, "proximity_tokens"),
-        ({"neighbour_overlap": -0.1}, "neighbour_overlap"),
-        ({"prior_exponent": -1.0}, "prior_exponent"),
-        ({"word_weight": -1.0}, "word_weight"),
-        ({"repeat_weight": -0.1}, "repeat_weight"),
-        ({"link_weight": -0.1}, "link_weight"),
-        ({"shared_neighbour_weight": -0.1}, "shared_neighbour_weight"),
-        ({"proximity_weight": -0.1}, "proximity_weight"),
-        ({"posterior_exponent": 0.0}, "posterior_exponent"),
-        ({"nil_weight": -0.1}, "nil_weight"),
-        ({"nil_exponent": -0.1}, "nil_exponent"),
+        ({"tolerance": 0.0}, "tolerance"),
+        ({"tolerance": 1.0}, "tolerance"),
+        ({"tolerance": float("nan")}, "tolerance"),
+        ({"backoff_candidates": -1}, "backoff_candidates"),
         ({"max_candidates": 0}, "max_candidates"),
         ({"max_neighbours": 0}, "max_neighbours"),
-        ({"base_weight": float("nan")}, "base_weight"),
-        ({"word_weight": float("inf")}, "word_weight"),
-        ({"acronym_bonus": float("nan")}, "acronym_bonus"),
-        ({"title_mismatch_penalty": float("-inf")}, "title_mismatch_penalty"),
+        ({"words": float("nan")}, "words"),
+        ({"naming": float("inf")}, "naming"),
+        ({"naming": "0.5"}, "naming"),
+        ({"fame": 1.0}, "unknown setting fame"),
     ],
 )
 def test_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingsError, match=message):
-        UrnSettings(**settings)
+        UrnSettings.from_mapping(settings)
 
 
-def test_accepted() -> None:
-    nothing = {
-        "word_weight": 0.0,
-        "repeat_weight": 0.0,
-        "link_weight": 0.0,
-        "shared_neighbour_weight": 0.0,
-        "proximity_weight": 0.0,
-        "prior_exponent": 0.0,
-    }
-    UrnSettings(
-        sweeps=1,
-        burn_in=0,
-        max_candidates=1,
-        max_neighbours=1,
-        acronym_bonus=-1.0,
-        title_mismatch_penalty=0.0,
-        **nothing,
-    )
+@pytest.mark.parametrize("given", ["words", "words=", "words=x", "fame=1"])
+def test_weights_are_names_with_numbers(given: str) -> None:
+    with pytest.raises(SettingsError, match="weight"):
+        UrnSettings(weights=(given,)).apply(pooled())
+
+
+def test_weights_replace_those_of_the_model() -> None:
+    settings = UrnSettings.from_mapping({"words": 0, "max_candidates": 3})
+    assert (settings.max_candidates, settings.weights) == (3, ("words=0",))
+    assert settings.apply(pooled()) == pooled().replaced([("words", 0.0)])
+    assert UrnSettings().apply(pooled()) == pooled()
+
+
+def test_weights_are_plain_numbers() -> None:
+    assert Weights.from_mapping(pooled().to_mapping()) == pooled()
+    assert all(isinstance(each, float) for each in pooled().to_mapping().values())

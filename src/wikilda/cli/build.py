@@ -17,7 +17,7 @@ from wikilda.cli._options import (
 )
 from wikilda.knowledge import BuildSettings
 from wikilda.model import Model
-from wikilda.model.build import build
+from wikilda.training.build import build
 
 _CONTENTS = (
     "topics", "mentions", "mention parameters", "links between topics", "words", "word parameters", "categories",

@@ -46,7 +46,7 @@ def _match(_: Path) -> None:
 
 
 def _build(scratch: Path) -> None:
-    from wikilda.model.build import build
+    from wikilda.training.build import build
 
     build(WIKI, scratch / "built", settings=SETTINGS, workers=1)
 

@@ -14,7 +14,7 @@ from wikilda.linking.reasons import Explanation, Reasons
 from wikilda.urn import UrnSettings
 
 _TERMS = ("prior", "words", "title", "context", "graph")
-_NIL_TERMS = ("string", "title", "document", "names", "candidate", "interaction")
+_NIL_TERMS = ("string", "title", "document", "names", "candidate")
 _SHOWN = 0.05
 
 

@@ -30,6 +30,7 @@ from wikilda.knowledge._pieces import (
 )
 from wikilda.knowledge._words import write_cases, write_words
 from wikilda.knowledge.account import Account
+from wikilda.knowledge.held_out import sampled_links, write_sample
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
@@ -273,6 +274,19 @@ class Assembler:
         self.summary["links between topics"] = links
         self.sql.run("DROP VIEW edges")
         self.sql.drop("targets", "graph")
+
+    def write_sample(self, out: Writer[Knowledge]) -> None:
+        """A sample of articles with their links; nothing if there are no texts with links."""
+        table = sampled_links(self.chunks)
+        if table is None or not len(table):
+            return
+        self.sql.register("sampled", table.select(["page", "targets"]))
+        pages = dict(self.sql.rows("SELECT page, topic FROM topics JOIN sampled USING (page)"))
+        keys = dict(
+            self.sql.rows("""
+            SELECT DISTINCT key, topic FROM resolved JOIN (SELECT unnest(targets) AS key FROM sampled) USING (key)""")
+        )
+        write_sample(out, table, pages, keys)
 
     # -- categories ---------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 from wikilda.knowledge._pieces import Folder
 from wikilda.knowledge._text_kernels import Numbers, column_buffer, normalized, title_hashes, word_hashes
-from wikilda.knowledge.entities import COMMON, EXPLICIT, USUAL_LINKS, EntityList, type_of
+from wikilda.knowledge.entities import COMMON, EXPLICIT, USUAL_ODDS, EntityList, type_of
 from wikilda.mediawiki.site import Site
 from wikilda.text.tokens import FLAGS, WORD, Hashes, Offsets, byte_array, joined
 
@@ -424,7 +424,7 @@ def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str])
         topic = known.find(titles[each.id])
         ids[topic], urls[topic] = each.id, each.url
         described[topic] = len(each.description.split()) + len(each.text.split())
-    out.array("mentions/typical", np.array(USUAL_LINKS))
+    out.array("mentions/odds", np.array([USUAL_ODDS]))
     out.strings("topics/ids", StringTable.of(ids))
     out.strings("topics/urls", StringTable.of(urls))
     strings = StringTable(out.read("mentions/strings.bytes"), out.read("mentions/strings.offsets"))

@@ -177,6 +177,7 @@ def _assemble(
         ("accounting", lambda _: assembler.account_for(site, source)),
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
+        ("keeping a sample of articles", assembler.write_sample),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),

@@ -25,7 +25,7 @@ from wikilda.text import normalized
 
 COMMON = 100  # occurrences of a function word, for each that is a mention
 EXPLICIT = 1000  # how often a listed name counts as a link: it is as sure to be a mention as a string linked so often
-USUAL_LINKS = (0.02, 0.8, 0.1)  # `Knowledge.typical_links` of a list without a wiki: those of an average wiki
+USUAL_ODDS = 0.1  # that an occurrence of a string is a link, in an average wiki
 ENDINGS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 COLUMNS = (
     "id", "name", "aliases", "description", "text", "type", "categories", "wikidata", "url", "related",

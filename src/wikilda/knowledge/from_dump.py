@@ -29,6 +29,7 @@ from wikilda.knowledge._pieces import (
     Folder,
 )
 from wikilda.knowledge._text_kernels import normalized, target_hashes, title_strings
+from wikilda.knowledge.held_out import sample_piece
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, read_piece
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
@@ -215,6 +216,8 @@ class Extractor:
         source = np.repeat(np.arange(len(scanned.link_bounds) - 1), np.diff(scanned.link_bounds))
         target = target_hashes(scanned.source, links[TARGET_START], links[TARGET_END], self.dialect)
         folder.write_links(source, mention, target, aside)
+        articles = number[: len(scanned.link_bounds) - 1]
+        sample_piece(folder, articles, keys, scanned, target)
 
 
 def _kind(page: RawPage | BadPage) -> int:

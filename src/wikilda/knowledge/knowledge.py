@@ -16,6 +16,7 @@ from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.knowledge.categories import Categories, Lists
 from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.held_out import ARRAYS as SAMPLE_ARRAYS
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.types import TYPES, Types
 from wikilda.mediawiki.site import Site
@@ -74,7 +75,7 @@ class Knowledge(Artifact):
         "mentions/linked": Array(np.uint32, "mentions"),
         "mentions/occurrences": Array(np.uint32, "mentions"),
         "mentions/lower": Array(np.bool_, "mentions", optional=True),
-        "mentions/typical": Array(np.float64, "statistics", minimum=-100, optional=True),
+        "mentions/odds": Array(np.float64, optional=True, minimum=0),
         **rows("names/", "keys of names", optional=True, topics=_NAMED, sizes=Array(np.uint8)),
         **hash_table("names/words_", below="keys of names", optional=True),
         **hash_table("names/variants_", below="mentions", optional=True),
@@ -96,6 +97,7 @@ class Knowledge(Artifact):
         **{f"types/{each}": Array(np.uint8, "topics", optional=True) for each in TYPES},
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
+        **SAMPLE_ARRAYS,
     }
 
     @classmethod
@@ -322,16 +324,12 @@ class Knowledge(Artifact):
         return self.array("topics/described") if self.has("topics/described") else None
 
     @cached_property
-    def typical_links(self) -> tuple[float, float, float] | None:
-        """What is typical of the links of the wiki to which entities were added; None where none were.
+    def link_odds(self) -> float | None:
+        """The odds that an occurrence of a string is a link in the wiki to which entities were added.
 
-        The chance of a new meaning, the unlinked occurrences for each link (a logarithm), and the odds that an
-        occurrence of a string is a link.
+        None where none were added: it can be counted.
         """
-        if not self.has("mentions/typical"):
-            return None
-        chance, unlinked, odds = self.array("mentions/typical").tolist()
-        return chance, unlinked, odds
+        return float(self.array("mentions/odds")[0]) if self.has("mentions/odds") else None
 
     @cached_property
     def ids(self) -> StringTable | None:

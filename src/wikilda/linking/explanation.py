@@ -9,7 +9,6 @@ The terms are those of `wikilda.urn.evidence`: the log odds of two candidates ar
 - *graph*: what the other mentions mean.
 
 The rival of the best candidate is the second best, that of any other is the best. The log odds of NIL are a sum, too.
-Its last term, *interaction*, is what the others leave out because they are taken at the mean of the other mentions.
 """
 
 from collections.abc import Sequence
@@ -127,4 +126,4 @@ class _Explainer:
         encoded = self.inference.encoded
         spans = [encoded.spans[other] for other, _ in terms.parents]
         parents = [(encoded.text[start:end], nil) for (start, end), (_, nil) in zip(spans, terms.parents, strict=True)]
-        return NilReasons(*terms[:6], terms.new_meaning, parents)
+        return NilReasons(*terms[:5], terms.new_meaning, parents)

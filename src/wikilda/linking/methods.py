@@ -102,11 +102,11 @@ def method_settings(
 
     Examples
     --------
-    >>> method_settings("lda").sweeps, method_settings("urn", {"sweeps": 10}).burn_in
-    (50, 2)
-    >>> method_settings("lda", {"word_weight": 3})
+    >>> method_settings("lda").sweeps, method_settings("urn", {"words": 0}).weights
+    (50, ('words=0',))
+    >>> method_settings("lda", {"max_neighbours": 3})
     Traceback (most recent call last):
-    wikilda._core.errors.SettingsError: word_weight is a setting of the method urn, not of lda.
+    wikilda._core.errors.SettingsError: max_neighbours is a setting of the method urn, not of lda.
     """
     if method is not None and method not in METHODS:
         raise SettingsError(f"there is no method {method!r}{suggestion(str(method), list(METHODS))}")
@@ -115,8 +115,8 @@ def method_settings(
     kind, values = METHODS[method or URN], dict(settings or {})
     for name in values:
         _refuse_foreign(name, method or URN)
-    if "sweeps" in values and "burn_in" not in values:
-        values["burn_in"] = min(kind.burn_in, values["sweeps"] // 5)
+    if kind is LdaSettings and "sweeps" in values and "burn_in" not in values:
+        values["burn_in"] = min(LdaSettings.burn_in, values["sweeps"] // 5)
     return kind.from_mapping(values)
 
 

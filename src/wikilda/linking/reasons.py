@@ -85,17 +85,15 @@ class NilReasons:
     Attributes
     ----------
     string
-        The chance that the string has a new meaning, and how often articles have it without a link.
+        The string alone: how probable a new meaning is, given how often the wiki links it and to how many topics.
     title
-        The best candidate's title and type: an exact title is evidence against NIL, a part of a title for it.
+        The titles of the candidates: an exact title is evidence against NIL, a part of a title for it.
     document
         How well the other mentions of the document fit: where they fit well, one that fits badly is rather NIL.
     names
         Other mentions of the name, and longer names that it is short for, that are NIL.
     candidate
-        The weight of the best candidate, negated: little evidence for it is evidence for NIL.
-    interaction
-        What the other terms leave out because they are taken at the mean of the other mentions.
+        How well the candidates fit: little evidence for them is evidence for NIL.
     new_meaning
         The probability behind `string` that the string has a meaning which it never had in the wiki.
     parents
@@ -107,14 +105,13 @@ class NilReasons:
     document: float
     names: float
     candidate: float
-    interaction: float
     new_meaning: float
     parents: list[tuple[str, float]]
 
     @property
     def total(self) -> float:
         """Return the log odds of NIL."""
-        return self.string + self.title + self.document + self.names + self.candidate + self.interaction
+        return self.string + self.title + self.document + self.names + self.candidate
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.model.context_counts import PARTS, ContextCounts, declared
 from wikilda.model.settings import ModelSettings
+from wikilda.model.weights import WEIGHT_NAMES, Weights
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 WORDS, MENTIONS, CONTEXTS, BASE, PAIRS, NIL = "words", "mentions", "contexts", "base", "pairs", "nil"
 EXPECTED = "expected"  # contexts by what strings mean elsewhere: with CONTEXTS in one table
+WEIGHTS = "weights"
 URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 
@@ -99,6 +101,7 @@ class Model(Artifact):
         **declared(f"{CONTEXTS}/"),
         **rows(f"{BASE}/", MENTIONS, optional=True, topics=_TOPICS, values=Array(np.float32)),
         **rows(f"{PAIRS}/", "topics", optional=True, topics=_TOPICS, values=Array(np.float32)),
+        f"{WEIGHTS}/values": Array(np.float64, "weights", minimum=-1e6, optional=True),
         f"{NIL}/symbols": Array(np.int64, "strings", below=MENTIONS, minimum=0, optional=True),
         f"{NIL}/nil": Array(np.float32, "strings", optional=True),
         f"{NIL}/texts": Array(np.float32, "strings", optional=True),
@@ -124,6 +127,25 @@ class Model(Artifact):
     def method(self) -> str:
         """What it was trained for: URN or LDA; nothing if it was not trained."""
         return self.field("method", str)
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """The weights of the evidence, learned from the wiki's own links; None if it has the pooled ones."""
+        if not self.has(f"{WEIGHTS}/values"):
+            return None
+        values = self.array(f"{WEIGHTS}/values").tolist()
+        if len(values) != len(WEIGHT_NAMES):
+            raise ArtifactError(
+                f"{self.path}: has {len(values)} weights, but this version of wikilda has {len(WEIGHT_NAMES)}. "
+                "Build the model again."
+            )
+        return Weights.from_mapping(dict(zip(WEIGHT_NAMES, values, strict=True)))
+
+    @property
+    def learned_weights(self) -> dict[str, Any]:
+        """What the weights were learned from, and how good they were on other links; empty for pooled ones."""
+        found = self.manifest.get("learned", {})
+        return found if isinstance(found, dict) else {}
 
     @property
     def change(self) -> dict[str, int]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
 from wikilda.model.context_counts import ContextCounts
-from wikilda.model.model import CONTEXTS, MENTIONS, NIL, WORDS, Model, NilCounts, Parameters
+from wikilda.model.model import CONTEXTS, MENTIONS, NIL, WEIGHTS, WORDS, Model, NilCounts, Parameters
 from wikilda.model.settings import ModelSettings
+from wikilda.model.weights import Weights
 
 _CHUNK = 1 << 20  # parameters handled at a time
 
@@ -59,6 +60,12 @@ class ModelWriter:
         self._writer.remove(NIL)
         for name, values in learned._asdict().items():
             self._writer.array(f"{NIL}/{name}", values)
+
+    def weights(self, weights: Weights | None) -> None:
+        """The weights of the evidence; without any, the model has the pooled ones."""
+        self._writer.remove(WEIGHTS)
+        if weights is not None:
+            self._writer.array(f"{WEIGHTS}/values", np.array(list(weights.to_mapping().values())))
 
     def derived(self, **fields: Any) -> Model:
         """Finish a model that has the settings, the knowledge and the popularity of its base."""

@@ -217,7 +217,6 @@ class NilReasonsAnswer(BaseModel):
     document: float = Field(description="how well the other mentions fit")
     names: float = Field(description="other mentions of the name, and longer names, that are NIL")
     candidate: float = Field(description="the evidence for the best candidate, negated")
-    interaction: float = Field(description="what the other terms leave out")
     new_meaning: float = Field(description="the probability behind `string`")
     parents: list[tuple[str, float]] = Field(description="longer names, and the probability of NIL of each")
     total: float

@@ -26,8 +26,6 @@ class UrnTraining(Settings):
 
     method: ClassVar[str] = URN
 
-    sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
-    burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
     rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration", above=0, maximum=1)
     kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
     tau0: float = setting(1.0, "τ0 of the schedule", above=0)
@@ -47,7 +45,7 @@ class UrnTraining(Settings):
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
-        return UrnSettings(sweeps=self.sweeps, burn_in=self.burn_in, seed=self.seed, new_sense=self.new_sense)
+        return UrnSettings(new_sense=self.new_sense)
 
     def global_step(self, iterations: int) -> float:
         """ρ of the outer loop after so many iterations."""

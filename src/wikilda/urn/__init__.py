@@ -1,31 +1,28 @@
-"""What mentions mean, by a generalised Pólya urn over the link graph.
+"""What mentions mean: the paper's conditional, generalised, with the wiki's link graph as a Pólya urn.
 
-The paper's sampler (`wikilda.lda.sampler`) draws a topic for every word and mention, and a topic that was drawn
-becomes more probable: N_k. Here only mentions are drawn, and a topic that was drawn also makes those more probable
-that it is related to (Mimno et al. 2011 call this a generalised Pólya urn). A mention has a parent: the base, or
-another mention. From the base it takes a topic by P(k|v); from another mention, that one's topic or a related one,
-where the prior counts for less (t is `prior_exponent`). For mention i with string v
+The paper (`wikilda.lda`) draws a topic for every word and mention by (α + N_k) · φ_kv, with N_k multiplied by how
+coherent k is with the other topics. Here only mentions are drawn, coherence is added, and φ and other evidence have
+weights that are learned from the wiki's own links (`wikilda.urn.learning`). For mention i with string v
 
-    P(z_i = k | rest) ∝ [ base_weight · P(k|v) + P(k|v)^t · (repeat_weight · N_k + Σ_j near_ij · R(k, z_j)) ]
-                        · exp(word_weight · E_k + title_vk + context_weight · S_ik)
+    P(z_i = k | rest) ∝ P(v|k)^a · P(k)^b · (α + r · N_k + Σ_j near_ij · R(k, z_j))^γ · exp(w · E_k + title_vk + S_ik)
 
-E_k is how well the document's words go with k and with what is linked to it (`words`); title_vk what the title says of
-the string (`names`); R how k and another topic of the document are related by direct links and shared neighbours,
-hubs damped (`relatedness`), and nearer mentions count more. Gibbs sweeps begin hot and are cooled (`gibbs`); the
-posterior is the mean of the conditionals.
+The bracket is an urn: a topic that was drawn also makes those more probable that it is related to (a generalised Pólya
+urn, Mimno et al. 2011). E_k is how well the document's words fit k and its neighbours, title_vk what the title says of
+the string, S_ik the context of the mention in a model that was trained on texts. NIL has log odds of its own.
+
+Inference is deterministic: the other mentions enter by their posteriors (`wikilda.urn._mean_field`).
 
     urn = Urn(model, knowledge, UrnSettings())
     drawn = urn.draw(encode(document, knowledge))
     drawn.mention(i)        topics and posterior probabilities of mention i, best first
 
-The folder reads in this order: settings, candidates, relatedness, words, names, gibbs, urn, evidence, method.
+The folder reads in this order: settings, candidates, relatedness, words, names, mean_field, urn, evidence, learning.
 """
 
 from wikilda.urn._coreference import Name
-from wikilda.urn._names import LinkCounts, TypicalLinks
 from wikilda.urn.evidence import Evidence
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Drawn", "Evidence", "LinkCounts", "Name", "Part", "TypicalLinks", "Urn", "UrnSettings", "segment"]
+__all__ = ["Drawn", "Evidence", "Name", "Part", "Urn", "UrnSettings", "segment"]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.model.model import Parameters
 
+PSEUDO_LINKS = 0.1  # the weight of candidates by words of titles; 0.02 to 0.5 give the same accuracy
 _CLEAR = 0.5  # prior from which on a string clearly means something
 _MOST_NEW = 12  # topics of a document that its other strings may mean, too
 _BITS = 11  # by which topics are sorted at a time
@@ -59,14 +60,18 @@ def leave_out(
 
 
 @inner
-def merged(first: Rows, second: Rows, share: Real) -> Rows:
-    """Two sorted lists a row, as one; where both have topics, the second has a share of P(k|v)."""
+def merged(first: Rows, second: Rows, links: NDArray[np.float64]) -> Rows:
+    """Two sorted lists per row, as one.
+
+    Where both have topics, the second counts like PSEUDO_LINKS links beside the `links` that the first was counted
+    from.
+    """
     most = len(first.topics) + len(second.topics)
     found, priors, ends = np.empty(most, np.uint32), np.empty(most, np.float64), np.zeros(len(first.offsets), np.int64)
     size = np.int64(0)
     for row in range(len(ends) - 1):
         i, i_end, j, j_end = first.offsets[row], first.offsets[row + 1], second.offsets[row], second.offsets[row + 1]
-        part = share if i < i_end else 1.0
+        part = PSEUDO_LINKS / (PSEUDO_LINKS + max(links[row], 1.0)) if i < i_end else 1.0
         rest = 1.0 - part if j < j_end and i < i_end else 1.0
         while i < i_end or j < j_end:
             old = i < i_end and (j >= j_end or first.topics[i] <= second.topics[j])

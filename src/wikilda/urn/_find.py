@@ -19,10 +19,10 @@ from wikilda.text.folding import Folds
 from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates, Rows, gather, merged, numbered, order_of
 from wikilda.urn._coreference import Names, Parents, Senses, antecedents, names_of, parents_of
-from wikilda.urn._names import LinkCounts, inherited, new_meaning, strings_of, unlinked_ratios
+from wikilda.urn._names import LinkCounts, inherited, read_links, strings_of
 from wikilda.urn._relatedness import Neighbours, neighbours_of
 from wikilda.urn._title_match import is_title
-from wikilda.urn._word_evidence import Scratch, WordTable, word_evidence
+from wikilda.urn._word_evidence import OVERLAP, Scratch, WordTable, word_evidence
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -48,10 +48,7 @@ class Limits(NamedTuple):
 
     candidates: int
     backoff: int  # candidates by the words of titles; 0: none
-    share: float  # of P(k|v) that these have
     neighbours: int
-    overlap: float
-    words: float
 
 
 class Named(NamedTuple):
@@ -66,8 +63,8 @@ class Named(NamedTuple):
     parents: Parents
     meanings: Rows  # of the strings
     totals: Vector  # by string: the sum of its λ̂
-    new_meanings: Vector  # by string: the chance of a meaning that it never had
-    unlinked: Vector  # by string: how often articles have it for each link of it
+    links: Vector  # by string: how often the wiki links it
+    new_meanings: Vector  # by string: the probability of a meaning that it never had
 
 
 class Found(NamedTuple):
@@ -110,13 +107,12 @@ def read_names(
     own = strings_of(strings, firsts)
     names = names_of(own, tables.characters, tables.folds)
     meanings, totals = gather(symbols, tables.base, most)
-    new = new_meaning(symbols, tables.links.offsets, tables.links.counts)
-    ratios = unlinked_ratios(symbols, tables.links, tables.characters)
+    links, new = read_links(symbols, tables.links)
     parents = parents_of(names, rows, spots)
     senses = _senses(meanings, totals, own, tables.titles, tables.characters)
     some = titled[chosen]
     drawn_as = antecedents(names, rows, parents, some, senses, tables.persons, tables.organisations)
-    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, parents, meanings, totals, new, ratios)
+    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, parents, meanings, totals, links, new)
 
 
 @inner
@@ -138,18 +134,18 @@ def _senses(meanings: Rows, totals: Vector, strings: Strings, titles: Strings, t
 
 @njit
 def find(
-    named: Named, by_words: Rows, limits: Limits, graph: Graph, table: WordTable, words: Numbers, scratch: Scratch
-) -> Found:
-    """What mentions may mean; `by_words` are candidates by the words of titles, which parents pass on."""
-    found = merged(
-        named.meanings, inherited(named.meanings, by_words, named.parents, named.rows), limits.share
-    )  # fmt: skip
+    named: Named, by_words: Rows, limits: Limits, graph: Graph, table: WordTable, words: Numbers, scratch: Scratch,
+    without: int,
+) -> Found:  # fmt: skip
+    """What mentions may mean; `by_words` are candidates by the words of titles, which parents pass on.
+
+    The topic `without` is nobody's neighbour (−1: none): a document that is its article must not know it.
+    """
+    found = merged(named.meanings, inherited(named.meanings, by_words, named.parents, named.rows), named.links)
     candidates = numbered(found, named.totals)
-    near = neighbours_of(graph, candidates.topics, limits.neighbours)
+    near = neighbours_of(graph, candidates.topics, limits.neighbours, without)
     distinct, counts = _counted(words)
-    evidence = np.zeros(len(candidates.topics), np.float64)
-    if limits.words > 0.0:
-        evidence = word_evidence(distinct, counts, table, candidates.topics, near, limits.overlap, scratch)
+    evidence = word_evidence(distinct, counts, table, candidates.topics, near, OVERLAP, scratch)
     return Found(candidates, near, evidence, distinct, counts)
 
 

@@ -28,8 +28,8 @@ class Neighbours(NamedTuple):
 
 
 @njit
-def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole) -> Neighbours:
-    """The neighbours of each topic, at most about `hub` of each."""
+def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole, without: Whole = -1) -> Neighbours:
+    """The neighbours of each topic, at most about `hub` of each, and not the topic `without`."""
     offsets = np.zeros(len(topics) + 1, np.int64)
     for at in range(len(topics)):
         _, out_count = _stride(graph.out_offsets, topics[at], hub)
@@ -39,7 +39,7 @@ def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole) -> Neigh
     count = np.int64(0)
     for at in range(len(topics)):
         offsets[at] = count
-        count = _merge(graph, topics[at], hub, found, count)
+        count = _merge(graph, topics[at], hub, np.int64(without), found, count)
     offsets[len(topics)] = count
     return Neighbours(offsets, found[:count])
 
@@ -53,7 +53,7 @@ def _stride(offsets: NDArray[np.int64], topic: Whole, hub: Whole) -> tuple[Whole
 
 
 @inner
-def _merge(graph: Graph, topic: Whole, hub: Whole, found: NDArray[np.uint32], count: Whole) -> Whole:
+def _merge(graph: Graph, topic: Whole, hub: Whole, without: Whole, found: NDArray[np.uint32], count: Whole) -> Whole:
     """Add the union of a topic's two sorted lists."""
     i, i_end = graph.out_offsets[topic], graph.out_offsets[topic + 1]
     j, j_end = graph.in_offsets[topic], graph.in_offsets[topic + 1]
@@ -63,7 +63,7 @@ def _merge(graph: Graph, topic: Whole, hub: Whole, found: NDArray[np.uint32], co
         from_out = i < i_end and (j >= j_end or graph.out_topics[i] <= graph.in_topics[j])
         from_in = j < j_end and (i >= i_end or graph.in_topics[j] <= graph.out_topics[i])
         found[count] = graph.out_topics[i] if from_out else graph.in_topics[j]
-        count += 1
+        count += np.int64(found[count]) != without
         if from_out:
             i += i_step
         if from_in:

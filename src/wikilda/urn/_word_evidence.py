@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import find
 from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Neighbours
@@ -21,6 +22,7 @@ from wikilda.urn._relatedness import Neighbours
 Vector = NDArray[np.float64]
 
 _1, _6, _63 = np.uint64(1), np.uint64(6), np.uint64(63)
+OVERLAP = 0.05  # the expected cosine of the word vectors of two linked topics
 _LEAST = np.float32(1e-30)  # length of a topic's vector
 
 
@@ -77,6 +79,17 @@ def total_of(table: WordTable, word: Whole) -> Real:
             total += np.float64(table.rows.values[at])
         table.totals[word] = max(total, 1e-30)  # single precision does not reach further
     return table.totals[word]
+
+
+@njit
+def leave_topic_out(table: WordTable, words: NDArray[np.int64], topic: Whole) -> None:
+    """Let the sums of the rows of some words be those without a topic."""
+    for word in words:
+        at = find(table.rows.topics, table.rows.offsets[word], table.rows.offsets[word + 1], topic)
+        table.totals[word] = 0.0
+        total = total_of(table, word)
+        if at >= 0:
+            table.totals[word] = max(total - np.float64(table.rows.values[at]), 1e-30)
 
 
 @bare

@@ -22,6 +22,7 @@ from wikilda.model.model import Parameters
 from wikilda.text.characters import PUNCTUATION, SPACE, Characters, characters
 from wikilda.text.tokens import Bytes, Strings, as_bytes, decode, encode, kind_of, lower_of
 from wikilda.urn._candidates import order_of
+from wikilda.urn._draw import LINK, SHARED_NEIGHBOUR
 from wikilda.urn._relatedness import Neighbours, degree, neighbours_of, number_pages
 from wikilda.urn._word_evidence import Scratch, WordTable, clear_all, is_marked, mark_all, total_of, word_scores
 from wikilda.urn.urn import Drawn, Urn
@@ -226,12 +227,10 @@ def _pull(
     urn: Urn, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], near: Neighbours, pages: NDArray[np.uint32]
 ) -> NDArray[np.float64]:
     """How related pages are to what is linked."""
-    s, graph = urn.settings, urn.knowledge.graph
+    graph = urn.knowledge.graph
     around = neighbours_of(graph, pages, _MOST_NEIGHBOURS)
     masses = np.minimum(mentioned, 3.0)
-    return pull(
-        graph, linked, masses, near, pages, around, s.link_weight, s.shared_neighbour_weight, urn.scratch()
-    )  # fmt: skip
+    return pull(graph, linked, masses, near, pages, around, LINK, SHARED_NEIGHBOUR, urn.scratch())
 
 
 @njit

@@ -1,19 +1,11 @@
 """The evidence that a posterior of the urn came from, as terms that add up.
 
-A conditional of the sampler is a product: w_k · (base_k + u_k), with w_k the weight of prior, words, title and context,
-base_k the base measure, and u_k what the other mentions put into the urn in this sweep. The posterior is the mean of
-the normalised conditionals, so with T the normaliser
+The log weight of a candidate is a sum: the log prior, words, title, context, and γ log c, with c what the urn holds for
+it: α and what the other mentions put into it. So the log odds of two candidates are exactly the sum of the differences.
+The last of them is divided among the other mentions in proportion to what each has put into the urn.
 
-    share_k = w_k · E[1/T] · c_k,    c_k = base_k + ū_k,    ū_k = E[u_k / T] / E[1/T].
-
-The sampler keeps both share_k and the part of it that came from the base, w_k · E[1/T] · base_k, so ū_k is known
-exactly. E[1/T] is the same for all candidates of a mention. So the log odds of two candidates are
-
-    log w_k/w_l + log c_k/c_l,    log c_k/c_l = (base_k − base_l) / L + Σ_j (ū_kj − ū_lj) / L,
-
-with L = (c_k − c_l) / (log c_k − log c_l), their logarithmic mean. The terms sum to the log odds exactly, and the sign
-of each is that of its difference. How ū_k is divided among the other mentions j is an estimate: each has the part that
-its own posterior gives it.
+The log odds of NIL are a sum, too: of what the string says, the titles of its candidates, the other mentions and longer
+names, and how well the candidates fit.
 """
 
 from functools import cached_property
@@ -23,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda.documents.encoding import EncodedDocument
-from wikilda.urn._gibbs import FAR
+from wikilda.urn._mean_field import FAR
 from wikilda.urn.urn import Drawn, Part, Urn
 
 Vector = NDArray[np.float64]
 
-_TINY = 1e-300
-_SURE = 1e-15  # a probability is taken to be at least this far from 0 and 1
+_EQUAL = 1e-12  # a difference of logarithms that is none
 _BLOCK = 256  # topics whose words are read together
 
 
@@ -43,23 +34,14 @@ class Terms(NamedTuple):
     graph: float
 
 
-class _Weights(NamedTuple):
-    """The weight of a candidate: logarithms of factors, and what it has in the urn."""
-
-    logs: Vector  # prior, words, title, context
-    base: float
-    others: float
-
-
 class NilTerms(NamedTuple):
-    """The log odds of NIL, by kind of evidence."""
+    """The log odds of NIL, by kind of evidence. They sum to the log odds of its probability."""
 
     string: float
     title: float
     document: float
     names: float
     candidate: float
-    interaction: float
     new_meaning: float  # not a term: the probability behind `string`
     parents: list[tuple[int, float]]  # mentions that this one is short for, and their probability of NIL
 
@@ -100,7 +82,7 @@ class PartEvidence:
 
     def __init__(self, urn: Urn, part: Part, document: EncodedDocument) -> None:
         self.urn, self.part, self.document = urn, part, document
-        self.rules, self.exponent = urn.rules, urn.exponent
+        self.rules = urn.rules
         self._words: dict[int, NDArray[np.float32]] = {}
         self._near: dict[int, Vector] = {}
         self._expected: dict[int, tuple[Vector, Vector]] = {}
@@ -112,27 +94,31 @@ class PartEvidence:
 
     def terms(self, token: int, topic: int, rival: int) -> Terms:
         """Return the log odds of a candidate of a mention against another."""
-        one, other = (self._weights(token, self._place(token, each)) for each in (topic, rival))
-        scale = self._scale(one, other)
-        prior, words, title, context = (self.exponent * (one.logs - other.logs)).tolist()
-        graph = scale * (one.others - other.others)
-        return Terms(prior + scale * (one.base - other.base), words, title, context, graph)
+        one, other = self._place(token, topic), self._place(token, rival)
+        here, there = self._source(token, one), self._source(token, other)
+        prior, words, title = (float(log[here] - log[there]) for log in self.part.drawing.logs)
+        contexts, content = self.part.contexts, self.part.drawing.found.content
+        context = float(contexts[one] - contexts[other]) if len(contexts) else 0.0
+        graph = float(self.rules.graph * (np.log(content[one]) - np.log(content[other])))
+        return Terms(prior, words, title, context, graph)
 
     def pulls(self, token: int, topic: int, rival: int | None) -> list[Pull]:
         """Return what the mentions of each string add to the log odds of a candidate, most first.
 
-        Without a rival, that is how much more probable than the base measure they make it.
+        Without a rival, that is how much more probable than without any other mention they make it.
         """
-        one = self._weights(token, self._place(token, topic))
-        weights = self._divided(token, topic, one.others)
-        if rival is None:
-            scale = self._scale(one, one._replace(others=0.0))
-        else:
-            other = self._weights(token, self._place(token, rival))
-            weights, scale = weights - self._divided(token, rival, other.others), self._scale(one, other)
-        totals = np.bincount(self.part.rows, scale * weights, minlength=1)
+        content = self.part.drawing.found.content
+        one = float(content[self._place(token, topic)])
+        other = self.rules.alone if rival is None else float(content[self._place(token, rival)])
+        weights = self._divided(token, topic, one - self.rules.alone)
+        if rival is not None:
+            weights = weights - self._divided(token, rival, other - self.rules.alone)
+        difference = float(np.log(one) - np.log(other))
+        mean = (one - other) / difference if abs(difference) > _EQUAL else one
+        weights *= self.rules.graph / mean
+        totals = np.bincount(self.part.rows, weights, minlength=1)
         order = np.lexsort((np.arange(len(totals)), -totals))
-        return [self._pull(row, scale * weights, topic) for row in order.tolist() if totals[row] > 0]
+        return [self._pull(row, weights, topic) for row in order.tolist() if totals[row] > 0]
 
     def words(self, topics: list[int]) -> dict[int, NDArray[np.float32]]:
         """Return what each word of the document adds to the log weight of topics; words as in `found.words`."""
@@ -142,32 +128,24 @@ class PartEvidence:
         wanted = np.array(sorted(numbers.keys() - self._words.keys() - own.keys() - {-1}), np.int64)
         for start in range(0, len(wanted), _BLOCK):
             block = wanted[start : start + _BLOCK]
-            found = self.exponent * self.urn.word_parts(self.part, block)
+            found = self.urn.word_parts(self.part, block)
             self._words |= zip(block.tolist(), found.astype(np.float32), strict=True)
         self._words |= own
         return {topic: self._words[number] for number, topic in numbers.items() if number >= 0}
 
     def nil(self, token: int, best: int) -> NilTerms | None:
-        """Return the terms of the log odds of NIL, for which the best candidate is the rival."""
-        part, rules, drawn = self.part, self.rules, self.part.drawing.drawn
-        at = self._place(token, best)
-        if at < 0 or part.mentions.nil[at] <= 0:
+        """Return the terms of the log odds of NIL; nothing if the topic is no candidate."""
+        part, found = self.part, self.part.drawing.found
+        if self._place(token, best) < 0:
             return None
-        number = int(part.mentions.numbers[at])
-        content = part.mentions.base[at] + self._amounts(token, number).sum()
-        candidate = -float(np.log(max(part.mentions.weights[at], _TINY)) + np.log(max(content, _TINY)))
-        string = float(part.nil_strings[part.rows[token]])
-        terms = (
-            float(np.log(string * rules.base)),
-            float(np.log(part.mentions.nil[at] / string)),
-            float(rules.level * drawn.level[token]),
-            float(np.log(self._unknown(token) / rules.base)),
-            candidate,
-        )
-        chance = min(max(float(drawn.nil[token]), _SURE), 1.0 - _SURE)
-        interaction = float(np.log(chance / (1.0 - chance))) - sum(terms)
-        parents = [(int(part.chosen[other]), float(drawn.nil[other])) for other in self._parents(token)]
-        return NilTerms(*terms, interaction, float(part.named.new_meanings[part.rows[token]]), parents)
+        span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
+        string = float(part.mentions.nil[token])
+        title = float(found.shares[span] @ part.mentions.against[span])
+        passed, same, level, fit = found.features[token].tolist()
+        names = self.rules.nil_parents * passed + self.rules.nil_same * same
+        terms = (string, title, self.rules.nil_level * level, names, self.rules.nil_fit * fit)
+        parents = [(int(part.chosen[other]), float(found.nil[other])) for other in self._parents(token)]
+        return NilTerms(*terms, float(part.named.new_meanings[part.rows[token]]), parents)
 
     def relations(self, topics: NDArray[np.uint32], most: int) -> list[tuple[int, int, float]]:
         """Return the pairs of some topics that are related most."""
@@ -197,24 +175,6 @@ class PartEvidence:
         """Where a candidate of a mention is among the candidates of distinct strings."""
         start = self.part.found.candidates.offsets[self.part.rows[token]]
         return int(start + at - self.part.mentions.offsets[token])
-
-    def _weights(self, token: int, at: int) -> _Weights:
-        drawn, mentions = self.part.drawing.drawn, self.part.mentions
-        logs = [float(log[self._source(token, at)]) for log in self.part.drawing.logs]
-        context = float(self.part.contexts[at]) if len(self.part.contexts) else 0.0
-        base = max(float(mentions.base[at]), _TINY)
-        if drawn.from_base[at] > _TINY:
-            others = base * max(float(drawn.shares[at] / drawn.from_base[at]) - 1.0, 0.0)
-        else:  # too improbable to be counted: at the expected state of the others
-            others = float(self._amounts(token, int(mentions.numbers[at])).sum())
-        return _Weights(np.array([*logs, context]), base, others)
-
-    def _scale(self, one: _Weights, other: _Weights) -> float:
-        """The exponent of the posterior over the logarithmic mean of what two candidates have in the urn."""
-        first, second = one.base + one.others, other.base + other.others
-        difference = float(np.log(first) - np.log(second))
-        mean = (first - second) / difference if abs(difference) > _SURE else first
-        return self.exponent / mean
 
     def _divided(self, token: int, topic: int, others: float) -> Vector:
         """What each other mention has of what the others put into the urn for a topic."""
@@ -253,7 +213,8 @@ class PartEvidence:
     def _expect(self, number: int) -> tuple[Vector, Vector]:
         """By mention: how its meanings are related to a topic, and how probably it means the topic itself."""
         if number not in self._expected:
-            mentions, shares = self.part.mentions, self.part.drawing.drawn.shares
+            mentions = self.part.mentions
+            shares = self.part.posterior * (1.0 - self.part.drawing.found.nil)[self._owners]
             related = shares * self.part.related[mentions.numbers, number]
             same = np.where(mentions.numbers == number, shares, 0.0)
             size = len(mentions.places)
@@ -274,19 +235,11 @@ class PartEvidence:
         found: list[int] = parents.tokens[parents.offsets[token] : parents.offsets[token + 1]].tolist()
         return found
 
-    def _unknown(self, token: int) -> float:
-        """What NIL has in the urn: from the base, from other mentions of the name, and from longer names."""
-        mentions, nil = self.part.mentions, self.part.drawing.drawn.nil
-        span = slice(mentions.parents.offsets[token], mentions.parents.offsets[token + 1])
-        same = nil[mentions.names == mentions.names[token]].sum() - nil[token]
-        passed = mentions.parents.weights[span] * mentions.parents.surnames[span] * nil[self._parents(token)]
-        return float(self.rules.base + self.rules.repeats * same + self.rules.coreference * passed.sum())
-
     def _puller(self, other: int, number: int) -> tuple[int, float]:
         """The meaning of a mention by which it supports a topic most, and how probable that is."""
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
-        numbers, shares = mentions.numbers[span], self.part.drawing.drawn.shares[span]
+        numbers, shares = mentions.numbers[span], self.part.posterior[span]
         found = shares * (self.part.related[numbers, number] + (numbers == number))
         best = int(np.argmax(found))
         return int(numbers[best]), float(self.part.posterior[span][best])

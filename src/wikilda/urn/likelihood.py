@@ -25,7 +25,7 @@ from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
-from wikilda.urn._gibbs import FAR, Mentions, Rules
+from wikilda.urn._mean_field import FAR, Mentions, Rules
 from wikilda.urn._relatedness import Matrix
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Part, Urn
@@ -36,9 +36,11 @@ _MOST = 500  # mentions of a document that are looked at: time is bounded
 class HeldOut:
     """Estimates the likelihood of documents that the model has not learned from."""
 
-    def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings, particles: int) -> None:
-        self.urn = Urn(model, knowledge, replace(settings, sweeps=1, burn_in=0))
-        self.particles = particles
+    def __init__(
+        self, model: Model, knowledge: Knowledge, settings: UrnSettings, particles: int, seed: int = 1
+    ) -> None:
+        self.urn = Urn(model, knowledge, settings)
+        self.particles, self.seed = particles, seed
         known = model.contexts
         self._distinct = np.zeros(0) if known is None else _distinct(known)
 
@@ -49,7 +51,7 @@ class HeldOut:
             return 0.0, len(document.contexts.symbols) if document.contexts else 0
         gain, tokens = 0.0, 0
         for number, part in enumerate(self.urn.draw_without(replace(document, contexts=None), None).parts):
-            stream = stream_of(self.urn.settings.seed, 0, f"{document.id}/{number}/likelihood")
+            stream = stream_of(self.seed, 0, f"{document.id}/{number}/likelihood")
             more, seen = self._part(part, document.contexts, known, np.array([stream], np.uint64))
             gain, tokens = gain + more, tokens + seen
         return gain, tokens
@@ -122,10 +124,14 @@ def left_to_right(
         for token in range(len(offsets) - 1):
             start, end = offsets[token], offsets[token + 1]
             total, likely = 0.0, 0.0
+            best: Real = -np.inf
             for at in range(start, end):
-                held = mentions.base[at] + _from_earlier(mentions, related, rules, drawn, token, numbers[at])
-                total += mentions.weights[at] * held
-                weights[at] = mentions.weights[at] * held * np.exp(logs[at] - tops[token])
+                best = max(best, mentions.scores[at])
+            for at in range(start, end):
+                held = rules.alone + _from_earlier(mentions, related, rules, drawn, token, numbers[at])
+                weight = np.exp(mentions.scores[at] - best) * held**rules.graph
+                total += weight
+                weights[at] = weight * np.exp(logs[at] - tops[token])
                 likely += weights[at]
             means[token] += likely / total
             x = uniform(stream) * likely

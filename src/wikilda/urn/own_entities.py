@@ -31,9 +31,10 @@ from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Name, Words, folded
 from wikilda.urn._find import Found, Named
 from wikilda.urn._relatedness import Neighbours
-from wikilda.urn.settings import UrnSettings
+from wikilda.urn._word_evidence import OVERLAP
 
 _SHARE = 0.5  # of P(k|v) where the wiki has other meanings of a name
+_BACK_OFF = 0.001  # of P(k|v) for a short form of a name
 _AS_LINKED = 1000.0  # a name is as sure to mean something known as a string that was linked so often
 _FIELDS = ("title", "names", "description", "type")
 
@@ -142,7 +143,7 @@ class OwnEntities:
         ]
         return _longest_first(named, found)
 
-    def join(self, names: Named, found: Found, s: UrnSettings) -> Joined:
+    def join(self, names: Named, found: Found) -> Joined:
         """What mentions may mean with these entities, which follow the wiki's topics.
 
         Names are known to mean something: that they mean something new is improbable.
@@ -152,10 +153,10 @@ class OwnEntities:
         matches = _with_short_forms(named)
         used = sorted({number for each in matches for number in each.entities})
         usual = float(evidence[candidates.numbers] @ candidates.priors / max(candidates.priors.sum(), 1e-300))
-        fits = [self._fit(self.entities[number], found.words, found.counts, usual, s.neighbour_overlap)
+        fits = [self._fit(self.entities[number], found.words, found.counts, usual, OVERLAP)
                 for number in used]  # fmt: skip
         place = {number: len(candidates.topics) + at for at, number in enumerate(used)}
-        joined = _joined(candidates, matches, place, s.backoff_share)
+        joined = _joined(candidates, matches, place, _BACK_OFF)
         topics = np.append(candidates.topics, np.array(used, np.uint32) + np.uint32(self.first))
         empty = np.full(len(used), near.offsets[-1])
         known = np.array([each.exact for each in matches], np.bool_)

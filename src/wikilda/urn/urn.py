@@ -1,5 +1,6 @@
 """Draws what the mentions of a document mean."""
 
+import copy
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda._core.random import stream_of
 from wikilda.documents.detection.framing import language_of, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
@@ -20,29 +20,32 @@ from wikilda.knowledge.types import TYPES
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
+from wikilda.model.weights import NIL_STRING, Weights, pooled
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
 from wikilda.text.tokens import Strings
 from wikilda.urn._backoff import back_off
 from wikilda.urn._candidates import Rows, leave_out, with_new_senses
-from wikilda.urn._draw import Drawing, TitleTables, Weights, best_topics, draw
+from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_topics, draw
 from wikilda.urn._find import NO_MENTIONS, NOTHING_FOUND, Found, Limits, Named, NameTables, find, read_names
-from wikilda.urn._gibbs import Mentions, Rules
-from wikilda.urn._names import NEVER_LINKED, LinkCounts, TypicalLinks, resolve
+from wikilda.urn._mean_field import Mentions, Rules
+from wikilda.urn._names import LinkCounts, resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
-from wikilda.urn._word_evidence import Scratch, WordTable, word_parts
+from wikilda.urn._word_evidence import OVERLAP, Scratch, WordTable, word_parts
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
 
-Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 Numbers = NDArray[np.int64]
+Vector = NDArray[np.float64]
 
+# What any value within a factor of three leaves as it is: accuracy on the links of four wikis changes by less than
+# 0.3 points (docs/experiments/weights.md).
+ALONE, REPEATS, NEAR, REACH, COREFERENCE = 0.1, 0.1, 3.0, 10.0, 1.0
 _DEFAULT = UrnSettings()
 _FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
-_LEARNED = 0.7  # of the posterior's exponent where topics that texts have together make the urn surer by itself
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
@@ -58,7 +61,7 @@ class Part:
     found: Found
     drawing: Drawing
     contexts: NDArray[np.float64]  # the evidence of the context of a mention for its candidates; or nothing
-    nil_strings: NDArray[np.float64]  # by distinct string: the weight of NIL, before titles count
+    nil_strings: NDArray[np.float64]  # by distinct string: what NIL_STRING are, one column each
 
     @property
     def topics(self) -> NDArray[np.uint32]:
@@ -72,28 +75,30 @@ class Part:
 
     @property
     def posterior(self) -> NDArray[np.float64]:
-        """The posterior of each candidate of each mention, sharpened."""
-        return self.drawing.posterior
-
-    @property
-    def from_base(self) -> NDArray[np.float64]:
-        """The share of each conditional that came from the base measure: 0 for short forms of full names.
-
-        What a short form means is not read from its string, so it teaches nothing about the string.
-        """
-        resolved = np.repeat(self.named.resolved, np.diff(self.mentions.offsets))
-        return np.where(resolved, 0.0, self.drawing.drawn.from_base)
+        """The posterior of each candidate of each mention, given that it is not NIL."""
+        return self.drawing.found.shares
 
     @property
     def rows(self) -> Numbers:
         """Which of the distinct strings each mention has."""
         return self.named.rows
 
-    def priors(self) -> NDArray[np.float64]:
-        """P(k|v) of the candidates of mentions."""
+    @property
+    def sources(self) -> Numbers:
+        """By candidate of a mention: its place among the candidates of the mention's string."""
         offsets, lengths = self.mentions.offsets, np.diff(self.mentions.offsets)
-        source = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.found.candidates.offsets[self.rows], lengths)
-        found: NDArray[np.float64] = self.found.candidates.priors[source]
+        starts = self.found.candidates.offsets[self.rows]
+        found: Numbers = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts, lengths)
+        return found
+
+    def priors(self) -> Vector:
+        """The prior of the candidates of mentions, as it was used: it sums to 1 over those of a mention."""
+        found: Vector = np.exp(self.drawing.logs.prior[self.sources])
+        return found
+
+    def links_prior(self) -> Vector:
+        """P(k|v) of the candidates of mentions, as the model has counted it."""
+        found: Vector = self.found.candidates.priors[self.sources]
         return found
 
     @cached_property
@@ -121,15 +126,15 @@ class Drawn:
         """Bring the parts of a document together, in the order of its mentions."""
         if len(parts) == 1 and np.array_equal(parts[0].chosen, np.arange(mentions)):
             [only] = parts
-            topics, nil = only.topics[only.mentions.numbers], only.drawing.drawn.nil
-            return cls(only.mentions.offsets, topics, only.posterior, only.from_base, nil, parts)
+            topics, drawn = only.topics[only.mentions.numbers], only.drawing.found
+            return cls(only.mentions.offsets, topics, only.posterior, drawn.from_base, drawn.nil, parts)
         lengths, starts = np.zeros(mentions, np.int64), np.zeros(mentions, np.int64)
         nil = np.ones(mentions, np.float64)
         before = 0
         for part in parts:
             lengths[part.chosen] = np.diff(part.mentions.offsets)
             starts[part.chosen] = part.mentions.offsets[:-1] + before
-            nil[part.chosen] = part.drawing.drawn.nil
+            nil[part.chosen] = part.drawing.found.nil
             before += len(part.posterior)
         offsets = offsets_of(lengths)
         source = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
@@ -137,23 +142,31 @@ class Drawn:
             return cls(offsets, np.empty(0, np.uint32), np.empty(0, np.float64), np.empty(0, np.float64), nil, parts)
         topics = np.concatenate([part.topics[part.mentions.numbers] for part in parts])
         posterior = np.concatenate([part.posterior for part in parts])
-        base = np.concatenate([part.from_base for part in parts])
+        base = np.concatenate([part.drawing.found.from_base for part in parts])
         return cls(offsets, topics[source], posterior[source], base[source], nil, parts)
 
     def best(self) -> NDArray[np.int64]:
         """The topic with the largest posterior of every mention, of equals the first; −1 where it has no candidate."""
         return best_topics(self.offsets, self.topics, self.posterior)
 
-    def priors(self) -> NDArray[np.float64]:
-        """P(k|v) of the candidates of mentions."""
+    def priors(self) -> Vector:
+        """The prior of the candidates of mentions, as it was used."""
+        return self._of_parts([part.priors() for part in self.parts])
+
+    def links_prior(self) -> Vector:
+        """P(k|v) of the candidates of mentions, as the model has counted it."""
+        return self._of_parts([part.links_prior() for part in self.parts])
+
+    def _of_parts(self, values: list[Vector]) -> Vector:
+        """Values of the candidates of parts, in the order of the mentions."""
         found = np.zeros(len(self.topics), np.float64)
-        for part in self.parts:
+        for part, own in zip(self.parts, values, strict=True):
             offsets = part.mentions.offsets
             places = np.repeat(self.offsets[part.chosen] - offsets[:-1], np.diff(offsets))
-            found[np.arange(offsets[-1]) + places] = part.priors()
+            found[np.arange(offsets[-1]) + places] = own
         return found
 
-    def mention(self, number: int) -> Ranking:
+    def mention(self, number: int) -> tuple[NDArray[np.uint32], Vector]:
         """The topics that a mention may mean and their posterior probabilities, best first."""
         span = slice(self.offsets[number], self.offsets[number + 1])
         topics, posterior = self.topics[span], self.posterior[span]
@@ -168,25 +181,15 @@ class Urn:
         self.model, self.knowledge, self.settings = model, knowledge, settings
         self.words = WordTable(model.words, np.zeros(len(model.words.offsets) - 1, np.float64), model.word_norms)
         s = settings
-        self.contexts = model.contexts if s.context_weight > 0 else None
+        self._set_weights(settings.apply(model.weights or pooled()))
+        w = self.weights
+        self.contexts = model.contexts if w.context > 0 else None
         self._counted = self.contexts.total if self.contexts else 0.0
-        self.pairs = model.pairs if s.pair_weight > 0 else None
-        self.nil = model.nil if s.nil_learned > 0 else None
+        self.pairs = model.pairs if w.pairs > 0 else None
+        self.nil = model.nil if w.nil_texts > 0 else None
         self._nil_share = self.nil.share if self.nil else 0.5
-        self.exponent = s.posterior_exponent * (_LEARNED if self.pairs is not None else 1.0)
-        self.rules = Rules(
-            s.sweeps, s.burn_in, s.base_weight, s.repeat_weight, s.proximity_weight, s.proximity_tokens,
-            s.coreference_weight, s.nil_level, s.tolerance,
-        )  # fmt: skip
-        index = name_index(knowledge) if s.backoff_share > 0 else None
-        self.limits = Limits(
-            s.max_candidates, s.backoff_candidates if index else 0, s.backoff_share, s.max_neighbours,
-            s.neighbour_overlap, s.word_weight,
-        )  # fmt: skip
-        self._weights = Weights(
-            s.prior_exponent, s.word_weight, s.base_weight, s.acronym_bonus, s.title_mismatch_penalty, s.nil_title,
-            s.link_weight, s.shared_neighbour_weight, self.exponent,
-        )  # fmt: skip
+        index = name_index(knowledge) if s.backoff_candidates > 0 else None
+        self.limits = Limits(s.max_candidates, s.backoff_candidates if index else 0, s.max_neighbours)
         links, titles = LinkCounts.of(knowledge), Strings(knowledge.titles.data, knowledge.titles.offsets)
         types = dict(zip(TYPES, knowledge.types.shares, strict=False))
         people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
@@ -194,12 +197,29 @@ class Urn:
             model.base, links, index or NO_NAMES, titles, characters(), folds(), people, bodies
         )  # fmt: skip
         self._language = language_of(knowledge)
-        self._titles = TitleTables(titles, knowledge.graph, people, bodies, characters())
-        self._typical = TypicalLinks(links, knowledge.typical_links)
+        self._titles = TitleTables(titles, knowledge.graph, characters())
         self._local: Any = threading.local()
 
+    def _set_weights(self, w: Weights) -> None:
+        self.weights = w
+        self.rules = Rules(
+            ALONE, REPEATS, NEAR, REACH, COREFERENCE, w.graph, w.nil_parents, w.nil_same_string, w.nil_level, w.nil_fit,
+            w.usual_fit,
+        )  # fmt: skip
+        self._ranking = Ranking(
+            w.naming * w.naming_shift, w.popularity * w.popularity_shift, w.words, w.title, w.mismatch, w.nil_title,
+            w.nil_full_title, w.nil_part, w.nil_mismatch,
+        )  # fmt: skip
+        self._nil_weights = np.array([getattr(w, name) for name in NIL_STRING])
+
+    def with_weights(self, weights: Weights) -> "Urn":
+        """The same urn with other weights of the evidence that links give."""
+        other = copy.copy(self)
+        other._set_weights(weights)
+        return other
+
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
-        """Draw a document. The result depends on the settings, the model's iteration and the document's id alone.
+        """Infer what the mentions of a document mean.
 
         What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
         """
@@ -213,32 +233,51 @@ class Urn:
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
-        places, tables = np.asarray(document.positions, np.int64), self._names
-        mentions = resolve(
-            numbers(document.mentions), document.names, tables.index_of_names.variants, tables.characters, tables.folds,
-            self.limits.backoff > 0,
-        )  # fmt: skip
+        mentions = self._resolved(document)
         learned, words = self._learned(document, own), numbers(document.words)
-        named_by = titled(document.text, document.spans, self._language)
         parts: list[Part] = []
-        for chosen in self._split(mentions, places):
-            named = read_names(tables, self.limits.candidates, mentions, document.names, places, named_by, chosen)
+        for chosen, named in self.read(document):
             if own is not None:
                 counts = own.base / UNIT
                 leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
-            stream = stream_of(self.settings.seed, self.model.iteration, f"{document.id}/{len(parts)}")
-            parts.append(self._draw(named, self._find(named, words), chosen, mentions, learned, own, stream, entities))
+            found = self.find(named, words)
+            parts.append(self._draw(named, found, chosen, mentions, learned, own, entities))
         return Drawn.of(parts, len(mentions))
 
-    def _find(self, named: Named, words: Numbers) -> Found:
-        tables, limits = self._names, self.limits
-        by_words = Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
-        if limits.backoff:
-            by_words = back_off(
-                named.names, named.strings, named.symbols, limits.backoff, tables.index_of_names, tables.titles,
-                tables.base, tables.characters, tables.folds,
-            )  # fmt: skip
-        found = find(named, by_words, limits, self.knowledge.graph, self.words, words, self.scratch())
+    def read(self, document: EncodedDocument) -> Iterator[tuple[Numbers, Named]]:
+        """The mentions of a document in parts: which they are, and what their strings may mean."""
+        places, tables = np.asarray(document.positions, np.int64), self._names
+        mentions = self._resolved(document)
+        named_by = titled(document.text, document.spans, self._language)
+        for chosen in self._split(mentions, places):
+            most, names = self.limits.candidates, document.names
+            yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
+
+    def _resolved(self, document: EncodedDocument) -> Numbers:
+        tables = self._names
+        return resolve(
+            numbers(document.mentions), document.names, tables.index_of_names.variants, tables.characters, tables.folds,
+            self.limits.backoff > 0,
+        )  # fmt: skip
+
+    def back_off(self, named: Named) -> Rows:
+        """Candidates of strings by the words of titles."""
+        tables = self._names
+        if not self.limits.backoff:
+            return Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
+        return back_off(
+            named.names, named.strings, named.symbols, self.limits.backoff, tables.index_of_names, tables.titles,
+            tables.base, tables.characters, tables.folds,
+        )  # fmt: skip
+
+    def find(self, named: Named, words: Numbers, by_words: Rows | None = None, without: int = -1) -> Found:
+        """What mentions may mean and what the words of the document say.
+
+        `without` is a topic that is left out of the link graph.
+        """
+        rows = self.back_off(named) if by_words is None else by_words
+        graph = self.knowledge.graph
+        found = find(named, rows, self.limits, graph, self.words, words, self.scratch(), without)
         if self.knowledge.described is not None:
             found = found._replace(evidence=_shrunk(found, self.knowledge.described))
         if self.settings.new_sense > 0:
@@ -275,28 +314,50 @@ class Urn:
 
     def _draw(
         self, named: Named, found: Found, chosen: Numbers, mentions: Numbers,
-        learned: tuple[Contexts, ContextCounts] | None, own: Taught | None, stream: int, entities: OwnEntities | None,
+        learned: tuple[Contexts, ContextCounts] | None, own: Taught | None, entities: OwnEntities | None,
     ) -> Part:  # fmt: skip
         exact, nil = _NO_KINDS, self._nil_learned(named.symbols, mentions, own)
         if entities:
-            named, found, exact, known_names = entities.join(named, found, self.settings)
-            nil[known_names] = 1.0  # texts may have meant just these entities
-        contexts, nil = _NO_CONTEXTS, nil * self._nil_strings(named)
+            named, found, exact, known_names = entities.join(named, found)
+            nil[known_names] = 0.0  # texts may have meant just these entities
+        contexts = _NO_CONTEXTS
         if learned is not None:
             around, known = learned
-            weight = self.settings.context_weight
+            weight = self.weights.context
             contexts = context_evidence(around, chosen, named.rows, found.candidates, known, self._counted, weight)
+        return self.decide(named, found, chosen, contexts, nil, self._gains(found.candidates.topics, own), exact)
+
+    def decide(
+        self, named: Named, found: Found, chosen: Numbers, contexts: Vector = _NO_CONTEXTS, nil: Vector | float = 0.0,
+        gains: Gains = _NO_GAINS, exact: NDArray[np.uint8] = _NO_KINDS, fame: Vector | None = None,
+    ) -> Part:  # fmt: skip
+        """Infer the posterior of mentions, given what they may mean.
+
+        There may also be: the evidence of contexts by candidate, log odds of NIL by string that texts have taught,
+        what pairs of topics gain by texts, which strings are exactly names of own entities, and log P(k) by topic.
+        """
+        features = nil_of_strings(named, found)
         drawing = draw(
-            self._titles, self._weights, self.rules, named.strings, named.rows, named.places, named.parents,
-            found.candidates, found.evidence, found.neighbours, self._gains(found.candidates.topics, own), nil, exact,
-            contexts, np.array([stream], np.uint64),
+            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.parents,
+            found.candidates, self.fame(found.candidates.topics) if fame is None else fame, found.evidence,
+            found.neighbours, gains if len(gains.values) else _NO_GAINS, features @ self._nil_weights + nil, exact,
+            contexts, self.settings.tolerance,
         )  # fmt: skip
-        return Part(chosen, named, found, drawing, contexts, nil)
+        taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
+        drawing.found.from_base[taught_by_others] = 0.0  # what a short form means is not read from its string
+        return Part(chosen, named, found, drawing, contexts, features)
+
+    def fame(self, topics: NDArray[np.uint32]) -> Vector:
+        """Log P(k), but for a constant; a caller's own entities are as popular as the mean topic."""
+        known = topics < self.model.topics
+        found = np.zeros(len(topics), np.float64)
+        found[known] = np.log(self.model.popularity[topics[known]])
+        return found
 
     def draw_nothing(self) -> None:
         """Draw no mentions, which compiles the second pass."""
         none = np.empty(0, np.int64)
-        self._draw(NO_MENTIONS, NOTHING_FOUND, none, none, None, None, 0, None)
+        self._draw(NO_MENTIONS, NOTHING_FOUND, none, none, None, None, None)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """How much more topics are related by what the model has learned from other documents."""
@@ -305,34 +366,22 @@ class Urn:
         texts = max(float(len(self.model.contexts.texts)), 1.0)
         learned_from = presence(own) if own else ABSENT
         known = topics[topics < self.model.topics]  # a caller's own entities follow the wiki's topics
-        gains = pair_gains(known, self.pairs, texts, learned_from, self.settings.pair_weight)
+        gains = pair_gains(known, self.pairs, texts, learned_from, self.weights.pairs)
         return gains.padded(len(topics))
 
     def word_parts(self, part: Part, topics: Numbers) -> NDArray[np.float64]:
         """What each word of a document adds to the logarithm of the weight of some of its topics."""
-        overlap, found = self.settings.neighbour_overlap, part.found
-        parts = word_parts(found.words, found.counts, self.words, part.topics, found.neighbours, topics, overlap)
-        return self.settings.word_weight * parts
+        found = part.found
+        parts = word_parts(found.words, found.counts, self.words, part.topics, found.neighbours, topics, OVERLAP)
+        return self.weights.words * WORDS_SCALE * parts
 
-    def _nil_strings(self, named: Named) -> NDArray[np.float64]:
-        """The weight of NIL by the chance of a new meaning and by how often articles have the string without a link.
-
-        Both are relative to what is typical of the wiki.
-        """
-        s, new = self.settings, named.new_meanings
-        ratios: NDArray[np.float64] = np.where(new < 1.0, new / self._typical.new_meaning, NEVER_LINKED)
-        weights = ratios**s.nil_exponent
-        if s.nil_unlinked > 0:
-            weights *= np.exp(s.nil_unlinked * self._typical.excess(named.unlinked))
-        return s.nil_weight * weights
-
-    def _nil_learned(self, symbols: Numbers, mentions: Numbers, own: Taught | None) -> NDArray[np.float64]:
-        """What the weight of NIL is multiplied by, given what other texts have taught about strings."""
+    def _nil_learned(self, symbols: Numbers, mentions: Numbers, own: Taught | None) -> Vector:
+        """What the log odds of NIL gain by what other texts have taught about strings."""
         if self.nil is None:
-            return np.ones(len(symbols), np.float64)
+            return np.zeros(len(symbols), np.float64)
         mine = nil_counts(mentions, own) if own is not None else None
-        gained = self.settings.nil_learned * nil_evidence(symbols, self.nil, self._nil_share, mine)
-        return np.where(symbols >= 0, np.exp(gained), 1.0)
+        gained = self.weights.nil_texts * nil_evidence(symbols, self.nil, self._nil_share, mine)
+        return np.where(symbols >= 0, gained, 0.0)
 
     def scratch(self) -> Scratch:
         """The scratch of this thread."""
@@ -350,6 +399,20 @@ class Urn:
             return contexts, known
         rows = spread(contexts, own, known.types)
         return contexts, without(known, contexts, rows)
+
+
+def nil_of_strings(named: Named, found: Found) -> NDArray[np.float64]:
+    """What NIL_STRING are, one row per distinct string."""
+    never = named.new_meanings >= 1.0
+    candidates = found.candidates
+    strength = np.add.reduceat(np.append(candidates.priors, 0.0), candidates.offsets[:-1])
+    strength[np.diff(candidates.offsets) == 0] = 0.0
+    features = np.zeros((len(never), len(NIL_STRING)), np.float64)
+    features[:, 0] = 1.0
+    features[:, 1] = np.log(named.new_meanings)
+    features[:, 2] = never
+    features[:, 3] = np.where(never, np.log(np.clip(strength, 1e-3, 1.0)), 0.0)
+    return features
 
 
 def _shrunk(found: Found, described: NDArray[np.uint32]) -> NDArray[np.float64]:

@@ -146,8 +146,8 @@ def _arranged(cluster: Spans) -> Spans:
 
 def average_odds(knowledge: Knowledge) -> float:
     """The odds that an occurrence of any mention string is a link."""
-    if knowledge.typical_links is not None:
-        return knowledge.typical_links[2]
+    if knowledge.link_odds is not None:
+        return knowledge.link_odds
     linked, occurs = int(knowledge.linked.sum(dtype=np.int64)), int(knowledge.occurrences.sum(dtype=np.int64))
     return (linked + 0.5) / (occurs - linked + 0.5)
 

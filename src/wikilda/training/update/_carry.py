@@ -38,6 +38,7 @@ def carry(old: Model, compared: Comparison, target: Path) -> Model:
     made = create_model(after, target.with_name(f"{target.name}.init"), old.settings)
     more = {name: value for name, value in old.manifest.items() if name not in (*_OF_KNOWLEDGE, *made.manifest)}
     with made.derive(target) as writer:
+        writer.weights(old.weights)
         if old.iteration:
             _carry_tables(old, compared, writer)
         carried = writer.derived(iteration=old.iteration, method=old.method, **more)

@@ -30,7 +30,6 @@ from wikilda.training.update._merge import (
     write_column,
     write_strings,
 )  # fmt: skip
-from wikilda.urn import LinkCounts, TypicalLinks
 
 Change = dict[tuple[int, int], float]
 
@@ -116,8 +115,7 @@ def _write_given(
         place = number_of(string, old.mention_strings, mentions)
         if place >= 0:
             column[place] = True
-    links = TypicalLinks(LinkCounts.of(old), old.typical_links)
-    writer.array("mentions/typical", np.array([links.new_meaning, links.ratio, average_odds(old)]))
+    writer.array("mentions/odds", np.array([average_odds(old)]))
 
 
 class _Titles:

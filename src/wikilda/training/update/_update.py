@@ -26,9 +26,9 @@ from wikilda.knowledge.base import PIECES, Base
 from wikilda.knowledge.diff import MAP_FILE, Comparison, Diff
 from wikilda.knowledge.entities import ENDINGS
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.build import INSIDE, place_report
 from wikilda.model.context_counts import topic_types
 from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts
+from wikilda.training.build import INSIDE, place_report
 from wikilda.training.update._carry import carry
 from wikilda.training.update._changes import read_changes
 from wikilda.training.update._knowledge import Change, Mapping, update_knowledge
@@ -206,11 +206,12 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         popularity = np.empty(topics.size, np.float32)
         popularity[topics.new_of_old] = old.popularity
         popularity[topics.places] = _popularity(before, mapping)
+        writer.weights(old.weights)
         if old.contexts is not None:  # the same type words, of more topics
             writer.contexts(old.contexts._replace(types=topic_types(after, old.contexts.types.hashes)))
         return writer.finish(
             settings, popularity, iteration=old.iteration, method=old.method, knowledge=after.identity,
-            knowledge_path=hint,
+            knowledge_path=hint, more={"learned": old.learned_weights},
         )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from wikilda.knowledge.account import HTML_FILE, JSON_FILE
 from wikilda.model.create import create_model
 from wikilda.model.model import Model
 from wikilda.model.settings import PRESETS, ModelSettings
+from wikilda.urn.learning import learn
 
 if TYPE_CHECKING:
     from wikilda.knowledge import Resources
@@ -88,7 +89,11 @@ def build(
             made = work / "model"
             if not (made / INSIDE / MANIFEST).is_file():
                 known = _knowledge(files, work / INSIDE, page_props, instances, settings, _resources(workers, memory))
-                create_model(known, made, model_settings, overwrite=made.exists())
+                first = create_model(known, work / "parameters", model_settings, overwrite=True)
+                with first.derive(made, overwrite=made.exists()) as writer:
+                    learned = learn(first, known)
+                    writer.weights(learned.weights if learned else None)
+                    writer.derived(learned=learned.to_mapping() if learned else {})
                 known.path.rename(made / INSIDE)
                 place_report(made)
             Model.open(made).redirect(INSIDE)

@@ -8,7 +8,7 @@ from tests.wikis import FILLER, page, write_dump
 from wikilda import BuildSettings, Knowledge, Linker, Model, ModelSettings, build
 from wikilda._core.errors import ArtifactError, InputError
 from wikilda.knowledge import build as building
-from wikilda.model import build as whole
+from wikilda.training import build as whole
 from wikilda.training.corpus import make_corpus
 
 SETTINGS = BuildSettings(max_word_share=1.0, min_word_topics=1)

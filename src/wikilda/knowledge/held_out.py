@@ -1,0 +1,155 @@
+"""A sample of articles with their links, kept in the knowledge: what the weights of the evidence are learned from.
+
+Articles are chosen by a hash of their title, so that the sample depends neither on pieces nor on workers. Which links
+lead to a topic is decided when the pieces are assembled; the others are mentions whose meaning the wiki lacks.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from wikilda._core.array_checks import Array, Arrays, rows, strings
+from wikilda._core.arrays import StringTable, offsets_of
+from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, Scanned
+
+if TYPE_CHECKING:
+    from wikilda._core.artifact import Writer
+    from wikilda.knowledge._pieces import Folder
+    from wikilda.knowledge.knowledge import Knowledge
+
+ARTICLES = 400  # of the sample
+_LEAST_LINKS = 3
+_LEAST_BYTES = 1_000  # of text, about that of a short news story: the words of a stub say little
+_MOST_BYTES = 12_000  # of its text that are kept
+_TABLE = "sample"
+RED = -1  # instead of a topic: the link leads to no topic
+ARRAYS: Arrays = {
+    "sample/topics": Array(np.uint32, "sampled", below="topics", optional=True),
+    **strings("sample/texts", "sampled", optional=True),
+    **rows("sample/links_", "sampled", optional=True, starts=Array(np.int64, minimum=0),
+           ends=Array(np.int64, minimum=0), targets=Array(np.int64, below="topics", minimum=RED)),
+}  # fmt: skip
+
+
+class Article(NamedTuple):
+    """An article of the sample: its topic, its text, and its links as spans of the text with their topics, or RED."""
+
+    topic: int
+    text: str
+    spans: list[tuple[int, int]]
+    targets: NDArray[np.int64]
+
+
+def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.uint64], scanned: Scanned,
+                 targets: NDArray[np.uint64]) -> None:  # fmt: skip
+    """Write the articles of a piece that may be among those of the sample.
+
+    A piece keeps more than its expected share, given that there are at least as many pieces as its own number says.
+    """
+    expected = ARTICLES / (folder.number + 1)
+    most = int(expected + 4.0 * expected**0.5) + 4
+    in_text = scanned.links[IN_ASIDE] == 0
+    bounds, links = scanned.text_bounds, scanned.link_bounds
+    linked = np.concatenate(([0], np.cumsum(in_text)))
+    enough = (np.diff(linked[links]) >= _LEAST_LINKS) & (np.diff(bounds) >= _LEAST_BYTES)
+    ranks = _scrambled(keys[: len(pages)])
+    order = np.argsort(ranks, kind="stable")
+    chosen = np.sort(order[enough[order]][:most]) if len(pages) else order
+    columns: dict[str, list[Any]] = {name: [] for name in ("page", "rank", "text", "starts", "ends", "targets")}
+    for page in chosen.tolist():
+        begin = int(bounds[page])
+        text = _cut(scanned.text[begin : bounds[page + 1]].tobytes())
+        own = np.arange(links[page], links[page + 1])
+        own = own[in_text[own]]
+        starts, ends = (scanned.links[row, own].astype(np.int64) - begin for row in (ANCHOR_START, ANCHOR_END))
+        whole = (starts >= 0) & (ends <= len(text)) & (ends > starts)
+        values = (pages[page], ranks[page], text, starts[whole], ends[whole], targets[own[whole]])
+        for column, value in zip(columns.values(), values, strict=True):
+            column.append(value)
+    types = {"page": pa.uint64(), "rank": pa.uint64(), "text": pa.binary(), "starts": pa.list_(pa.int64()),
+             "ends": pa.list_(pa.int64()), "targets": pa.list_(pa.uint64())}  # fmt: skip
+    folder.write(_TABLE, {name: pa.array(column, types[name]) for name, column in columns.items()})
+
+
+def sampled_links(chunks: Path) -> pa.Table | None:
+    """The articles of all pieces that may be in the sample, by rank; nothing if there are none."""
+    files = sorted(chunks.glob(f"*/{_TABLE}.parquet"))
+    if not files:
+        return None
+    return pa.concat_tables([pq.read_table(file) for file in files]).sort_by("rank")
+
+
+def write_sample(
+    out: "Writer[Knowledge]", table: pa.Table, topic_of_page: dict[int, int], topic_of_key: dict[int, int]
+) -> None:
+    """Write the sample: the first articles by rank that are topics."""
+    topics, texts, spans = list[int](), list[bytes](), list[tuple[NDArray[Any], ...]]()
+    for row in table.to_pylist():
+        topic = topic_of_page.get(row["page"])
+        if topic is None or len(topics) == ARTICLES:
+            continue
+        targets = np.array([topic_of_key.get(key, RED) for key in row["targets"]], np.int64)
+        starts, ends, kept = _in_characters(row["text"], np.array(row["starts"]), np.array(row["ends"]))
+        topics.append(topic)
+        texts.append(row["text"])
+        spans.append((starts, ends, targets[kept]))
+    out.array("sample/topics", np.array(topics, np.uint32))
+    out.strings("sample/texts", _strings(texts))
+    out.array("sample/links_offsets", offsets_of(np.array([len(each[0]) for each in spans], np.int64)))
+    for at, name in enumerate(("starts", "ends", "targets")):
+        out.array(f"sample/links_{name}", np.concatenate([np.empty(0, np.int64), *(each[at] for each in spans)]))
+
+
+def articles(knowledge: "Knowledge") -> Iterator[Article]:
+    """The articles of the sample; none if the knowledge has no text, or is of tables."""
+    if not knowledge.has("sample/topics"):
+        return
+    topics, texts = knowledge.array("sample/topics"), knowledge.strings("sample/texts")
+    bounds = knowledge.array("sample/links_offsets")
+    starts, ends, targets = (knowledge.array(f"sample/links_{name}") for name in ("starts", "ends", "targets"))
+    for number, topic in enumerate(topics.tolist()):
+        span = slice(bounds[number], bounds[number + 1])
+        spans = list(zip(starts[span].tolist(), ends[span].tolist(), strict=True))
+        yield Article(topic, texts[number], spans, np.asarray(targets[span]))
+
+
+def _scrambled(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Hashes of keys that are hashes themselves: other parts of the build may have sorted by those."""
+    mixed: NDArray[np.uint64] = (keys ^ (keys >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+def _cut(text: bytes) -> bytes:
+    """The beginning of a text, up to a whole character."""
+    return text[:_MOST_BYTES].decode("utf-8", "ignore").encode()
+
+
+def _in_characters(
+    text: bytes, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Spans in characters, without white space at their ends; those that are left, which do not overlap."""
+    places = np.cumsum((np.frombuffer(text, np.uint8) & 0xC0) != 0x80)
+    places = np.append(np.concatenate(([0], places)), places[-1] if len(places) else 0)
+    string = text.decode("utf-8", "ignore")
+    found, last = list[tuple[int, int, int]](), 0
+    for at in np.argsort(starts, kind="stable").tolist():
+        start, end = int(places[starts[at]]), int(places[ends[at]])
+        while start < end and string[start].isspace():
+            start += 1
+        while start < end and string[end - 1].isspace():
+            end -= 1
+        if last <= start < end and "\n" not in string[start:end]:
+            found.append((start, end, at))
+            last = end
+    columns = np.array(found, np.int64).reshape(-1, 3)
+    return columns[:, 0], columns[:, 1], columns[:, 2]
+
+
+def _strings(texts: list[bytes]) -> StringTable:
+    data = np.frombuffer(b"".join(texts), np.uint8)
+    return StringTable(data, offsets_of(np.array([len(each) for each in texts], np.int64)))

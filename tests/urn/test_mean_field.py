@@ -1,0 +1,129 @@
+"""Mean-field inference against the naive reference."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.urn.reference import Dense, Found, MeanField, Mention
+from wikilda.urn._coreference import Parents
+from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
+from wikilda.urn._relatedness import Gains, Relations
+
+
+def dense_relations(related: Dense) -> Relations:
+    """R whose rows are those of a matrix: all of it is what pairs gain."""
+    size = len(related)
+    offsets = np.arange(size + 1, dtype=np.int64) * size
+    gains = Gains(offsets, np.tile(np.arange(size, dtype=np.int32), size), related.astype(np.float32).ravel())
+    none, zero = np.empty(0, np.int32), np.zeros(size + 1, np.int64)
+    return Relations(np.ones(size), zero, none, np.zeros(size + 1, np.int64), none, np.zeros(size), np.zeros(1), gains)
+
+
+def infer(naive: MeanField, tolerance: float = 1e-3) -> Posterior:
+    """What the kernel finds."""
+    mentions = naive.mentions
+    offsets = np.concatenate(([0], np.cumsum([len(each.topics) for each in mentions]))).astype(np.int64)
+    names = {name: number for number, name in enumerate(dict.fromkeys(each.name for each in mentions))}
+    parents = [parent for each in mentions for parent in each.parents]
+    bounds = np.concatenate(([0], np.cumsum([len(each.parents) for each in mentions]))).astype(np.int64)
+    given = Mentions(
+        offsets, np.array([k for each in mentions for k in each.topics], np.int32),
+        np.array([score for each in mentions for score in each.scores], np.float64),
+        np.array([each.place for each in mentions], np.int64),
+        np.array([names[each.name] for each in mentions], np.int64),
+        np.array([each.nil for each in mentions], np.float64),
+        np.array([value for each in mentions for value in each.against], np.float64),
+        Parents(bounds, np.array([each[0] for each in parents], np.int64),
+                np.array([each[1] for each in parents], np.float64),
+                np.array([each[2] for each in parents], np.bool_)),
+    )  # fmt: skip
+    rules = Rules(
+        naive.alone, naive.repeats, naive.near, naive.reach, naive.coreference, naive.graph, naive.nil_parents,
+        naive.nil_same, naive.nil_level, naive.nil_fit, naive.usual_fit,
+    )  # fmt: skip
+    return mean_field(given, dense_relations(naive.related), rules, tolerance)
+
+
+def agree(found: Posterior, expected: Found) -> None:
+    assert found.shares == pytest.approx([share for row in expected.shares for share in row], abs=1e-6)
+    assert found.nil == pytest.approx(expected.nil, abs=1e-6)
+    assert found.content == pytest.approx([each for row in expected.content for each in row], rel=1e-5)
+    assert found.features == pytest.approx(np.array(expected.features).reshape(-1, 4), abs=1e-5)
+
+
+def random_document(seed: int, mentions: int = 5, topics: int = 7) -> MeanField:
+    random = np.random.default_rng(seed)
+    related = random.gamma(0.3, 1.0, (topics, topics)).astype(np.float32).astype(np.float64)
+    related = related + related.T
+    related[random.random((topics, topics)) < 0.4] = 0.0
+    np.fill_diagonal(related, 0.0)
+    found, place = [], 0
+    for number in range(mentions):
+        place += int(random.integers(1, 15))
+        size = int(random.integers(0, 4))
+        chosen = sorted(random.choice(topics, size, replace=False).tolist())
+        parents = [(other, float(random.random()), bool(random.random() < 0.5)) for other in range(number)
+                   if random.random() < 0.3]  # fmt: skip
+        found.append(Mention(
+            chosen, random.normal(0.0, 2.0, size).tolist(), place, float(random.normal(-1.0, 1.0)),
+            random.normal(0.0, 1.0, size).tolist(), int(random.integers(0, 3)), parents,
+        ))  # fmt: skip
+    return MeanField(found, related)
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(
+        [{}, {"near": 0.0}, {"repeats": 0.0}, {"reach": 0.5}, {"reach": 1000.0}, {"alone": 5.0}, {"graph": 0.0},
+         {"coreference": 9.0}, {"nil_level": 0.0}]
+    ),
+)  # fmt: skip
+def test_the_kernel_does_what_the_definition_says(seed: int, changes: dict[str, float]) -> None:
+    naive = replace(random_document(seed), **changes)
+    agree(infer(naive), naive.run())
+
+
+@given(st.integers(0, 10**6))
+def test_terms_sum_to_the_log_posterior(seed: int) -> None:
+    """The log odds of two candidates are the differences of their scores and of the urn's content, exactly."""
+    naive = random_document(seed)
+    found, at = infer(naive), 0
+    for each in naive.mentions:
+        span = slice(at, at + len(each.topics))
+        logs = np.array(each.scores) + naive.graph * np.log(found.content[span])
+        if len(logs):
+            assert np.log(found.shares[span]) == pytest.approx(logs - np.logaddexp.reduce(logs), abs=1e-6)
+        at = span.stop
+
+
+def test_related_topics_are_inferred_together() -> None:
+    related: Dense = np.zeros((4, 4))
+    related[0, 2] = related[2, 0] = 1.0
+    naive = MeanField(
+        [Mention([0, 1], [0.0, 0.1], 0, -9.0, [0.0, 0.0], 0), Mention([2, 3], [0.0, 0.1], 5, -9.0, [0.0, 0.0], 1)],
+        related,
+    )
+    found = infer(naive)
+    assert found.shares[0] > 0.9
+    assert found.shares[2] > 0.9
+
+
+def test_an_unknown_longer_name_makes_a_surname_unknown() -> None:
+    related: Dense = np.zeros((1, 1))
+    parent = Mention([], [], 0, name=0)
+    child = Mention([0], [0.0], 9, -1.0, [0.0], name=1, parents=[(0, 1.0, True)])
+    stranger = replace(child, parents=[(0, 1.0, False)])
+    surname, given_name = (
+        infer(MeanField([parent, each], related, nil_parents=3.0)).nil[1] for each in (child, stranger)
+    )
+    assert surname > given_name + 0.3
+
+
+def test_nothing_to_infer() -> None:
+    assert len(infer(MeanField([], np.zeros((0, 0)))).nil) == 0
+    alone = infer(MeanField([Mention([0], [0.0], 4, -3.0, [0.0])], np.zeros((1, 1))))
+    assert alone.shares.tolist() == [1.0]
+    assert infer(MeanField([Mention([], [], 4)], np.zeros((1, 1)))).nil.tolist() == [1.0]

@@ -7,11 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from tests.knowledge.conftest import EASY, build, compiled
+from tests.knowledge.conftest import EASY, ONE, build, compiled
 from tests.wikis import FILLER, page, write_dump
+from wikilda._core.errors import InputError
+from wikilda.cli import cli
 from wikilda.knowledge import build_from_dump
 from wikilda.knowledge.account import HTML_FILE, JSON_FILE, Account
+from wikilda.knowledge.estimate import estimate
 from wikilda.sample import SETTINGS, WIKI
 
 
@@ -100,3 +104,19 @@ def test_the_report_is_json_and_html(tmp_path: Path) -> None:
     rows = list(Account.read(known.path).rows())
     assert ("pages", "3", "") in rows
     assert ("  too short", "1", "33.3%") in rows
+
+
+def test_a_dry_run_estimates_the_report_and_writes_nothing(tmp_path: Path) -> None:
+    pages = [page(f"Topic {n}", f"About [[Topic {n + 1}]] and {n}. {FILLER}") for n in range(40)]
+    pages += [page(f"Old {n}", redirect=f"Topic {n}") for n in range(10)]
+    file = write_dump(tmp_path / "w.xml", pages)
+    ran = CliRunner().invoke(cli, ["build", str(file), "-o", str(tmp_path / "model"), "--dry-run"])
+    assert ran.exit_code == 0, ran.output
+    assert "Estimated from" in ran.output
+    assert "redirects" in ran.output
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["w.xml"]
+    found = estimate([file], EASY, ONE).account
+    assert counts(found, "pages")["redirects"] == pytest.approx(10, rel=0.3)
+    assert counts(found, "links") == {"to pages": pytest.approx(40, rel=0.3)}
+    with pytest.raises(InputError, match="no such file"):
+        estimate([tmp_path / "gone.xml"], EASY, ONE)

@@ -36,11 +36,12 @@ _CONTENTS = (
 @click.option("--instances", type=ANY_PATH,
               help="What Wikidata's items are instances of (P31): a table with two columns, for types.")  # fmt: skip
 @workers_option("Processes")
+@click.option("--dry-run", is_flag=True, help="Estimate the report, time and disk from a sample; write nothing.")
 @click.option("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 @settings_options(settings=BuildSettings)
 def command(
     dumps: tuple[Path, ...], target: Path, tables: Path | None, entities: Path | None, page_props: Path | None,
-    instances: Path | None, workers: int, memory: str, overwrite: bool, settings: BuildSettings,
+    instances: Path | None, workers: int, memory: str, overwrite: bool, settings: BuildSettings, dry_run: bool,
 ) -> None:  # fmt: skip
     """Build a model from a wiki dump, a list of entities, or plain tables: it can link at once.
 
@@ -52,6 +53,9 @@ def command(
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory, re.IGNORECASE):
         raise SettingsError(f"--memory {memory}: give it like 800MB or 2GB")
     _refuse_documents(dumps)
+    if dry_run:
+        _estimate(dumps, settings, workers, memory)
+        return
     _state_needs(dumps)
     made = build(
         entities or tables or dumps, target, page_props=page_props, instances=instances, settings=settings,
@@ -59,6 +63,22 @@ def command(
     )  # fmt: skip
     _report_build(made, str(target))
     click.echo(f"\nTry it: echo 'Some text.' | wikilda link {target} --table")
+
+
+def _estimate(dumps: tuple[Path, ...], settings: BuildSettings, workers: int, memory: str) -> None:
+    """Print what a build would do."""
+    from wikilda.knowledge import Resources
+    from wikilda.knowledge.estimate import estimate
+
+    if not dumps:
+        raise click.UsageError("--dry-run estimates the build of a DUMP.")
+    found = estimate(list(dumps), settings, Resources(workers, memory))
+    rows = [(name, f"≈ {count}", share) for name, count, share in found.account.rows()]
+    show_table(f"Estimated from {found.sampled:.1%} of the dump", ["", "count", "share"], rows)
+    minutes = found.processor / workers / 60
+    click.echo(
+        f"\nTime: about {max(minutes, 0.1):.1f} min with {workers} workers. Disk: about {found.disk / 1e9:.2f} GB."
+    )
 
 
 def _state_needs(dumps: tuple[Path, ...]) -> None:

@@ -47,7 +47,7 @@ from wikilda.mediawiki.site import Site
 _UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
 PIECE_SIZE = 1 << 24
 DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/build.md)
-_EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
+EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _uninformative(out: Writer[Knowledge]) -> list[str]:
 
 def disk_needed(dumps: list[Path]) -> float:
     """About how many bytes of disk a build takes at its peak: work files and knowledge."""
-    return DISK_A_BYTE * sum(path.stat().st_size * _EXPANSION.get(path.suffix, 1.0) for path in dumps)
+    return DISK_A_BYTE * sum(path.stat().st_size * EXPANSION.get(path.suffix, 1.0) for path in dumps)
 
 
 def _write_types(

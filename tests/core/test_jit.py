@@ -56,6 +56,13 @@ def test_a_stamp_is_of_all_kernels_that_are_imported(stamps: Path) -> None:
     assert stamp(stamps / "a.py") != before
 
 
+def test_all_files_with_kernels_have_a_stamp_and_no_others() -> None:
+    for file in kernel_cache._PACKAGE.rglob("*.py"):
+        text = file.read_text("utf-8")
+        has = re.search(r"^@(njit|inner|bare|inlined|emitted|intrinsic)\b", text, re.M)
+        assert bool(kernel_cache._read(file)[0]) == bool(has), file
+
+
 def test_a_stamp_covers_intrinsics() -> None:
     """They are imported inside of a function."""
     files = kernel_cache._read(kernel_cache._PACKAGE / "lda" / "_ordered_sums.py")[1]
@@ -382,13 +389,22 @@ def test_a_compiler_is_not_started_where_one_runs(
     with FileLock(tmp_path / "lock"):
         kernel_cache.Starter().want(alias_table.function, (np.ones(2),))  # type: ignore[attr-defined]
         assert (spool(), commands) == ([".json"], [])
-        with pytest.raises(SystemExit, match="0"):  # one that has been started at the same time ends
-            compiler.main()
     kernel_cache.Starter().want(alias_table.function, (np.ones(2),))  # type: ignore[attr-defined]
     [(command, options)] = commands
     assert command == [sys.executable, "-P", "-m", "wikilda._core.compiler"]
     assert options["start_new_session"]
     assert spool() == [".json"]
+
+
+def test_a_second_compiler_ends_at_once(tmp_path: Path) -> None:
+    program = (
+        "from wikilda._core import kernel_cache as c; c.make_directory(c.directory() / 'wanted'); print(c.directory())"
+    )
+    own = Path(finish(start("never", program, NUMBA_CACHE_DIR=tmp_path))[0].strip())
+    (own / "wanted" / "some.json").write_text("{}")
+    with FileLock(own / "lock"):
+        finish(start("now", "from wikilda._core.compiler import main; main()", NUMBA_CACHE_DIR=tmp_path))
+    assert (own / "wanted" / "some.json").is_file()
 
 
 @pytest.mark.parametrize("where", ["CI", "container", "read-only"])
@@ -408,6 +424,14 @@ def test_where_nothing_is_started(
         starter.want(alias_table.function, (np.ones(2),))  # type: ignore[attr-defined]
     assert (spool(), commands) == ([], [])
     assert capsys.readouterr().err.count("\n") == (where == "read-only")
+
+
+def test_arguments_that_no_kernel_takes_are_not_noted(
+    spool: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands = started(monkeypatch)
+    kernel_cache.Starter().want(alias_table.function, ("text",))  # type: ignore[attr-defined]
+    assert (spool(), commands) == ([], [])
 
 
 @compiled_only

@@ -125,8 +125,9 @@ def main() -> None:
     """Compile at low priority, unless another process does."""
     with suppress(OSError, AttributeError):
         os.nice(19)
-    with suppress(OSError):  # Linux shares processors among sessions first, and this process has its own
-        Path("/proc/self/autogroup").write_text("19", "ascii")
+    with suppress(OSError, AttributeError):  # Linux shares processors among sessions first; this process has its own
+        if os.getsid(0) == os.getpid():
+            Path("/proc/self/autogroup").write_text("19", "ascii")
     with suppress(ImportError, OSError, ValueError):
         import resource
 

@@ -34,6 +34,11 @@ from wikilda._core.platform import cache_directory
 _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from wikilda\.([\w.]+) import (\w+)", re.MULTILINE)
 ABOUT = "kernels.json"
+# A file with kernels imports their decorators, or is where these are, or has intrinsics.
+_KERNELS = re.compile(
+    r"^from wikilda\._core\.jit import .*\b(njit|inner|bare|inlined|emitted)\b|^def njit\(|^from numba\.extending",
+    re.MULTILINE,
+)
 IDLE = 3.0  # seconds that the compiling process waits for more
 _ATTEMPTS = 3
 REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
@@ -148,7 +153,7 @@ def stamp(file: Path) -> str:
 def _read(file: Path) -> tuple[str, list[Path]]:
     """The digest of a file, if it has kernels, and the files of the package that it imports."""
     text = file.read_text("utf-8") if file.is_file() else ""
-    if "wikilda._core.jit" not in text and "numba" not in text:
+    if not _KERNELS.search(text):
         return "", []
     names = [(_PACKAGE / module.replace(".", "/"), name) for module, name in _IMPORT.findall(text)]
     files = [file for module, name in names for file in (module.with_suffix(".py"), module / f"{name}.py")]
@@ -226,9 +231,13 @@ class Starter:
         """Note that a kernel ran interpreted, and start the compiler if it does not run."""
         if self._failed or not Path(function.__code__.co_filename).is_file():
             return
+        try:
+            described = [describe(each) for each in arguments]
+        except TypeError:  # nothing that could be compiled for
+            return
         note = {
             "module": function.__module__, "name": function.__qualname__,
-            "stamp": stamp(Path(function.__code__.co_filename)), "arguments": [describe(each) for each in arguments],
+            "stamp": stamp(Path(function.__code__.co_filename)), "arguments": described,
         }  # fmt: skip
         text = json.dumps(note, sort_keys=True)
         name = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -11,14 +11,24 @@ from wikilda._core.compiler import compile_into, compile_recorded
 from wikilda._core.errors import WikildaError
 from wikilda._core.jit import DISABLED, Kernel, tier
 from wikilda._core.progress import bar
+from wikilda.knowledge.describe import describe_mention
 from wikilda.linking import Linker
 from wikilda.sample import MODEL, SETTINGS, WIKI, texts
+
+# Unknown names with known ones inside, which have to be segmented.
+_NESTED = "Bank of England Cricket Holdings, Ltd. of Cardiff paid Mr Robert Croft Jones in 1998. BANK OF ENGLAND won."
 
 
 def _link(_: Path) -> None:
     linker = Linker.open(MODEL)
-    for each in texts():
-        linker.link(each["text"])
+    for text in (*(each["text"] for each in texts()), _NESTED):
+        linker.link(text)
+    linker.link(_NESTED, nested=True)
+
+
+def _show(_: Path) -> None:
+    known = Linker.open(MODEL).knowledge
+    describe_mention(known, known.find_mention("Croft"), 5)
 
 
 def _explain(_: Path) -> None:
@@ -68,8 +78,8 @@ def _train(scratch: Path) -> None:
 
 # What a command does, in small: the kernels that it calls are the kernels that it needs.
 WORK: dict[str, Callable[[Path], None]] = {
-    "link": _link, "explain": _explain, "topics": _topics, "serve": _serve, "match": _match, "build": _build,
-    "train": _train,
+    "link": _link, "show": _show, "explain": _explain, "topics": _topics, "serve": _serve, "match": _match,
+    "build": _build, "train": _train,
 }  # fmt: skip
 
 
@@ -87,11 +97,12 @@ def kernels_of(*commands: str) -> list[tuple[Kernel, str]]:
               help="Write kernels for a portable processor level to DIR, to be part of a wheel.")  # fmt: skip
 @click.option("--list", "as_list", is_flag=True, help="List the kernels and do not compile them.")
 def command(commands: tuple[str, ...], into: Path | None, as_list: bool) -> None:
-    """Compile the kernels that COMMANDs call, by default those of link and explain, so that nothing runs interpreted.
+    """Compile the kernels that COMMANDs call, by default those of link, show and explain.
 
-    For images of containers, and before a benchmark. Kernels that are in the cache are not compiled again.
+    Nothing runs interpreted then. For images of containers, and before a benchmark. Kernels that are in the cache are
+    not compiled again.
     """
-    chosen = commands or ("link", "explain")
+    chosen = commands or ("link", "show", "explain")
     if DISABLED:
         raise WikildaError("NUMBA_DISABLE_JIT is set: nothing is compiled. Unset it.")
     if into is not None:

@@ -122,13 +122,17 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     shown = [line.rstrip() for line in after.splitlines()]
     for line in readme[readme.index("mention  ") :].split("```")[0].splitlines():
         assert line in shown
-    assert (tmp_path / "sample" / "knowledge" / "manifest.json").exists()
-    assert (tmp_path / "sample" / "manifest.json").exists()
+    assert (tmp_path / "knowledge" / "manifest.json").exists()
+    assert (tmp_path / "manifest.json").exists()
+    assert f"wikilda link {tmp_path} --table" in out
     assert run("demo", "--keep", tmp_path)[0] == 0  # again, into the same directory
-    code, out, err = run("show", tmp_path / "sample", "Croft")  # a model's knowledge is found by itself
+    code, _, err = run("demo", "--keep", Path(__file__).parent)
+    assert code == 1
+    assert "is not the sample model" in err
+    code, out, err = run("show", tmp_path, "Croft")  # a model's knowledge is found by itself
     assert (code, err) == (0, "")
     assert "Lara Croft" in out
-    code, out, err = run("topics", tmp_path / "sample", "--changed")
+    code, out, err = run("topics", tmp_path, "--changed")
     assert (code, err) == (0, "")
     assert "No topic has moved" in out
 

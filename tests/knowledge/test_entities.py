@@ -123,7 +123,7 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     for name, data, complaint in (
         ("a.csv", b'id,name\n1,"open\n', "Close the quote"), ("b.csv", b"id,name\n1,2,3\n", "row 2 has 3 fields"),
         ("c.csv", "id,name\n1,Zürich\n".encode("latin-1"), "not UTF-8"), ("d.jsonl", b"{", "line 1 is not JSON"),
-        ("e.parquet", b"PAR1", "is not Parquet"), ("f.txt", b"", "ends in"), ("g.csv", b"", "no column"),
+        ("e.parquet", b"PAR1", "is not a Parquet file"), ("f.txt", b"", "ends in"), ("g.csv", b"", "no column"),
     ):  # fmt: skip
         (tmp_path / name).write_bytes(data)
         with pytest.raises(InputError, match=complaint):

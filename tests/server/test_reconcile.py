@@ -1,14 +1,17 @@
 """The reconciliation service, checked against the shapes of its specification (0.2), and with a client of it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import jsonschema
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from tests.server.serving import Served
+from wikilda import Linker
 
 _TYPE = {
     "type": "object",
@@ -106,7 +109,7 @@ def test_types_and_properties(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("queries", "status"),
     [("", 400), ("{", 400), ("[]", 422), ({"q": 3}, 422), ({"q": {"query": 3}}, 422), ({"q": {"query": "a", "type": 3}}, 422),
-     ({"q": {"query": "a", "properties": [{"pid": "b"}]}}, 422), ({str(n): {"query": "a"} for n in range(99)}, 413)],
+     ({"q": {"query": "a", "properties": [{"pid": "b"}]}}, 422), ({str(n): {"query": "a"} for n in range(1001)}, 413)],
 )  # fmt: skip
 def test_what_is_wrong_is_said(client: httpx.Client, queries: Any, status: int) -> None:
     given = queries if isinstance(queries, str) else json.dumps(queries)
@@ -132,3 +135,20 @@ def test_a_client_from_the_package_index(served: Served) -> None:
     found = reconciler.reconcile(column, type_id="person", reconciliation_endpoint=served.url + "/reconcile")
     best = dict(zip(found["input_value"], found["name"], strict=True))
     assert best == {"Brian Lara": "Brian Lara", "Croft": "Robert Croft", "Wasim Akram": "Wasim Akram"}
+
+
+def test_large_batches_agree_with_match(client: httpx.Client, model: Path) -> None:
+    """As many queries as clients send: the manifest announces the limit, and scores are those of `match`."""
+    manifest = client.get("/reconcile").json()
+    assert manifest["limits"]["max_queries"] >= 1000 >= manifest["batchSize"] > 0
+    cells = [f"{name}{suffix}" for name in ("Brian Lara", "Lara, Brian", "KATE BUSH", "Kat Bush", "Glamorgn")
+             for suffix in ("", " Ltd", " GmbH", " Inc.")] * 10  # fmt: skip
+    assert len(cells) == 200
+    queries = {f"q{at}": {"query": cell} for at, cell in enumerate(cells)}
+    found = client.post("/reconcile", data={"queries": json.dumps(queries)}).json()
+    table = Linker.open(model).match_frame(pa.table({"name": cells}), "name").to_pylist()
+    for at, row in enumerate(table):
+        best = found[f"q{at}"]["result"][0]
+        assert best["score"] == pytest.approx(100 * row["match_confidence"], abs=2e-3)
+        assert best["name"] == json.loads(row["match_candidates"])[0]["title"]
+    assert found["q0"]["result"][0]["name"] == found["q4"]["result"][0]["name"] == "Brian Lara"

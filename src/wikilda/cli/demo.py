@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from wikilda._core.artifact import MANIFEST
+from wikilda._core.errors import InputError
 from wikilda.cli._link_output import show_linked
 from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
@@ -18,7 +20,9 @@ from wikilda.sample import MODEL, texts
 def command(keep: Path | None) -> None:
     """Link a text about cricket with the sample wiki that comes with the package."""
     if keep:
-        shutil.copytree(MODEL, keep / "sample", dirs_exist_ok=True)
+        if keep.exists() and not _is_sample(keep):
+            raise InputError(f"{keep}: exists already and is not the sample model. Choose another name.")
+        shutil.copytree(MODEL, keep, dirs_exist_ok=True)
     linker = Linker.open(MODEL)
     known = linker.knowledge
     report(known, "The sample wiki")
@@ -29,5 +33,19 @@ def command(keep: Path | None) -> None:
     click.echo("The entities in this text:\n")
     click.echo(click.wrap_text(document.text, 100) + "\n")
     show_linked(linker.link(document, topics=5))
+    place = keep or "sample"
+    click.echo("\nTry your own:\n")
+    if not keep:
+        click.echo("  wikilda demo --keep sample")
+    click.echo(f"  echo 'Kate Bush sang in England.' | wikilda link {place} --table")
+    click.echo(f"  wikilda explain {place} 'Croft took five wickets for England.' -m Croft")
     if keep:
-        click.echo(f"\nTry your own: echo 'Kate Bush sang' | wikilda link {keep / 'sample'} --table")
+        click.echo("  wikilda build --entities names.csv -o mine     # a list with columns id and name")
+
+
+def _is_sample(place: Path) -> bool:
+    """Whether a directory is empty, or a copy of the sample model."""
+    if not place.is_dir():
+        return False
+    own = place / MANIFEST
+    return not any(place.iterdir()) or (own.is_file() and own.read_bytes() == (MODEL / MANIFEST).read_bytes())

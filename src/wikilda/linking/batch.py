@@ -11,21 +11,23 @@ Result = TypeVar("Result")
 _CHUNK = 8  # documents that a worker takes at a time
 
 
-def map_ordered(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
+def map_ordered(
+    work: Callable[[Item], Result], items: Iterable[Item], workers: int, *, chunk: int = _CHUNK
+) -> Iterator[Result]:
     """Results in the order of the items, computed by threads a few chunks ahead of the consumer."""
     if workers == 1:
         yield from map(work, items)
         return
 
-    def work_all(chunk: list[Item]) -> list[Result]:
-        return [work(each) for each in chunk]
+    def work_all(some: list[Item]) -> list[Result]:
+        return [work(each) for each in some]
 
     rest = iter(items)
     pool = ThreadPoolExecutor(workers)
     waiting: deque[Future[list[Result]]] = deque()
     try:
-        while chunk := list(islice(rest, _CHUNK)):
-            waiting.append(pool.submit(work_all, chunk))
+        while some := list(islice(rest, chunk)):
+            waiting.append(pool.submit(work_all, some))
             if len(waiting) > 2 * workers:
                 yield from waiting.popleft().result()
         while waiting:

@@ -1,7 +1,7 @@
 """Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -24,6 +24,7 @@ from wikilda.urn import UrnSettings
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
 
 if TYPE_CHECKING:
+    from wikilda.linking._names import NameMatcher
     from wikilda.linking.reasons import Explained, Explanation
 
 DEFAULT = UrnSettings()
@@ -55,6 +56,13 @@ class Linker:
         self.source = Source.of(self.knowledge)
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
+
+    @cached_property
+    def names(self) -> "NameMatcher":
+        """What cells of tables are matched with."""
+        from wikilda.linking._names import NameMatcher
+
+        return NameMatcher(self.knowledge)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by path: another process of this machine opens the same files, which it shares in memory."""

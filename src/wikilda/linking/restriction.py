@@ -65,6 +65,10 @@ class Restriction:
         if self:
             _allowed(self, knowledge)
 
+    def topics(self, knowledge: Knowledge) -> Flags:
+        """Return which topics are allowed, whatever the mention."""
+        return _allowed(self, knowledge)
+
     def apply(
         self, knowledge: Knowledge, rows: Rows, strings: Sequence[str], own_types: Sequence[str | None] = ()
     ) -> Rows:

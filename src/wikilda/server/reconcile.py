@@ -32,6 +32,7 @@ _FIELDS = {
 _MATCH = 90.0  # score from which a candidate is a certain match
 _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 _LIMIT, _MOST = 5, 50  # candidates
+_BATCH = 100  # queries that a client should send at once
 _FRAMED = "default-src 'none'; style-src 'unsafe-inline'"  # OpenRefine shows previews in a frame
 _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
     "description": ("description", lambda known, topic: [known.sentences[topic]]),
@@ -125,6 +126,8 @@ def _manifest(service: Service, base: str) -> dict[str, Any]:
         "defaultTypes": [_named(each, each) for each in TYPES],
         "view": {"url": f"{base}/reconcile/preview?id={{{{id}}}}"},
         "preview": {"url": f"{base}/reconcile/preview?id={{{{id}}}}", "width": 420, "height": 160},
+        "batchSize": min(_BATCH, service.settings.max_queries),
+        "limits": {name: getattr(service.settings, name) for name in ("max_queries", "max_text", "max_body")},
         "suggest": place,
         "extend": {
             "propose_properties": {"service_url": base, "service_path": "/reconcile/properties"},
@@ -146,8 +149,8 @@ def _parsed(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _reconciled(service: Service, queries: dict[str, Any]) -> dict[str, Any]:
-    if len(queries) > service.settings.max_batch:
-        raise too_large("The queries of a batch", len(queries), service.settings.max_batch, "max_batch")
+    if len(queries) > service.settings.max_queries:
+        raise too_large("The queries of a batch", len(queries), service.settings.max_queries, "max_queries")
     groups: dict[tuple[str, ...], dict[str, tuple[Row, int]]] = {}
     units = 0.0
     for name, query in queries.items():

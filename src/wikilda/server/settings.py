@@ -26,6 +26,7 @@ class ServerSettings(Settings):
     max_text: int = setting(200_000, "characters of a text (413)", minimum=1)
     max_mentions: int = setting(5_000, "mentions that a request may give (413)", minimum=1)
     max_batch: int = setting(64, "documents of a batch (413)", minimum=1)
+    max_queries: int = setting(1000, "queries of a batch at /reconcile (413)", minimum=1)
     max_work: int = setting(
         3_000_000, "work of a request, in characters to link (413)", minimum=1
     )  # fmt: skip

@@ -157,6 +157,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[st
         ("Quux\tParis\tGovernment", ["Paris"]),  # cells
         ("we flew from paris to reuters", ["paris"]),  # no capitals: what articles capitalise, if it is known
         ("WHO and Quux 2-1 Bly", ["WHO", "Quux", "Bly"]),
+        ("We saw the Paris Zyx Quux there.", ["Paris", "Zyx Quux"]),  # a place and a full name
     ],
 )
 def test_what_a_capital_is_worth(written: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:

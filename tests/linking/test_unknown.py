@@ -44,6 +44,16 @@ def test_clusters_over_documents(linker: Linker) -> None:
     assert [each.name for each in found][-1] == "Amos Quibble"
 
 
+def test_a_surname_joins_the_only_full_name_of_all_documents(linker: Linker) -> None:
+    texts = ["We met Robert Kilroy-Quux in England.", "In England Mr Kilroy-Quux spoke.", "They met Quibble and Bly."]
+    more = ["We saw Amos Quibble.", "We saw Zoe Quibble."]
+    found = {each.name: each for each in unknown_names(linker.link_many([*texts, *more]))}
+    assert set(found) == {"Robert Kilroy-Quux", "Quibble", "Bly", "Amos Quibble", "Zoe Quibble"}
+    assert found["Robert Kilroy-Quux"].variants == {"Robert Kilroy-Quux": 1, "Kilroy-Quux": 1}
+    assert found["Robert Kilroy-Quux"].type == "person"  # after an honorific
+    assert found["Bly"].type is None
+
+
 def test_the_command_writes_them(model: Path, tmp_path: Path) -> None:
     text, out = tmp_path / "text.txt", tmp_path / "unknown.jsonl"
     text.write_text(TEXT)

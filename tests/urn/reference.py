@@ -216,20 +216,22 @@ class Sense(NamedTuple):
 
 def antecedents(
     strings: list[str], parents: list[list[int]], titled: list[bool], senses: dict[str, Sense],
-    folded: dict[str, list[int]],
+    folded: dict[str, list[int]], *, untyped: bool = False,
 ) -> list[str]:  # fmt: skip
-    """By mention: the string that it is drawn as."""
+    """By mention: the string that it is drawn as; `untyped`: there are no types of topics."""
     drawn = list(strings)
     for _ in range(2):
         for token, row in enumerate(parents):
             if row and drawn[token] == strings[token]:
                 full = strings[row[0]]
-                if _is_sure(strings[token], full, senses[strings[token]], senses[full], titled[token], folded):
+                if _is_sure(strings[token], full, senses[strings[token]], senses[full], titled[token], folded, untyped):
                     drawn[token] = drawn[row[0]]
     return drawn
 
 
-def _is_sure(string: str, full: str, own: Sense, other: Sense, titled: bool, folded: dict[str, list[int]]) -> bool:
+def _is_sure(
+    string: str, full: str, own: Sense, other: Sense, titled: bool, folded: dict[str, list[int]], untyped: bool
+) -> bool:
     name, longer = folded[string], folded[full]
     begins, ends = longer[: len(name)] == name, longer[-len(name) :] == name
     in_capitals = string.replace(".", "").isupper() and len(string.replace(".", "")) > 1
@@ -249,7 +251,14 @@ def _is_sure(string: str, full: str, own: Sense, other: Sense, titled: bool, fol
     if other.is_body:
         return own.links < 30 and not surname
     whole = len(longer) == _size(full, folded)
-    return own.links < 30 and several and len(longer) <= 4 and not joined and whole and other.topic < 0
+    return (
+        own.links < 30
+        and several
+        and len(longer) <= 4
+        and not joined
+        and whole
+        and (other.topic < 0 or (untyped and surname))
+    )
 
 
 def _size(string: str, folded: dict[str, list[int]]) -> int:

@@ -181,9 +181,10 @@ SENSES = st.tuples(st.integers(-1, 3), st.sampled_from([0.1, 0.4, 0.9]), st.samp
 @given(
     st.lists(st.tuples(st.sampled_from(POOL), st.booleans()), min_size=1, max_size=9),
     st.lists(SENSES, min_size=len(POOL), max_size=len(POOL)),
+    st.booleans(),
 )
 def test_antecedents_are_those_of_the_rules(
-    drawn: list[tuple[str, bool]], given_senses: list[tuple[int, float, float, bool]]
+    drawn: list[tuple[str, bool]], given_senses: list[tuple[int, float, float, bool]], untyped: bool
 ) -> None:
     strings, is_titled = [each for each, _ in drawn], [each for _, each in drawn]
     distinct = sorted(set(strings))
@@ -192,15 +193,22 @@ def test_antecedents_are_those_of_the_rules(
     kinds = dict(zip(POOL, given_senses, strict=True))
     columns = zip(*(kinds[each] for each in distinct), strict=True)
     persons, bodies = np.array([255, 0, 255, 0], np.uint8), np.array([0, 255, 255, 0], np.uint8)
+    if untyped:
+        persons, bodies = persons[:0], bodies[:0]
     senses = Senses(*(np.array(column) for column in columns))
     got = antecedents(names(distinct), rows, found, np.array(is_titled), senses, persons, bodies)
     wanted = reference.antecedents(
         strings,
         [found.tokens[found.offsets[at] : found.offsets[at + 1]].tolist() for at in range(len(strings))],
         is_titled,
-        {each: reference.Sense(*kinds[each], kinds[each][0] in (0, 2), kinds[each][0] in (1, 2)) for each in POOL},
+        {
+            each: reference.Sense(*kinds[each], not untyped and kinds[each][0] in (0, 2),
+                                  not untyped and kinds[each][0] in (1, 2))
+            for each in POOL
+        },
         {each: list(folded(each)) for each in POOL},
-    )
+        untyped=untyped,
+    )  # fmt: skip
     assert [distinct[row] for row in got] == wanted
 
 

@@ -1,21 +1,25 @@
 """Names that mean nothing in the knowledge, clustered: in a document and over many.
 
 In a document, mentions that are NIL are one entity if they are the same name, but for accents, points and endings, or
-one is short for the other (`Andrews` after `John Andrews`). Over documents, entities are one if their full names are.
+one is short for the other (`Andrews` after `John Andrews`). Over documents, entities are one if their full names are;
+one that has only a surname joins the full name that ends with it, if there is exactly one.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wikilda._core.atomic import new_file
+from wikilda.documents.detection.framing import is_titled
 from wikilda.documents.writing import json_line
 from wikilda.linking.results import Linked, LinkedMention
 from wikilda.urn import Name
+from wikilda.urn._coreference import folded
 
+PERSON = "person"
 _CONTEXTS = 5  # of an entity
 _WIDTH = 60  # characters on either side of a mention
 
@@ -35,7 +39,8 @@ class Unknown:
     contexts
         A few mentions with the text around them.
     types
-        The types of what its names may mean otherwise, which suggest its own.
+        What suggests its type: `person` for each mention after an honorific, and the types of articles that its names
+        resemble: people with its first name, other things with its last word.
     """
 
     variants: Counter[str] = field(default_factory=Counter)
@@ -98,7 +103,7 @@ def unknown_in(linked: Linked) -> list[Unknown]:
         one = found.setdefault(names[full[mention.text]].words, Unknown(documents={linked.id: None}))
         one.variants[mention.text] += 1
         one.contexts += [_context(linked.text, mention)] if len(one.contexts) < _CONTEXTS else []
-        one.types.update(each.entity.type for each in mention.candidates if each.entity.type)
+        one.types.update(_suggested(linked.text, mention, names[full[mention.text]]))
     return list(found.values())
 
 
@@ -124,6 +129,18 @@ def _full_names(strings: Iterable[str]) -> tuple[dict[str, str], dict[str, Name]
     return full, names
 
 
+def _suggested(text: str, mention: LinkedMention, name: Name) -> Iterator[str]:
+    """The types that a mention suggests."""
+    before = text[: mention.start].rsplit(maxsplit=1)
+    if before and is_titled(f"{before[-1]} {mention.text}"):
+        yield PERSON
+    for each in mention.candidates if len(name.words) > 1 else ():
+        title, kind = folded(each.entity.title.partition(" (")[0]), each.entity.type
+        same = title[:1] == name.words[:1] if kind == PERSON else title[-1:] == name.words[-1:]
+        if kind and same:
+            yield kind
+
+
 def _context(text: str, mention: LinkedMention) -> str:
     return " ".join(text[max(mention.start - _WIDTH, 0) : mention.end + _WIDTH].split())
 
@@ -145,7 +162,22 @@ class UnknownNames:
 
     def clusters(self) -> list[Unknown]:
         """Return all entities, those that are mentioned most first."""
-        return sorted(self._found.values(), key=lambda each: (-each.count, each.name))
+        found = self._with_surnames()
+        return sorted(found.values(), key=lambda each: (-each.count, each.name))
+
+    def _with_surnames(self) -> dict[tuple[int, ...], Unknown]:
+        """The entities; one whose name only one other ends with is a part of that."""
+        longer: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+        for words in self._found:
+            for size in range(1, len(words)):
+                longer.setdefault(words[-size:], []).append(words)
+        joined: dict[tuple[int, ...], Unknown] = {}
+        for words, one in sorted(self._found.items(), key=lambda each: (-len(each[0]), each[0])):
+            full = words
+            while len(longer.get(full, [])) == 1:
+                [full] = longer[full]
+            joined.setdefault(full, Unknown()).add(one)
+        return joined
 
     def write(self, path: str | Path) -> None:
         """Write the entities as JSON lines."""

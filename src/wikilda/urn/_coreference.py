@@ -170,7 +170,7 @@ def antecedents(
     unknown name, unless it has a meaning of its own: it is another article's title, or mostly linked to one. So are
     the initials of what is no person.
     """
-    drawn_as = rows.copy()
+    drawn_as, untyped = rows.copy(), len(persons) == 0  # then names of people are known by their form
     for _ in range(2):  # a full name may follow, and be short for a longer one
         for token in range(len(rows)):
             if parents.offsets[token + 1] == parents.offsets[token] or drawn_as[token] != rows[token]:
@@ -180,14 +180,22 @@ def antecedents(
             is_person = _is_of(persons, senses.topics[rows[parent]])
             is_body = _is_of(organisations, senses.topics[rows[parent]])
             ends = parents.surnames[at]
-            if _is_sure(names, rows[token], rows[parent], ends, titled[token], senses, is_person, is_body):
+            if _is_sure(names, rows[token], rows[parent], ends, titled[token], senses, is_person, is_body, untyped):
                 drawn_as[token] = drawn_as[parent]
     return drawn_as
 
 
 @inner
 def _is_sure(
-    names: Names, one: Whole, other: Whole, ends: bool, titled: bool, senses: Senses, is_person: bool, is_body: bool
+    names: Names,
+    one: Whole,
+    other: Whole,
+    ends: bool,
+    titled: bool,
+    senses: Senses,
+    is_person: bool,
+    is_body: bool,
+    untyped: bool,
 ) -> bool:
     """Whether a string is short for another without doubt; `ends`: it ends with it, or has it as initials."""
     size, longer = names.offsets[one + 1] - names.offsets[one], names.offsets[other + 1] - names.offsets[other]
@@ -209,7 +217,7 @@ def _is_sure(
         return bool(few and not ends)
     several: Whole = names.initials[other] != EMPTY and longer <= _PERSON_WORDS and not names.joined[other]
     full: Whole = names.sizes[other] == longer  # no initials: R. Croft
-    return bool(few and several and full and senses.topics[other] < 0)
+    return bool(few and several and full and (senses.topics[other] < 0 or (untyped and ends)))
 
 
 @inner

@@ -1,8 +1,8 @@
 """What a document is about: its linked topics and their neighbours share its words; a background topic has the rest.
 
 The topics that a document may have are those of its mentions, by their posteriors, and neighbours of these in the link
-graph that its words go with; for a document without mentions, topics that its words go with. Each mention counts for
-its topics, and each word is shared out by expectation maximisation:
+graph that its words go with; for a document without mentions, topics that half of its words go with. Each mention
+counts for its topics, and each word is shared out by expectation maximisation:
 
     r_wk ∝ θ_k φ_kw        θ_k ∝ mentions_k + Σ_w n_w r_wk
 
@@ -38,6 +38,7 @@ _MOST_LINKED, _MOST_RELATED, _MOST_NEIGHBOURS = 64, 8, 1000
 _LOOKED_AT = 300  # neighbours, those that the words go with best
 _SURE = 0.5  # mentions of a linked topic, expected
 _LEAST = 0.01  # of a share
+_LEAST_WORDS, _LEAST_PART = 3, 0.5  # words that a topic of a text without mentions goes with, and their share
 _BROAD = 2 / 3  # of the shares in `broad_topics`: what topics have that the words go with
 
 
@@ -129,7 +130,7 @@ def _related(
     """Topics that the words go with: neighbours of what is linked that the text names; any where nothing is linked."""
     near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
     several = 2 if len(linked) > 1 else 1
-    pages = in_several(near.topics, several) if len(linked) else _topics_of(words, urn.model.words)
+    pages = in_several(near.topics, several) if len(linked) else _supported(words, urn.model.words)
     scores = word_scores(words, often, urn.words, pages, urn.scratch())
     pages, scores = pages[scores > 0], scores[scores > 0]
     if len(linked):
@@ -144,6 +145,14 @@ def _topics_of(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]
     """The topics that any of some words goes with."""
     found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
+
+
+def _supported(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]:
+    """The topics that several words of a text without mentions go with, and a good part of its words."""
+    found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
+    topics, counts = np.unique(np.concatenate(found), return_counts=True) if found else (np.empty(0, np.uint32),) * 2
+    supported: NDArray[np.uint32] = topics[counts >= max(_LEAST_WORDS, _LEAST_PART * len(words))]
+    return supported
 
 
 def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]:

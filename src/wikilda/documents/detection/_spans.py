@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find_slot, lookup
 from wikilda._core.jit import inner, njit
-from wikilda.documents.detection.framing import CALENDAR, OFFICE, PARTICLE
+from wikilda.documents.detection.framing import CALENDAR, HONORIFIC, PARTICLE
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.capitals import (
     CAPITAL,
@@ -146,8 +146,8 @@ def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -
         elif shapes[at] & SHAPE < CAPITAL or shapes[at] & SHOUTED:
             continue
         elif 0 < kind < PARTICLE:
-            surname = kind == OFFICE and _is_after_first_name(text, words, at) and not _is_before_name(text, at)
-            roles[at] = A_NAME if surname else TITLE
+            inside = _is_after_first_name(text, words, at) and (kind == HONORIFIC or not _is_before_name(text, at))
+            roles[at] = A_NAME if inside else TITLE  # Sacha Baron Cohen, Stephen King
         else:
             roles[at] = _role(text, words, known, limits, at)
 
@@ -157,6 +157,8 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) 
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
     if shape & INITIAL and not _is_abbreviated(text, at):
+        return NO_NAME
+    if 0 <= case < _FUNCTION and shape & SHAPE != UPPER:
         return NO_NAME
     if words.capital_nouns:
         number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
@@ -177,8 +179,6 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) 
         return BESIDE if case >= _OFTEN else NO_NAME
     if shape & SHAPE == UPPER:
         return A_NAME
-    if 0 <= case < _FUNCTION:
-        return NO_NAME
     return A_NAME if (_UNSEEN if case < 0 else case) >= limits.name else BESIDE
 
 
@@ -237,11 +237,29 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
         titled = at > 0 and text.roles[at - 1] == TITLE
         is_name = titled or (names > 0 and size > 1) if words.capital_nouns else names > 0 or size > 1
         if is_name and size <= _LONGEST and limits.unknown < 1:
-            ends[at] = end
+            begin = at + 1 if size > 2 and _is_before_full_name(text, words, known, limits, at, end) else at
+            ends[at] = begin
+            ends[begin] = end
         at = end
     if words.capital_nouns:
         _add_last_words(text, ends)
     return ends
+
+
+@inner
+def _is_before_full_name(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, end: int) -> bool:
+    """Whether a run is a known name and a person's: `Hungarian Petra Mandula`, but not `Welsh Rugby Union`.
+
+    The first is hardly ever before another name, and the others are never in lower case.
+    """
+    for token in range(at, end):
+        if not text.hashes[token] & WORD or (0 <= text.cases[token] < _SURE and token > at):
+            return False
+    number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
+    if number < 0 or words.cases.before[number] >= _FIRST_NAME or text.cases[at] < _SURE:
+        return False
+    mention = _find(text.hashes, at, at + 1, known)
+    return bool(mention >= 0 and _link_probability(known, mention) >= limits.capitalised)
 
 
 @inner
@@ -454,6 +472,8 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
         if names < capitals and 0 <= cases[start] < limits.first:
             return limits.part if end - start == 1 else limits.lower
         needed = limits.capitalised if names == capitals else limits.unclear
+    elif end - start == 1 and shape != UPPER and 0 <= cases[start] < _FUNCTION:
+        return limits.lower
     elif end - start == 1 and (roles[start] == TITLE or (shape != UPPER and 0 <= cases[start] < limits.name)):
         return limits.part
     else:

@@ -82,13 +82,13 @@ _HONORIFICS = {
     "min": "bapak ibu pak bu tuan buya tuanku haji dr prof",
 }
 _OFFICES = {
-    "en": "president vice prime minister ministers chancellor secretary senator congressman congresswoman governor "
+    "en": "president prime minister ministers chancellor secretary senator congressman congresswoman governor "
     "mayor "
-    "premier king queen prince princess duke duchess emperor pope cardinal archbishop bishop general colonel major "
-    "captain lieutenant sergeant admiral commander inspector detective constable chairman chairwoman chief executive "
+    "king queen prince princess duke duchess emperor pope cardinal archbishop bishop colonel "
+    "captain lieutenant sergeant admiral commander inspector detective constable chairman chairwoman "
     "director manager coach skipper striker goalkeeper midfielder defender spokesman spokeswoman judge justice "
     "attorney "
-    "ambassador commissioner leader mp mps councillor actor actress director producer singer",
+    "ambassador commissioner mp mps councillor actor actress director producer singer",
     "de": "präsident präsidentin bundespräsident bundeskanzler bundeskanzlerin kanzler kanzlerin minister ministerin "
     "könig königin kaiser papst bischof bürgermeister oberbürgermeister trainer chef",
     "fr": "président présidente premier ministre roi reine empereur pape évêque maire",
@@ -116,11 +116,22 @@ def language_of(knowledge: Knowledge) -> str:
 
 def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
     """Return which spans of a text follow an honorific or an office: `Mr Brown`, `President Obama`."""
-    pattern = _before_names(language)
-    if pattern is None:
-        return np.zeros(len(spans), np.bool_)
-    found = (pattern.search(text, max(start - _LONGEST, 0), start) is not None for start, _ in spans)
+    words = _titles(language)
+    found = (_word_before(text, start) in words for start, _ in spans)
     return np.fromiter(found, np.bool_, len(spans))
+
+
+def _word_before(text: str, place: int) -> str:
+    """The word that is directly before a place, in lower case and without a full stop; empty if there is none."""
+    if place == 0 or not text[place - 1].isspace():
+        return ""
+    before = text[max(place - _LONGEST, 0) : place].split()
+    return before[-1].lower().rstrip(".").lstrip("\"'(“‘«") if before else ""
+
+
+@cache
+def _titles(language: str) -> frozenset[str]:
+    return frozenset(f"{_HONORIFICS.get(language, '')} {_OFFICES.get(language, '')}".split())
 
 
 _HANDLE = re.compile(r"(?<![\w@#])([@#])(\w+)(?![.@]\w)")
@@ -147,12 +158,6 @@ def is_titled(name: str) -> bool:
 @cache
 def _all_titles() -> frozenset[str]:
     return frozenset(word for words in (*_HONORIFICS.values(), *_OFFICES.values()) for word in words.split())
-
-
-@cache
-def _before_names(language: str) -> re.Pattern[str] | None:
-    words = f"{_HONORIFICS.get(language, '')} {_OFFICES.get(language, '')}".split()
-    return re.compile(rf"\b(?:{'|'.join(words)})\.?\s+\Z", re.IGNORECASE) if words else None
 
 
 @cache

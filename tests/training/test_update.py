@@ -227,7 +227,7 @@ def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, m
 
 
 def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tmp_path: Path) -> None:
-    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.0, evaluated=0)
+    how = UrnTraining(held_out=0.0, evaluated=0)
     rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
     trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, TrainingPlan(1, 1))
     entity = {

@@ -232,7 +232,7 @@ def test_blank_lines_give_no_time(model: Path) -> None:
 
     def blank() -> Iterator[bytes]:
         nonlocal sent
-        for sent in range(1, 2001):  # noqa: B007 (nonlocal)
+        for sent in range(1, 2001):  # noqa: B007 - nonlocal  # noqa: B007 (nonlocal)
             time.sleep(0.01)
             yield b"\n" * 1000
 

@@ -1,14 +1,18 @@
 """`wikilda show`."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wikilda._core.artifact import kind_of
 from wikilda._core.errors import printable
 from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge import Knowledge
+from wikilda.model import Model
+from wikilda.model.weights import pooled
 
 
 @click.command()
@@ -20,11 +24,13 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
     """Look up a title or a mention in the knowledge of MODEL.
 
     For a mention: its candidates with P(k|v). For a title: its words, its links, its nearest topics. Without a TERM:
-    how much of everything there is.
+    counts of everything, and the weights of the evidence with what they were learned from.
     """
     known = Knowledge.open(knowledge)
     if term is None:
         show_summary(known, as_json=as_json)
+        if kind_of(knowledge) == Model.kind and not as_json:
+            show_weights(Model.open(knowledge))
         return
     found = known.describe(term, most)
     if as_json:
@@ -45,6 +51,21 @@ def show_summary(known: Knowledge, *, as_json: bool) -> None:
         return
     source = known.source.get("dumps") or known.source.get("tables") or []
     show_table(f"{known.site.name}, from {', '.join(source)}", ["", "count"], known.summary.items())
+
+
+def show_weights(model: Model) -> None:
+    """Show the weights of the evidence, what they were learned from, and how good they are on other links."""
+    learned, weights = model.learned_weights, model.weights or pooled()
+    source = "weights that ship with the package: this wiki has too few links to learn its own"
+    if model.weights is not None and learned:
+        source = (
+            f"weights learned from {learned['links']:,} links of {learned['articles']:,} articles; on other links: "
+            f"accuracy {learned['accuracy']:.1%}, most common meaning {learned['prior_accuracy']:.1%}, "
+            f"NIL area {learned['nil_area']:.3f}"
+        )
+    click.echo()
+    rows = [(each.name, f"{getattr(weights, each.name):.2f}", each.metadata["help"]) for each in fields(weights)]
+    show_table(source, ["weight", "value", ""], rows)
 
 
 def show_mention(found: dict[str, Any]) -> None:

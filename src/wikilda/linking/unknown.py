@@ -16,8 +16,7 @@ from wikilda._core.atomic import new_file
 from wikilda.documents.detection.framing import is_titled
 from wikilda.documents.writing import json_line
 from wikilda.linking.results import Linked, LinkedMention
-from wikilda.urn import Name
-from wikilda.urn._coreference import folded
+from wikilda.urn import Name, folded
 
 PERSON = "person"
 _CONTEXTS = 5  # of an entity

@@ -138,7 +138,9 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     lara = next(at for at, each in enumerate(shown) if each.text == "Lara Croft")
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
-    assert "less probable than Robert Croft, because of the other names and the words of the text" in page.text(".because")
+    assert "less probable than Robert Croft, because of the other names and the words of the text" in page.text(
+        ".because"
+    )
     assert "null" not in page.text("#mention").split()
 
 

@@ -91,7 +91,7 @@ def train(
     Examples
     --------
     >>> from wikilda import train
-    >>> train(sample, news, scratch / "trained", {"sweeps": 20, "held_out": 0.0}, workers=1).iteration
+    >>> train(sample, news, scratch / "trained", {"held_out": 0.0}, workers=1).iteration
     1
     """
     settings = training_settings(method, preset, settings)

@@ -1,17 +1,26 @@
 """The command line as a person meets it."""
 
 import bz2
+import importlib
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from tests.processes import besides_compiling
 from tests.wikis import FILLER, page, write_dump
-from wikilda.cli import cli, guarded
+from wikilda.cli import COMMANDS, cli, guarded
+from wikilda.documents.reading import ReadSettings
+from wikilda.knowledge import BuildSettings
+from wikilda.lda.settings import LdaSettings
+from wikilda.server.settings import ServerSettings
+from wikilda.training.settings import TrainingPlan
+from wikilda.urn import UrnSettings
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
@@ -37,7 +46,7 @@ def kb(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     dump = write_dump(directory / "wiki.xml", pages)
     code, out, err = run(
-        "build", dump, "-o", directory / "kb", "--workers", 1, "--max-word-share", 1, "--min-word-topics", 1
+        "build", dump, "-o", directory / "kb", "--workers", 1, "--set", "max_word_share=1", "--set", "min_word_topics=1"
     )
     assert (code, err) == (0, "")
     assert "topics" in out
@@ -128,20 +137,57 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     assert "No topic has moved" in out
 
 
-def test_help_is_short_and_help_all_is_whole() -> None:
-    _, short, _ = run("init", "--help")
-    _, whole, _ = run("init", "--help-all")
-    assert "--output" in short
-    assert "--beta-words" not in short
-    options, settings = whole.split("Settings:")
-    assert "--output" in options
-    assert "--beta-words" in settings
-    assert "β of words" in settings  # not Β
-    _, short, _ = run("link", "--help")
-    _, whole, _ = run("link", "--help-all")
-    assert len(short.splitlines()) < 60 < len(whole.splitlines())
-    assert "--method [urn|lda]" in short
-    assert "[default: 100 or 50]" in " ".join(whole.split())  # sweeps of the two methods
+def test_help_fits_on_a_screen_and_options_are_few() -> None:
+    total = 0
+    for name in COMMANDS:
+        code, out, err = run(name, "--help")
+        assert (code, err) == (0, "")
+        assert len(out.splitlines()) <= 40, name
+        command = importlib.import_module(f"wikilda.cli.{name}").command
+        total += sum(isinstance(each, click.Option) for each in command.params)
+    assert total <= 150
+
+
+def test_settings_are_listed_with_defaults_and_help() -> None:
+    code, out, err = run("settings")
+    assert (code, err) == (0, "")
+    kinds = [UrnSettings, LdaSettings, ReadSettings, ServerSettings, BuildSettings, TrainingPlan]
+    for kind in kinds:
+        for each in fields(kind):
+            assert f"\n{each.name} " in out, each.name
+    found = json.loads(run("settings", "train", "--json")[1])
+    assert {"urn training", "lda training", "plan", "reading", "detection"} == set(found)
+    plan = {each["name"]: each["default"] for each in found["plan"]}
+    assert plan == TrainingPlan().to_mapping()
+    code, _, err = run("settings", "nonsense")
+    assert code == 2
+    assert "no command that has settings" in err
+
+
+def test_settings_are_set(kb: Path, tmp_path: Path) -> None:
+    news, file = tmp_path / "news.jsonl", tmp_path / "settings.toml"
+    news.write_text('{"body": "Java", "id": "1"}')
+    file.write_text('text_column = "body"\nmax_candidates = 20\n')
+    assert run("link", kb, news, "--settings", file)[0] == 0
+    assert run("link", kb, news, "--settings", file, "--set", "max-neighbours=30", "--set", "recall=1")[0] == 0
+    assert run("link", kb, news, "--set", "text_column=body", "--set", "max_candidates=20")[0] == 0
+    for given, message in (
+        (["--set", "tolerance"], "--set takes NAME=VALUE"),
+        (["--set", "tolerence=3"], "unknown setting tolerence; did you mean tolerance?"),
+        (["--set", "max_candidates=many"], "max_candidates is a whole number"),
+        (["--set", "max_candidates=-1"], "max_candidates must be at least 1"),
+        (["--set", "tau=0.1"], "tau is a setting of the method lda, not of urn"),
+        (["--set", "port=80"], "unknown setting port"),
+        (["--set", "tolerance=perhaps"], "tolerance is a number"),
+    ):
+        code, out, err = run("link", kb, news, "--settings", file, *given)
+        assert (code, out) == (1, "")
+        assert message in err
+    file.write_text("tolerence = 20")
+    assert f"{file}: unknown setting tolerence" in run("link", kb, news, "--settings", file)[2]
+    file.write_text("tolerance = ")
+    assert "is not valid TOML" in run("link", kb, news, "--settings", file)[2]
+    assert run("train", kb, news, "-o", tmp_path / "t", "--set", "round=3")[2].endswith("training with Spark.\n")
 
 
 def test_a_misspelt_command_or_option_gets_a_suggestion() -> None:
@@ -191,20 +237,20 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
     news = tmp_path / "news.jsonl"
     news.write_text('{"text": "Java"}')
     for arguments, words in [
-        (("build", "-o", tmp_path / "x"), "give a DUMP or --tables"),
-        (("build", "d.xml", "--tables", "t", "-o", tmp_path / "x"), "one of the two"),
+        (("build", "-o", tmp_path / "x"), "give a DUMP, --tables DIR or --entities FILE"),
+        (("build", "d.xml", "--tables", "t", "-o", tmp_path / "x"), "one of the three"),
         (("build", "d.xml"), "Missing option '-o'"),
         (("build", "d.xml", "-o", tmp_path / "x", "--memory", "lots"), "give it like"),
-        (("build", "d.xml", "-o", tmp_path / "x", "--max-word-share", "7"), "max_word_share"),
+        (("build", "d.xml", "-o", tmp_path / "x", "--set", "max_word_share=7"), "max_word_share"),
         (("nonsense",), "No such command"),
         (("show", tmp_path, "Java"), "is not wikilda knowledge"),
         (("show", tmp_path / "gone", "Java"), "no such directory"),
         (("link", __file__), "is a file, and a model is a directory. Give the model first."),
-        (("build", news, "-o", tmp_path / "x"), "is not a dump. To link its documents: wikilda link MODEL"),
+        (("build", news, "-o", tmp_path / "x"), "is not a dump. If it is a list of entities: wikilda build --entities"),
         (("link", kb, kb), "is an artifact of wikilda, not a directory of documents"),
         (("link", kb, "Croft bowled."), "no such file or directory. To link a text, pipe it"),
         (("link", kb, news, "-o", tmp_path / "out.txt"), "the output is a file that ends in .jsonl"),
-        (("link", kb, news, "--method", "lda", "--word-weight", 3), "word_weight is a setting of the method urn"),
+        (("link", kb, news, "--method", "lda", "--set", "tolerance=0.1"), "tolerance is a setting of the method urn"),
     ]:
         code, _, err = run(*arguments)
         assert code != 0

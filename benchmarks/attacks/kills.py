@@ -22,8 +22,10 @@ from wikilda.sample import WIKI, texts
 
 _SIDES = (".doubtful.jsonl", ".names.jsonl")  # of `link`
 _LONGEST = 300.0  # seconds of a run that is not killed
-_BUILD = ("--max-word-share", 1, "--min-word-topics", 1)
-_LDA = ("--method", "lda", "--shards", 3, "--sweeps", 6, "--burn-in", 2, "--evaluated", 4, "--particles", 2)
+_BUILD = ("--set", "max_word_share=1", "--set", "min_word_topics=1")
+_LDA = ("--method", "lda", *(
+    part for each in ("shards=3", "sweeps=6", "burn_in=2", "evaluated=4", "particles=2") for part in ("--set", each)
+))  # fmt: skip
 
 
 class Command(NamedTuple):
@@ -43,7 +45,7 @@ def commands(place: Path, copies: int = 20) -> list[Command]:
     entities.write_text(json.dumps(acme) + "\n")
     made = {
         "build": ("model", ["build", WIKI, *_BUILD]),
-        "train": ("trained", ["train", model, stories, "--iterations", 2, "--shards", 4]),
+        "train": ("trained", ["train", model, stories, "--iterations", 2, "--set", "shards=4"]),
         "train --method lda": ("lda", ["train", model, stories, "--iterations", 2, *_LDA]),
         "update": ("updated", ["update", model, entities]),
         "link": (

@@ -147,7 +147,7 @@ def megabytes(process_id: int) -> float:
 def measured(model: Path, name: str, seconds: float) -> dict[str, Cell]:
     """Attack a server with a pattern: how it answered, how much memory it took, how it ended."""
     times: multiprocessing.Queue[list[float]] = multiprocessing.Queue()
-    with process(model, "--drain", _DRAIN) as (served, started):
+    with process(model, "--set", f"drain={_DRAIN}") as (served, started):
         wait_until_ready(served)
         threading.Thread(target=_read, args=(started,), daemon=True).start()
         before = megabytes(started.pid)

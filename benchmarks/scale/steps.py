@@ -97,7 +97,7 @@ class Steps:
         self._watch("corpus", "-m", "wikilda", "corpus", kb, documents, "-o", corpus, "--overwrite", *workers)
         shards = Shards(self.place / "trained.training")
         shutil.rmtree(shards.place, ignore_errors=True)
-        more = ["--overwrite", "--evaluated", "0", "--held-out", "0", *workers]
+        more = ["--overwrite", "--set", "evaluated=0", "--set", "held_out=0", *workers]
         command = ["-m", "wikilda", "train", model, corpus, "-o", trained, *more]
         self._watch("train", *command, phase=shards.look)
         found = read_metrics(Path(trained))[-1]

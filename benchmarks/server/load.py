@@ -161,7 +161,9 @@ def main() -> None:
     sent = [document.text for document in documents(options.data)]
     bodies = [request(each, options.path) for each in sent]
     rows, used = list[dict[str, record.Cell]](), list[dict[str, record.Cell]]()
-    with server(options.model, "--workers", options.workers, "--threads", options.threads, "--queue", 256) as (
+    with server(
+        options.model, "--workers", options.workers, "--set", f"threads={options.threads}", "--set", "queue=256"
+    ) as (
         port,
         process,
     ):

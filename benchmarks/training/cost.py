@@ -16,8 +16,8 @@ from wikilda.linking import Document, Linker
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 
 
 def main() -> None:
@@ -40,7 +40,8 @@ def main() -> None:
     how = UrnTraining(held_out=0.0, evaluated=0)
     engine = LocalEngine(1)
     made = train(
-        given.model, corpus.path, given.work / "model", how, Plan(2), engine=engine, overwrite=True, restart=True
+        given.model, corpus.path, given.work / "model", how, TrainingPlan(2), engine=engine, overwrite=True,
+        restart=True,
     )  # fmt: skip
     engine.close()
     rows = []

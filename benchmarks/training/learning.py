@@ -21,7 +21,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 from wikilda.model import create_model
 from wikilda.training.checkpoints import Metrics, read_metrics
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan
 
 _OTHERS = ("benchmarks.training.learning:MostProbable", "tagme", "lda", "urn")
 Row = dict[str, Any]
@@ -87,7 +88,7 @@ def trained(name: str, texts: list[Path], first: Path, given: argparse.Namespace
     """A row for each iteration."""
     target = given.work / f"model-{name.replace(' ', '')}"
     if not target.exists():
-        train(first, texts, target, plan=Plan(given.iterations, keep=given.iterations))
+        train(first, texts, target, plan=TrainingPlan(given.iterations, keep=given.iterations))
     found = []
     for row in read_metrics(target)[1:]:
         last = row.iteration == given.iterations

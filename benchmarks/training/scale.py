@@ -67,7 +67,8 @@ def run(model: Path, corpus: Path, target: Path, workers: int, more: list[str]) 
     shutil.rmtree(target, ignore_errors=True)
     shutil.rmtree(target.with_name(f"{target.name}.training"), ignore_errors=True)
     command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
-    command += ["--workers", str(workers), "--no-coherence", "--evaluated", "0", "--held-out", "0", *more]
+    command += ["--workers", str(workers), "--set", "coherence=false", "--set", "evaluated=0",
+                "--set", "held_out=0", *more]  # fmt: skip
     started, peaks = time.perf_counter(), {}
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     while running.poll() is None:

@@ -14,8 +14,8 @@ from benchmarks.training.learning import write_texts
 from wikilda.evaluation.evaluate import evaluate
 from wikilda.evaluation.metrics import accuracy
 from wikilda.training.checkpoints import read_metrics
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 
 _SCHEDULES = {
     "constant, ρ = 1": {},
@@ -39,7 +39,7 @@ def main() -> None:
     for number, (name, settings) in enumerate(_SCHEDULES.items()):
         target = given.work / f"model{number}"
         if not target.exists():
-            train(given.model, [texts], target, UrnTraining(held_out=0.1, **settings), Plan(given.iterations))  # type: ignore[arg-type]
+            train(given.model, [texts], target, UrnTraining(held_out=0.1, **settings), TrainingPlan(given.iterations))  # type: ignore[arg-type]
         told = read_metrics(target)[1:]
         found = accuracy(
             evaluate(given.model, given.aida / "aida-train.tsv", methods=["urn"], also=[target]).runs[0][-1]

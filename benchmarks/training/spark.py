@@ -26,8 +26,8 @@ from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
 from wikilda.training.engines.spark._engine import MERGING, SAMPLING
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS
+from wikilda.training.pipeline import train
+from wikilda.training.settings import PRESETS, TrainingPlan
 
 
 def children(process: int) -> list[int]:
@@ -75,7 +75,7 @@ def run(engine: Engine, given: argparse.Namespace, target: Path, *, small: bool 
     for old in (target, target.with_name(f"{target.name}.training")):
         shutil.rmtree(old, ignore_errors=True)
     settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part * (0.02 if small else 1.0))
-    plan = Plan(1, 2 if small else given.shards)
+    plan = TrainingPlan(1, 2 if small else given.shards)
     made = train(given.model, given.corpus, target, settings, plan, engine=engine)
     return made.identity, read_metrics(target)[-1]
 

@@ -31,7 +31,8 @@ from wikilda.linking import Document, Linker
 from wikilda.linking.results import is_nil
 from wikilda.model import Model
 from wikilda.training.checkpoints import read_metrics
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan
 
 _STUBS = 0.3
 _CASES = {"all": "all", "plain": "known names", "stub": "of these, stubs", "nickname": "new names"}
@@ -78,7 +79,7 @@ class Place:
             thin = world.titles(np.flatnonzero(is_stub(world, np.arange(world.size), stubs))).to_pylist()
             (self.path / "stubs.json").write_text(json.dumps(thin), "utf-8")
         if not self.model(given.iterations).exists():
-            plan = Plan(given.iterations, keep=given.iterations)
+            plan = TrainingPlan(given.iterations, keep=given.iterations)
             train(self.start, [_unlabelled(self.texts)], self.model(given.iterations), plan=plan)
 
 

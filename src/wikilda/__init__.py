@@ -21,15 +21,17 @@ if TYPE_CHECKING:
     from wikilda.knowledge import BuildSettings, Knowledge
     from wikilda.lda.settings import LdaSettings
     from wikilda.linking.files import LinkedFiles, link_files
+    from wikilda.linking.inference import Inference
     from wikilda.linking.linker import Linker
     from wikilda.linking.reasons import Explained, Explanation
+    from wikilda.linking.restriction import Restriction
     from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
-    from wikilda.training.settings import LdaTraining, UrnTraining
+    from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
     from wikilda.training.update import update
     from wikilda.urn.own_entities import OwnEntity
     from wikilda.urn.settings import UrnSettings
@@ -43,15 +45,17 @@ _HOMES = {
     "knowledge": ("BuildSettings", "Knowledge"),
     "lda.settings": ("LdaSettings",),
     "linking.files": ("LinkedFiles", "link_files"),
+    "linking.inference": ("Inference",),
     "linking.linker": ("Linker",),
     "linking.reasons": ("Explained", "Explanation"),
+    "linking.restriction": ("Restriction",),
     "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
-    "training.settings": ("LdaTraining", "UrnTraining"),
+    "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),
     "training.update": ("update",),
     "urn.own_entities": ("OwnEntity",),
     "urn.settings": ("UrnSettings",),
@@ -61,10 +65,11 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "ArtifactError", "Bad", "BuildSettings", "BusyError", "Candidate", "Corpus", "CorpusSettings", "Detector",
     "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
-    "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention", "Linker",
-    "Model", "ModelSettings", "OwnEntity", "ReadSettings", "SettingsError", "Source", "SpacyDetector", "TopicShare",
-    "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "download", "evaluate",
-    "is_nil", "link_files", "make_corpus", "marked", "read_documents", "train", "update",
+    "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention",
+    "Linker", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction", "SettingsError", "Source",
+    "SpacyDetector", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
+    "create_model", "download", "evaluate", "is_nil", "link_files", "make_corpus", "marked", "read_documents", "train",
+    "update",
 ]  # fmt: skip
 
 

@@ -188,7 +188,7 @@ def test_any_text_survives_json_lines(texts: list[str]) -> None:
         (
             "a.txt",
             b"abc\xff",
-            r"a.txt: is not UTF-8 \(invalid start byte at byte 3\). Use --encoding, or --invalid replace",
+            r"a.txt: is not UTF-8 \(invalid start byte at byte 3\). Use --set encoding=NAME, or --set invalid=replace",
         ),
         ("a.txt", b"x" * 2000, "is larger than 1,000 bytes"),
         ("a.txt.gz", b"not gzip", "cannot be read"),

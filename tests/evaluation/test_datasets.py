@@ -384,3 +384,17 @@ def test_own_lines_may_be_compressed(gold_file: Path, tmp_path: Path) -> None:
     packed = tmp_path / "gold.jsonl.gz"
     packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + gold_file.read_bytes()))
     assert read_dataset(packed)[0].documents == read_dataset(gold_file)[0].documents
+
+
+def test_a_bad_record_is_reported_and_skipped(tmp_path: Path) -> None:
+    """One record of many with a span outside of its text, or that is no JSON, does not stop the others."""
+    good = {"text": "Croft took five wickets", "index": [[0, 5]], "wikipedia_titles": ["Robert Croft"]}
+    outside = {**good, "index": [[20, 99]]}
+    file = tmp_path / "test.jsonl"
+    file.write_text("\n".join([json.dumps(good), json.dumps(outside), "{broken", json.dumps(good)]) + "\n", "utf-8")
+    [found] = read_dataset(file)
+    assert [each.gold for each in found.documents] == [[("Robert Croft",)]] * 2
+    assert len(found.complaints) == 2
+    assert "line 2: " in found.complaints[0]
+    assert found.complaints[0].endswith("Skipped.")
+    assert "line 3: " in found.complaints[1]

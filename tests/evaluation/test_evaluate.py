@@ -49,13 +49,15 @@ def test_evaluate(model: Model, gold_file: Path, tmp_path: Path) -> None:
 
 def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: Path) -> None:
     then = tmp_path / "then.json"
-    assert run("evaluate", model.path, gold_file, "-o", then, "--method", "urn", "--word-weight", "0")[0] == 0
+    assert run("evaluate", model.path, gold_file, "-o", then, "--method", "urn", "--set", "weights=words=0")[0] == 0
     code, out, err = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "prior", "--method", "urn")
     assert (code, err) == (0, "")
     found = [line for line in out.splitlines() if "in then.json" in line]
     assert len(found) == 1
     assert found[0].startswith("urn − urn in then.json: micro ")
-    code, out, _ = run("evaluate", model.path, gold_file, "--baseline", then, "--method", "urn", "--word-weight", "0")
+    code, out, _ = run(
+        "evaluate", model.path, gold_file, "--baseline", then, "--method", "urn", "--set", "weights=words=0"
+    )
     assert "micro +0.00 [+0.00, +0.00] p=1.000" in out
     fewer = tmp_path / "gold.jsonl"
     fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")

@@ -51,7 +51,7 @@ def test_units_of_offsets(model: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("😀 " + CROFT, "utf-8")
     for unit, start in (("code-points", 2), ("utf-16", 3), ("bytes", 5)):
-        code, out, _ = run("link", model, file, "--offsets", unit)
+        code, out, _ = run("link", model, file, "--set", f"offsets={unit}")
         assert code == 0
         assert json.loads(out)["mentions"][0]["start"] == start
 
@@ -147,8 +147,8 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
     file = corpus(tmp_path / "in.jsonl", 1)
     for options, words in (
         (["--detector", "regex"], "there is no detector 'regex'"),
-        (["--detect", "lower"], "takes NAME=NUMBER"),
-        (["--detect", "upper=1"], "unknown setting upper"),
+        (["--set", "recall"], "takes NAME=VALUE"),
+        (["--set", "upper=1"], "unknown setting upper"),
         (["--output-format", "parquet"], "Name a file with -o"),
         (["-o", file], "is also an input"),
     ):
@@ -156,7 +156,7 @@ def test_wrong_options(model: Path, tmp_path: Path) -> None:
         assert (code, out) == (1, "")
         assert words in err
     assert run("link", model, tmp_path / "nowhere")[0] == 1
-    assert run("link", model, file, "--detect", "recall=1", "-o", file.with_name("o.jsonl"))[0] == 0
+    assert run("link", model, file, "--set", "recall=1", "-o", file.with_name("o.jsonl"))[0] == 0
 
 
 def test_a_closed_pipe_is_no_error_message(model: Path, tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     with source.open("a") as file:
         file.write("not a document\n" + '{"text": "Croft"}\n')
     output, note = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial" / "note.json"
-    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--sweeps", 4, "--burn-in", 1]
+    command = [*COMMAND, model, source, "-o", output, "-j", 2, "--set", "tolerance=0.1"]
     with _started(command, source, note) as process:
         os.kill(process.pid, stop)
         process.wait(60)
@@ -237,7 +237,7 @@ def test_a_stopped_run_goes_on_where_it_was(model: Path, tmp_path: Path, stop: s
     done = json.loads(err.split("after ")[1].split(" ")[0].replace(",", ""))
     assert 0 < done < 500
     whole = tmp_path / "whole.jsonl"
-    assert run("link", model, source, "-o", whole, "--sweeps", 4, "--burn-in", 1)[0] == 3
+    assert run("link", model, source, "-o", whole, "--set", "tolerance=0.1")[0] == 3
     assert output.read_bytes() == whole.read_bytes()
     assert len(rows_of(output)) == 501
     assert not list(tmp_path.glob("*.partial*"))

@@ -44,7 +44,7 @@ def test_topics_do_not_contradict_links(linker: Linker) -> None:
 
 
 def test_what_is_probably_nil_is_no_topic(model: Path) -> None:
-    doubting = Linker.open(model, settings=UrnSettings(nil_weight=1e9))
+    doubting = Linker.open(model, settings=UrnSettings(weights=("nil_constant=50",)))
     linked = doubting.link(Document("England Croft", [(0, 7), (8, 13)]))
     assert [each.entity for each in linked.mentions] == [None, None]
     assert all(each.candidates and each.confidence < 0.5 for each in linked.mentions)
@@ -77,7 +77,7 @@ def test_the_same_document_gets_the_same_answer_and_another_seed_another(linker:
     others = [linker.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in range(3)]
     assert again.link(DOCUMENT) == linker.link(DOCUMENT)
     assert [again.link(marked("[[Bush]] and [[Jordan]] play", str(at))) for at in (2, 1, 0)] == others[::-1]
-    plain, seeded = (Linker.open(model, settings=UrnSettings(seed=seed, tolerance=0.0)) for seed in (1, 7))
+    plain, seeded = (Linker.open(model, settings=LdaSettings(seed=seed)) for seed in (1, 7))
     assert seeded.link(DOCUMENT, candidates=100) != plain.link(DOCUMENT, candidates=100)
 
 
@@ -140,7 +140,7 @@ def test_a_model_refuses_other_knowledge(model: Path, sample: Knowledge, tmp_pat
 
 
 def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) -> None:
-    code, out, err = run("init", sample.path, "-o", tmp_path / "m", "--preset", "paper", "--alpha", "0.01")
+    code, out, err = run("init", sample.path, "-o", tmp_path / "m", "--preset", "paper", "--set", "alpha=0.01")
     assert (code, err) == (0, "")
     assert f"{len(sample.titles):,} topics" in out
     manifest = json.loads((tmp_path / "m" / "manifest.json").read_text())
@@ -148,9 +148,7 @@ def test_init_and_link_on_the_command_line(sample: Knowledge, tmp_path: Path) ->
     assert manifest["settings"]["mass_mentions"] == 1.0
     document = tmp_path / "in.txt"
     document.write_text("[[Croft]] bowled for [[England]] against [[Pakistan]] at [[Lord's]].", "utf-8")
-    code, out, err = run(
-        "link", tmp_path / "m", document, "--format", "marked", "-n", 2, "--sweeps", 20, "--burn-in", 5
-    )
+    code, out, err = run("link", tmp_path / "m", document, "--format", "marked", "-n", 2)
     assert (code, err) == (0, "")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [each["text"] for each in rows[0]["mentions"]] == ["Croft", "England", "Pakistan", "Lord's"]

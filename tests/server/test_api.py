@@ -125,9 +125,9 @@ def test_the_model_and_examples_for_it(client: httpx.Client) -> None:
         (
             {"text": "x" * 200_001},
             413,
-            "200,001 is over 200,000. Send less, or start the server with a larger --max-text",
+            "200,001 is over 200,000. Send less, or start the server with --set max_text=N",
         ),
-        ({"text": "x", "mentions": [{"start": 0, "end": 1}] * 5001}, 413, "--max-mentions"),
+        ({"text": "x", "mentions": [{"start": 0, "end": 1}] * 5001}, 413, "--set max_mentions=N"),
     ],
 )
 def test_what_cannot_be_used_is_named(client: httpx.Client, body: object, status: int, words: str) -> None:

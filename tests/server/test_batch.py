@@ -65,7 +65,7 @@ def test_answers_are_restricted(client: httpx.Client) -> None:
         ({"only": ["England cricket team"]}, ["England cricket team"]),
         ({"only": ["England", '"croft"']}, ["Robert Croft", "England"]),
         ({"only": ['"england"']}, ["England cricket team"]),
-        ({"exclude": ["Robert Croft"]}, ["Colin Croft", "England cricket team"]),
+        ({"exclude": ["Robert Croft"]}, ["Croft (land)", "England cricket team"]),
         ({"exclude": ['"CROFT"']}, ["England cricket team"]),
         ({"category": "Cricketers"}, ["Robert Croft"]),
     ):

@@ -26,7 +26,7 @@ def test_work_that_takes_too_long_is_answered_504(model: Path) -> None:
     with serving(model, SLOW, seconds=0.05) as served, served.client() as client:
         answer = client.post("/v1/link", json={"text": LONG})
         assert answer.status_code == 504
-        assert "--seconds" in answer.json()["error"]["message"]
+        assert "--set seconds=N" in answer.json()["error"]["message"]
         assert client.get("/health").status_code == 200
 
 
@@ -126,7 +126,7 @@ def test_a_page_cannot_let_its_own_name_lead_here(served: Served, name: str) -> 
         for path in ("/health", "/v1/model", "/", "/metrics"):
             answer = client.get(path, headers={"host": name})
             assert (answer.status_code, answer.json()["error"]["code"]) == (421, "wrong_host")
-            assert "--hosts" in answer.json()["error"]["message"]
+            assert "--set hosts=NAME" in answer.json()["error"]["message"]
 
 
 def test_names_that_a_server_is_asked_by(model: Path) -> None:
@@ -222,7 +222,7 @@ def test_work_has_a_limit_that_sizes_do_not_give(model: Path) -> None:
             client.post("/v1/explain", json={"text": text, "candidates": 50}),
         ):
             assert (answer.status_code, answer.json()["error"]["code"]) == (413, "work_too_large")
-            assert "--max-work" in answer.json()["error"]["message"]
+            assert "--set max_work=N" in answer.json()["error"]["message"]
         line = client.post("/v1/batch", content=json.dumps({"text": text * 20})).json()
         assert line["error"]["code"] == "work_too_large"
         properties = [{"id": "type"}] * 10_000  # the same property is one

@@ -138,7 +138,9 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     lara = next(at for at, each in enumerate(shown) if each.text == "Lara Croft")
     page.all(".candidates button")[lara].click()
     assert page.text(".article h3") == "Lara Croft"
-    assert "less probable than Robert Croft, because of the words of the text" in page.text(".because")
+    assert "less probable than Robert Croft, because of the other names and the words of the text" in page.text(
+        ".because"
+    )
     assert "null" not in page.text("#mention").split()
 
 
@@ -228,7 +230,7 @@ def test_errors_are_shown(page: Page) -> None:
     page.run("document.getElementById('text').value = 'x'.repeat(200001)")
     page.all("#link")[0].click()
     WebDriverWait(page.driver, 10, 0.02).until(lambda _: page.all("#alert")[0].is_displayed())
-    assert "--max-text" in page.text("#alert")
+    assert "--set max_text=N" in page.text("#alert")
     assert [each for each in page.complaints() if "413" not in each] == []
 
 
@@ -284,7 +286,7 @@ def test_a_key_is_asked_for(driver: webdriver.Chrome, model: Path) -> None:
 
 
 def test_what_is_probably_nil_is_not_shown_as_a_link(driver: webdriver.Chrome, model: Path) -> None:
-    with serving(model, UrnSettings(nil_weight=1e9)) as served:
+    with serving(model, UrnSettings(weights=("nil_constant=50",))) as served:
         page = Page(driver, served.url + "/").open()
         assert page.text("#status").startswith("0 of 14 names linked")
         assert len(page.all("#linked mark.unknown")) == 14

@@ -22,7 +22,7 @@ LONG = " ".join(each["text"] for each in texts()) * 8
 
 
 def test_a_stopped_server_finishes_what_it_has_begun(model: Path) -> None:
-    with process(model, "--method", "lda", "--sweeps", 600) as (served, started):
+    with process(model, "--method", "lda", "--set", "sweeps=600") as (served, started):
         wait_until_ready(served)
         answers: list[httpx.Response] = []
         asking = threading.Thread(
@@ -78,7 +78,9 @@ def test_workers_share_the_model_and_their_numbers(model: Path) -> None:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_server_ends_within_its_time_whatever_it_does(model: Path, workers: int) -> None:
     """Work of minutes in all threads, and more waiting: `--drain` is kept."""
-    more = ["--seconds", 600, "--drain", 1, "--workers", workers, "--method", "lda", "--sweeps", 2_000_000]
+    more = ["--workers", workers, "--method", "lda"]
+    for setting in ("seconds=600", "drain=1", "sweeps=2000000"):
+        more += ["--set", setting]
     with process(model, *more) as (served, started):
         wait_until_ready(served)
 

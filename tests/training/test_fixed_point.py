@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from tests.training.toys import batch_update, dense, write_corpus, write_toy
 from wikilda.model import ModelSettings
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS, LdaTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import PRESETS, LdaTraining, TrainingPlan
 
 ALPHA, BETA = 0.4, 0.5
 PRIORS = ModelSettings(1, 1, BETA, BETA, ALPHA, asymmetric=False)
@@ -32,7 +32,7 @@ def trained(path: Path, settings: LdaTraining, shards: int, iterations: int) -> 
     write_toy(path / "model", start, PRIORS)
     write_corpus(path / "corpus", [(words, []) for words in documents])
     engine = LocalEngine(1)
-    plan = Plan(iterations, shards)
+    plan = TrainingPlan(iterations, shards)
     return dense(train(path / "model", path / "corpus", path / "trained", settings, plan, engine=engine))
 
 
@@ -87,7 +87,7 @@ def test_a_symbol_without_parameters_gains_some(tmp_path: Path) -> None:
     write_toy(tmp_path / "model", start, PRIORS)
     write_corpus(tmp_path / "corpus", [(words, []) for words in documents])
     made = train(
-        tmp_path / "model", tmp_path / "corpus", tmp_path / "trained", BATCH, Plan(1, 2), engine=LocalEngine(1)
+        tmp_path / "model", tmp_path / "corpus", tmp_path / "trained", BATCH, TrainingPlan(1, 2), engine=LocalEngine(1)
     )
     found = dense(made)
     occurring = sum(words.count(1) for words in documents)

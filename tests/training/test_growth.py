@@ -9,8 +9,8 @@ from wikilda.linking import Linker, marked
 from wikilda.model import Model
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import UrnSettings
 
 # In this league "Mercury" is what everybody calls Robert Croft, the Glamorgan off-spinner.
@@ -31,7 +31,7 @@ def trained(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
     place = tmp_path_factory.mktemp("growth")
     how = UrnTraining(held_out=0.0, evaluated=0)
     lines = write_lines(place / "texts.jsonl", texts(12))
-    return train(model, lines, place / "model", how, Plan(2, 2), engine=LocalEngine(1))
+    return train(model, lines, place / "model", how, TrainingPlan(2, 2), engine=LocalEngine(1))
 
 
 def meaning(model: Path, text: str) -> list[str]:
@@ -62,7 +62,7 @@ def test_a_name_without_an_article_becomes_nil(model: Path, tmp_path: Path) -> N
     rows: list[object] = [{"id": each.id, "text": each.text, "mentions": each.spans} for each in made]
     how = UrnTraining(held_out=0.0, evaluated=0, new_sense=0.0)
     lines = write_lines(tmp_path / "texts.jsonl", rows)
-    trained = train(model, lines, tmp_path / "model", how, Plan(1, 2), engine=LocalEngine(1)).path
+    trained = train(model, lines, tmp_path / "model", how, TrainingPlan(1, 2), engine=LocalEngine(1)).path
     text = marked("[[Robert Croft]] took a wicket for [[Glamorgan]] at [[Lord's]], and [[Python]] saw [[Essex]].", "x")
     before, after = (Linker.open(each).link(text).mentions for each in (model, trained))
     without, fully = (
@@ -78,5 +78,5 @@ def test_a_name_without_an_article_becomes_nil(model: Path, tmp_path: Path) -> N
 def test_without_growth_or_with_too_few_mentions_nothing_is_gained(model: Path, tmp_path: Path) -> None:
     for count, how in ((12, UrnTraining(held_out=0.0, evaluated=0, new_sense=0.0)), (2, UrnTraining(held_out=0.0))):
         lines = write_lines(tmp_path / "texts.jsonl", texts(count))
-        made = train(model, lines, tmp_path / f"{count}", how, Plan(1, 1), engine=LocalEngine(1))
+        made = train(model, lines, tmp_path / f"{count}", how, TrainingPlan(1, 1), engine=LocalEngine(1))
         assert made.change["gained"] == 0

@@ -31,8 +31,8 @@ from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import EMPTY, Run, run_of_pairs
 from wikilda.training.learn import context_counts, learned, next_model, nil_table
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence, spread, without
@@ -41,7 +41,7 @@ from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, nil_evi
 
 QUICK = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=3, particles=2)
 SHORT = UrnSettings(sweeps=8, burn_in=2)
-PLAN = Plan(iterations=2, shards=3)
+PLAN = TrainingPlan(iterations=2, shards=3)
 DOCUMENTS = [
     Document(each["text"], [(mention["start"], mention["end"]) for mention in each["mentions"]], each["id"])
     for each in texts()
@@ -102,7 +102,7 @@ def test_two_workers_other_shards_and_groups_give_the_same_model(
     finally:
         engine.close()
     monkeypatch.setattr(checkpoints, "_LEAST_GROUP", 2)
-    five = train(model, lines, tmp_path / "five", QUICK, Plan(2, 5), engine=LocalEngine(1))
+    five = train(model, lines, tmp_path / "five", QUICK, TrainingPlan(2, 5), engine=LocalEngine(1))
     assert two.identity == whole.identity == five.identity
 
 
@@ -128,14 +128,16 @@ def test_corpora_add_up_and_no_text_counts_twice(model: Path, whole: Model, line
     alone = replace(QUICK, held_out=0.0, evaluated=0)
     rows = [json.loads(line) for line in lines.read_text().splitlines()]
     halves = [write_lines(tmp_path / f"{at}.jsonl", rows[at::2]) for at in range(2)]
-    first = train(model, halves[0], tmp_path / "first", alone, Plan(1, 1), engine=LocalEngine(1))
-    both = train(first.path, [halves[0], halves[1]], tmp_path / "both", alone, Plan(1, 1), engine=LocalEngine(1))
+    first = train(model, halves[0], tmp_path / "first", alone, TrainingPlan(1, 1), engine=LocalEngine(1))
+    both = train(
+        first.path, [halves[0], halves[1]], tmp_path / "both", alone, TrainingPlan(1, 1), engine=LocalEngine(1)
+    )
     assert first.contexts is not None
     assert both.contexts is not None
     assert both.contexts.total > first.contexts.total * 1.2
     assert len(both.contexts.texts) == len(rows)
     with pytest.raises(InputError, match="before"):
-        train(first.path, halves[0], tmp_path / "again", alone, Plan(1, 1), engine=LocalEngine(1))
+        train(first.path, halves[0], tmp_path / "again", alone, TrainingPlan(1, 1), engine=LocalEngine(1))
 
 
 def test_copies_of_a_text_count_once(sample: Knowledge, model: Path, tmp_path: Path) -> None:
@@ -144,7 +146,7 @@ def test_copies_of_a_text_count_once(sample: Knowledge, model: Path, tmp_path: P
     corpus = make_corpus([many], sample.path, tmp_path / "corpus", workers=1)
     assert (corpus.documents, corpus.summary["copies of other documents"]) == (1, 49)
     alone = replace(QUICK, held_out=0.0, evaluated=0)
-    made = train(model, corpus.path, tmp_path / "m", alone, Plan(1, 1), engine=LocalEngine(1))
+    made = train(model, corpus.path, tmp_path / "m", alone, TrainingPlan(1, 1), engine=LocalEngine(1))
     before, after = Linker.open(model, settings=SHORT), Linker.open(made.path, settings=SHORT)
     found = [[each.entity for each in linker.link(Document(text, None, "x")).mentions] for linker in (before, after)]
     assert found[0] == found[1], "alone, a text teaches itself nothing"
@@ -532,16 +534,16 @@ def test_expected_counts_are_by_what_strings_mean_elsewhere(model: Path, sample:
 
 def test_the_command(model: Path, tmp_path: Path) -> None:
     source = write_lines(tmp_path / "texts.jsonl", [{"text": each.text} for each in DOCUMENTS])
-    code, out, err = run("train", model, source, "-o", tmp_path / "new", "--evaluated=2", "--workers=1")
+    code, out, err = run("train", model, source, "-o", tmp_path / "new", "--set=evaluated=2", "--workers=1")
     assert (code, err) == (0, "")
     assert "held out" in out
     assert run("link", tmp_path / "new", source)[0] == 0
     code, _, err = run("train", model, source, "-o", tmp_path / "new", "--workers=1")
     assert code == 1
     assert "exists already" in err
-    code, _, err = run("train", model, source, "-o", tmp_path / "x", "--rho-local=0.1")
+    code, _, err = run("train", model, source, "-o", tmp_path / "x", "--set=rho_local=0.1")
     assert code == 1
-    assert "no setting of --method urn" in err
+    assert "rho_local is a setting of the method lda, not of urn" in err
     source.write_text("", "utf-8")
     code, _, err = run("train", model, source, "-o", tmp_path / "none", "--workers=1")
     assert code == 1

@@ -17,7 +17,8 @@ from wikilda.model import Model
 from wikilda.training.checkpoints import FILE, Metrics, read_metrics, write_metrics
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.likelihood_plot import axis, html, png, svg
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan
 from wikilda.training.topic_changes import changed, describe, sides
 
 ROWS = [Metrics(0, -11.8, -11.9, 100), Metrics(1, -9.5, -9.6, 90, 0, 10, 0.1), Metrics(2, -9.1, None, 90, 3, 3, 0.05)]
@@ -25,7 +26,7 @@ ROWS = [Metrics(0, -11.8, -11.9, 100), Metrics(1, -9.5, -9.6, 90, 0, 10, 0.1), M
 
 @pytest.fixture(scope="module")
 def trained(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    return train(model, corpus, tmp_path_factory.mktemp("t") / "m<1>", QUICK, Plan(1, 3), engine=LocalEngine(1))
+    return train(model, corpus, tmp_path_factory.mktemp("t") / "m<1>", QUICK, TrainingPlan(1, 3), engine=LocalEngine(1))
 
 
 def test_the_drawing_has_all_points(tmp_path: Path) -> None:

@@ -27,10 +27,10 @@ from wikilda.training.checkpoints import FILE, read_metrics
 from wikilda.training.engines import local
 from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import PRESETS, LdaTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import PRESETS, LdaTraining, TrainingPlan
 
-PLAN = Plan(iterations=2, shards=7)
+PLAN = TrainingPlan(iterations=2, shards=7)
 
 
 @pytest.fixture(scope="session")
@@ -72,7 +72,7 @@ def test_two_workers_give_the_same_model(whole: Model, model: Path, corpus: Path
 
 
 def test_other_shards_or_seeds_give_other_models(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
-    one = train(model, corpus, tmp_path / "a", QUICK, Plan(2, 3), engine=LocalEngine(1))
+    one = train(model, corpus, tmp_path / "a", QUICK, TrainingPlan(2, 3), engine=LocalEngine(1))
     two = train(model, corpus, tmp_path / "b", replace(QUICK, seed=2), PLAN, engine=LocalEngine(1))
     assert len({one.identity, two.identity, whole.identity}) == 3
 
@@ -87,8 +87,8 @@ def test_sums_of_groups_change_nothing(
 
 
 def test_one_iteration_twice_is_two(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
-    first = train(model, corpus, tmp_path / "first", QUICK, Plan(1, 7), engine=LocalEngine(1))
-    second = train(first.path, corpus, tmp_path / "second", QUICK, Plan(1, 7), engine=LocalEngine(1))
+    first = train(model, corpus, tmp_path / "first", QUICK, TrainingPlan(1, 7), engine=LocalEngine(1))
+    second = train(first.path, corpus, tmp_path / "second", QUICK, TrainingPlan(1, 7), engine=LocalEngine(1))
     assert second.identity == whole.identity
     assert [row.iteration for row in read_metrics(second.path)] == [0, 1, 2]
 
@@ -144,7 +144,7 @@ def test_an_unfinished_training_is_not_thrown_away(
 
 
 def test_models_of_iterations_are_kept(model: Path, corpus: Path, tmp_path: Path) -> None:
-    made = train(model, corpus, tmp_path / "m", QUICK, Plan(3, 2, keep=1), engine=LocalEngine(1))
+    made = train(model, corpus, tmp_path / "m", QUICK, TrainingPlan(3, 2, keep=1), engine=LocalEngine(1))
     kept = Model.open(tmp_path / "m.iterations" / "0002")
     assert (kept.iteration, made.iteration) == (2, 3)
     assert [each.name for each in kept.path.parent.iterdir()] == ["0002"]
@@ -166,7 +166,7 @@ def test_two_trainings_into_one_directory_do_not_mix(
 
 def test_a_result_that_is_there_stays(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
     target = tmp_path / "m"
-    train(model, corpus, target, QUICK, Plan(1, 2), engine=LocalEngine(1))
+    train(model, corpus, target, QUICK, TrainingPlan(1, 2), engine=LocalEngine(1))
     with pytest.raises(ArtifactError, match="exists already"):
         train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1))
     made = train(model, corpus, target, QUICK, PLAN, engine=LocalEngine(1), overwrite=True, restart=True)
@@ -275,10 +275,10 @@ compiled = not DISABLED
 
 
 def command(model: Path, corpus: Path, target: Path, workers: int) -> list[object]:
-    settings = [f"--{name.replace('_', '-')}={value}" for name, value in (
+    settings = [f"--set={name}={value}" for name, value in (
         ("sweeps", 8), ("burn_in", 2), ("held_out", 0.1), ("evaluated", 4), ("particles", 2), ("rho_local", 1e-3), ("minibatch", 4),
     )]  # fmt: skip
-    plan = ["--iterations", 2, "--shards", 7, "--workers", workers]
+    plan = ["--iterations", 2, "--set", "shards=7", "--workers", workers]
     return ["train", model, corpus, "-o", target, "--method=lda", *plan, *settings]
 
 

@@ -18,8 +18,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Document, Linker, marked
 from wikilda.model import Model
 from wikilda.sample import texts
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.training.update import update
 from wikilda.training.update._merge import Rows, delta_of, insert, merge_rows, number_of
 
@@ -229,7 +229,7 @@ def test_an_update_that_is_stopped_leaves_nothing(model: Path, tmp_path: Path, m
 def test_what_was_learned_from_texts_survives(sample: Knowledge, model: Path, tmp_path: Path) -> None:
     how = UrnTraining(held_out=0.0, evaluated=0)
     rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
-    trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, Plan(1, 1))
+    trained = train(model, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, TrainingPlan(1, 1))
     entity = {
         "id": "Q",
         "name": "Aab Quillfeather",

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wikilda import Document, Linker, build
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 
 Flags = NDArray[np.bool_]
 
@@ -27,7 +27,7 @@ def trained(place: Path, habits: Habits, stubs: float) -> Path:
     rows = [{**each, "mentions": spans(each)} for each in documents(world, 0, 500, habits)]
     texts.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     settings = UrnTraining(held_out=0.0, evaluated=0)
-    train(place / "before", [texts], place / "after", settings, Plan(1, 1), engine=LocalEngine(1))
+    train(place / "before", [texts], place / "after", settings, TrainingPlan(1, 1), engine=LocalEngine(1))
     (place / "gold.json").write_text(json.dumps(documents(world, 10_000_000, 300, habits)), "utf-8")
     return place
 

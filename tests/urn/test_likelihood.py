@@ -16,8 +16,8 @@ from wikilda.model import Model
 from wikilda.sample import texts
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.learn import empty_counts
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn.likelihood import HeldOut, left_to_right
@@ -68,7 +68,7 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
     lines = tmp_path / "texts.txt"
     lines.write_text("\n\n".join(each["text"] for each in texts()), "utf-8")
     how = UrnTraining(held_out=0.0, evaluated=0)
-    made = train(model, lines, tmp_path / "made", how, Plan(1, 1), engine=LocalEngine(1))
+    made = train(model, lines, tmp_path / "made", how, TrainingPlan(1, 1), engine=LocalEngine(1))
     spans = [(mention["start"], mention["end"]) for mention in texts()[0]["mentions"]]
     document = encode(Document(texts()[0]["text"], spans, "x"), sample, contexts=True)
     before, after = (HeldOut(each, sample, how.urn(), 5) for each in (Model.open(model), made))

@@ -81,7 +81,8 @@ def describe_range(limits: Mapping[str, Any], below: float | None = None) -> str
     parts = [f"{word} {limits[name]}" for name, word in words.items() if limits[name] is not None]
     if limits["below"] is not None:
         named = isinstance(limits["below"], str)
-        parts.append(f"below {limits['below']} ({below})" if named else f"below {limits['below']}")
+        value = f" ({below})" if named and below is not None else ""
+        parts.append(f"below {limits['below']}{value}")
     return ("0, or " if limits["or_zero"] else "") + " and ".join(parts)
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "get": "Check and unpack a packed model, from a file or a URL.",
     "compile": "Compile kernels before they are needed.",
     "verify": "Check an artifact: every value and every digest.",
+    "settings": "List the settings that commands take with --set.",
 }
 
 
@@ -72,7 +73,7 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version")
 def cli() -> None:
     """Entity linking with an LDA whose topics are wiki articles."""

@@ -1,11 +1,11 @@
-"""Options: the same name and meaning in every command, settings from classes, the rarer ones behind `--help-all`."""
+"""Options that commands share. Settings have no options of their own: `--set NAME=VALUE`, or `--settings FILE`."""
 
 import functools
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_origin
 
 import click
 from click.core import ParameterSource
@@ -18,53 +18,12 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 ANY_PATH = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-
-
-class More(click.Option):
-    """An option that few need."""
-
-
-class Setting(More):
-    """An option that is a field of a settings class."""
-
-
-class Command(click.Command):
-    """A command whose `--help` has what most people need; `--help-all` has all options, settings apart."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        if any(isinstance(each, More) for each in self.params):
-            about = "Show all options and settings."
-            self.params.append(click.Option(
-                ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help=about
-            ))  # fmt: skip
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the sections."""
-        shown = (click.Option, More, Setting) if ctx.meta.get("all") else (click.Option,)
-        titles = {click.Option: "Options", More: "More options", Setting: "Settings"}
-        for kind in shown:
-            options = [each for each in self.get_params(ctx) if type(each) is kind]
-            if records := [record for each in options if (record := each.get_help_record(ctx))]:
-                with formatter.section(titles[kind]):
-                    formatter.write_dl(records)
-
-
-def _show_all(ctx: click.Context, _option: click.Parameter, value: bool) -> None:
-    if value:
-        ctx.meta["all"] = True
-        click.echo(ctx.get_help(), color=ctx.color)
-        ctx.exit()
-
-
-def more(*names: str, **attributes: Any) -> Decorator:
-    """An option behind `--help-all`."""
-    return click.option(*names, cls=More, **attributes)
+_TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
 def model_argument(command: Callable[..., Any]) -> Callable[..., Any]:
     """`MODEL`, and `--knowledge` for one whose knowledge has moved."""
-    command = more("--knowledge", type=ANY_PATH, help="The model's knowledge, if it has moved.")(command)
+    command = click.option("--knowledge", type=ANY_PATH, help="The model's knowledge, if it has moved.")(command)
     return click.argument("model", type=ANY_PATH, metavar="MODEL")(command)
 
 
@@ -73,7 +32,7 @@ def output_options(what: str) -> Decorator:
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option("--overwrite", is_flag=True, help=f"Replace {what} that exists.")(command)
-        about = "The directory to write."
+        about = "Directory to write."
         return click.option("-o", "--output", "target", type=ANY_PATH, required=True, help=about)(command)
 
     return decorate
@@ -82,8 +41,8 @@ def output_options(what: str) -> Decorator:
 def workers_option(what: str) -> Decorator:
     """`--workers`: by default one for each core."""
     return click.option(
-        "-j", "--workers", type=click.IntRange(1), metavar="N", default=available_cores(), show_default="one per core",
-        help=f"{what} that work at the same time.",
+        "-j", "--workers", type=click.IntRange(1), metavar="N", default=available_cores(),
+        help=f"{what}.  [default: one per core]",
     )  # fmt: skip
 
 
@@ -92,137 +51,136 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How documents are read; the command receives `reading`."""
-    from wikilda.documents.reading import FORMATS, ReadSettings
-    from wikilda.text.offsets import CODE_POINTS, UNITS
+def input_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--format` and `--text-column`, which are settings of reading with options of their own."""
+    from wikilda.documents.reading import FORMATS
 
-    @click.option("--format", type=click.Choice(FORMATS), default="auto", help="Format of the input.")
-    @click.option("--text-column", default="text", show_default=True, help="Column or field with the text.")
-    @more("--id-column", help="Column or field with the document's id.  [default: id, else its number]")
-    @more("--offsets", type=click.Choice(UNITS), default=CODE_POINTS, show_default=True, help="Unit of offsets.")
-    @more("--encoding", default="utf-8", show_default=True, help="Encoding of text, CSV and TSV files.")
-    @more("--invalid", type=click.Choice(["refuse", "replace"]), default="refuse", show_default=True,
-          help="What to do with a document that is not in this encoding.")  # fmt: skip
-    @more("--largest", type=click.IntRange(1), default=10_000_000, show_default=True, help="Bytes of a document.")
-    @functools.wraps(command)
-    def run(
-        *arguments: Any, format: str, text_column: str, id_column: str | None, offsets: str, encoding: str,  # noqa: A002
-        invalid: str, largest: int, **options: Any,
-    ) -> Any:  # fmt: skip
-        reading = ReadSettings(format, text_column, id_column, offsets, encoding, invalid, largest)
-        return command(*arguments, reading=reading, **options)
-
-    wrapped: Callable[..., Any] = run
-    return wrapped
+    command = click.option("--text-column", metavar="NAME", help="Column or field with the text.")(command)
+    return click.option(
+        "--format", type=click.Choice(FORMATS), metavar="NAME", help=f"Input: {', '.join(FORMATS[1:])}."
+    )(command)
 
 
 def detector_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--detector`."""
-    about = "How mentions are detected: dictionary, spacy, spacy:MODEL."
-    return click.option("--detector", default="dictionary", show_default=True, metavar="NAME", help=about)(command)
+    about = "Detector: dictionary (default), spacy, spacy:MODEL."
+    return click.option("--detector", default="dictionary", metavar="NAME", help=about)(command)
 
 
-def settings_options(*kinds: type[Settings], defaults: bool = True) -> Decorator:
-    """An option for every setting of a kind; the command receives them as one argument, `settings`.
+def method_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--method`, which chooses among the settings of methods."""
+    from wikilda.linking.methods import METHODS
 
-    Without defaults (they depend on a preset) it receives just what was given, as a mapping; of several kinds, the
-    first that has all of it checks it.
+    about = "Method: urn (default), or the paper's sampler, lda."
+    names = list(METHODS)
+    return click.option("--method", type=click.Choice(names), default=names[0], metavar="NAME", help=about)(command)
+
+
+Kinds = type[Settings] | Mapping[str, type[Settings]]
+
+
+def settings_options(*own: str, raw: Sequence[str] = (), **parts: Kinds) -> Decorator:
+    """`--set` and `--settings` of a command that has some parts of settings.
+
+    The command receives each part as an argument: settings of a class, or of the class that `--method` chooses. The
+    parts `raw` it receives as mappings of what was given, with `method`. Options named `own` are settings, too.
     """
-
-    def made(given: dict[str, Any]) -> Any:
-        fitting = [kind for kind in kinds if given.keys() <= {each.name for each in fields(kind)}]
-        checked = (fitting or kinds)[0].from_mapping(given)
-        return checked if defaults else {name: getattr(checked, name) for name in given}
-
-    return _from_settings({"settings": (list(kinds), lambda given, _: made(given))}, shown=defaults)
-
-
-def method_options(
-    *, only: Sequence[str] = ("urn", "lda"), beside: type[Settings] | None = None, first: Sequence[str] = ()
-) -> Decorator:
-    """`--method` and the settings of methods; the command receives those of the chosen one as `method`.
-
-    `beside` has other settings of the same command, which it receives as `settings`. Those that come `first` are in
-    the short help.
-    """
-    from wikilda.linking.methods import METHODS, method_settings
-
-    kinds: list[type[Settings]] = [METHODS[name] for name in only]
-    parts: dict[str, Any] = {"method": (kinds, lambda given, method: method_settings(method, given))}
-    if beside is not None:
-        parts["settings"] = ([beside], lambda given, _: beside.from_mapping(given))
-
-    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        about = "How mentions are decided: urn, or the paper's sampler, lda."
-        wrapped = _from_settings(parts, shown=True, first=first)(command)
-        return click.option("--method", type=click.Choice(only), default=only[0], show_default=True, help=about)(
-            wrapped
-        )
-
-    return decorate
-
-
-Parts = dict[str, tuple[list[type[Settings]], Callable[[dict[str, Any], Any], Any]]]
-
-
-def _from_settings(parts: Parts, *, shown: bool, first: Sequence[str] = ()) -> Decorator:
-    """Options of all settings of some parts; each part makes an argument of those of its own that were given."""
-    own = {part: {each.name for kind in kinds for each in fields(kind)} for part, (kinds, _) in parts.items()}
-    every = [each for kinds, _ in parts.values() for each in _distinct(kinds)]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(command)
-        def run(*arguments: Any, settings_file: Path | None, **options: Any) -> Any:
-            given = _read(settings_file, {name for names in own.values() for name in names}) if settings_file else {}
-            given |= {each.name: value for each, _ in every if (value := options.pop(each.name)) not in (None, ())}
-            method = options.pop("method", None) if "method" in parts else None
-            for part, (_, make) in parts.items():
-                options[part] = make({name: value for name, value in given.items() if name in own[part]}, method)
+        def run(*arguments: Any, assigned: tuple[str, ...], settings_file: Path | None, **options: Any) -> Any:
+            method = options.pop("method", None)
+            chosen = {part: kinds if isinstance(kinds, type) else kinds[method] for part, kinds in parts.items()}
+            given = _read(settings_file) if settings_file else {}
+            where = dict.fromkeys(given, f"{settings_file}: ")
+            for name, text in _split(assigned):
+                given[name] = _typed(name, text, parts.values(), given.get(name) if name not in where else None)
+                where.pop(name, None)
+            given |= {name: value for name in own if (value := options.pop(name)) not in (None, ())}
+            _check(given, parts, chosen, method, where)
+            for part, kind in chosen.items():
+                mine = {name: given[name] for name in _names(kind) if name in given}
+                options[part] = mine if part in raw else _made(kind, mine)
+            if raw:
+                options["method"] = method
             return command(*arguments, **options)
 
         wrapped: Callable[..., Any] = run
-        for each, standard in reversed(every):
-            kind = click.Option if each.name in first else Setting
-            wrapped = _option(each, standard if shown else "", kind)(wrapped)
-        about = "Read settings from a TOML file; options take precedence."
-        return click.option("--settings", "settings_file", type=_FILE, help=about)(wrapped)
+        about = "Settings from a TOML file; --set overrides them."
+        wrapped = click.option("--settings", "settings_file", type=_FILE, metavar="FILE", help=about)(wrapped)
+        about = "Set a setting (`wikilda settings`); repeatable."
+        return click.option("--set", "assigned", multiple=True, metavar="NAME=VALUE", help=about)(wrapped)
 
     return decorate
 
 
-def _distinct(kinds: list[type[Settings]]) -> list[tuple["Field[Any]", str]]:
-    """The fields of some settings, each name once, and their defaults in words; where those differ, all of them."""
-    found: dict[str, tuple[Field[Any], list[str]]] = {}
-    for kind in kinds:
-        for each in fields(kind):
-            standard = ("no", "yes")[each.default] if isinstance(each.default, bool) else str(each.default)
-            _, known = found.setdefault(each.name, (each, []))
-            if standard not in known:
-                known.append(standard)
-    return [(each, f"  [default: {' or '.join(known)}]") for each, known in found.values()]
+def _names(kind: type[Settings]) -> list[str]:
+    return [each.name for each in fields(kind)]
 
 
-def _option(each: "Field[Any]", standard: str, cls: type[click.Option]) -> Decorator:
-    about: str = each.metadata["help"]
-    flag, name = "--" + each.name.replace("_", "-"), each.name
-    words = about[0].upper() + about[1:] if about[0].isascii() else about  # not the paper's symbols: β is not Β
-    if isinstance(each.default, tuple):
-        return click.option(flag, name, cls=cls, multiple=True, metavar="WORD", help=f"{words}; may be repeated.")
-    if isinstance(each.default, bool):
-        return click.option(f"{flag}/--no-{flag[2:]}", name, cls=cls, default=None, help=f"{words}.{standard}")
-    return click.option(flag, name, cls=cls, type=type(each.default), default=None, help=f"{words}.{standard}")
+def _made(kind: type[Settings], given: dict[str, Any]) -> Settings:
+    from wikilda.linking.methods import METHODS, method_settings
+
+    method = next((name for name, settings in METHODS.items() if settings is kind), None)
+    return method_settings(method, given) if method else kind.from_mapping(given)
 
 
-def _read(path: Path, known: set[str]) -> dict[str, Any]:
+def _split(assigned: Sequence[str]) -> Iterable[tuple[str, str]]:
+    for each in assigned:
+        name, equals, text = each.partition("=")
+        if not equals:
+            raise SettingsError(f"--set takes NAME=VALUE, not {each!r}.")
+        yield name.strip().replace("-", "_"), text
+
+
+def _every(parts: Iterable[Kinds]) -> list[type[Settings]]:
+    return [kind for kinds in parts for kind in ([kinds] if isinstance(kinds, type) else kinds.values())]
+
+
+def _typed(name: str, text: str, parts: Iterable[Kinds], before: Any) -> Any:
+    """The value that a text says, by the type of the setting; lists are separated by commas, or given repeatedly."""
+    found: list[Field[Any]] = [each for kind in _every(parts) for each in fields(kind) if each.name == name]
+    if not found:
+        return text
+    kind: Any = found[0].type
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
+        if get_origin(kind) is tuple:
+            return (*(before or ()), *(each.strip() for each in text.split(",")))
+        if kind is bool:
+            return _flag(text)
+        return kind(text) if kind in (int, float) else text
+    except ValueError:
+        wanted = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
+        raise SettingsError(f"--set {name}={text}: {name} is {wanted}.") from None
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in (*_TRUE, *_FALSE):
+        raise ValueError(text)
+    return text.lower() in _TRUE
+
+
+def _check(
+    given: Mapping[str, Any], parts: Mapping[str, Kinds], chosen: Mapping[str, type[Settings]], method: str | None,
+    where: Mapping[str, str],
+) -> None:  # fmt: skip
+    """Refuse names that the command does not have, and those of another method."""
+    known = sorted({name for kind in chosen.values() for name in _names(kind)})
+    for name in given:
+        if name in known:
+            continue
+        for kinds in parts.values():
+            for other, kind in () if isinstance(kinds, type) else kinds.items():
+                if name in _names(kind):
+                    raise SettingsError(f"{name} is a setting of the method {other}, not of {method}.")
+        raise SettingsError(f"{where.get(name, '')}unknown setting {name}{suggestion(name, known)}")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: is not valid TOML ({error}).") from None
-    for name in found:
-        if name not in known:
-            raise SettingsError(f"{path}: unknown setting {name}{suggestion(name, sorted(known))}")
-    return found
 
 
 class Cluster(NamedTuple):
@@ -235,10 +193,10 @@ class Cluster(NamedTuple):
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command --engine, --master and --conf; it receives a `cluster`, or None if it is to run here."""
 
-    @more("--engine", type=click.Choice(["local", "spark"]), default="local", show_default=True,
-          help="Where it runs.")  # fmt: skip
-    @more("--master", help="Spark's master: local[2], spark://HOST:PORT, yarn, …  [default: as spark-submit]")
-    @more("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; may be repeated.")
+    @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", metavar="NAME",
+                  help="Where it runs: local (default) or spark.")  # fmt: skip
+    @click.option("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, yarn.")
+    @click.option("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; repeatable.")
     @functools.wraps(command)
     def run(*arguments: Any, engine: str, master: str | None, conf: tuple[str, ...], **options: Any) -> Any:
         return command(*arguments, cluster=_cluster(engine, master, conf), **options)

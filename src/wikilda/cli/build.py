@@ -10,8 +10,6 @@ from wikilda._core.compression import uncompressed_suffix
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.cli._options import (
     ANY_PATH,
-    Command,
-    more,
     output_options,
     settings_options,
     show_table,
@@ -27,7 +25,7 @@ _CONTENTS = (
 )  # fmt: skip
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("dumps", nargs=-1, type=ANY_PATH, metavar="[DUMP]...")
 @output_options("a model")
 @click.option("--tables", type=ANY_PATH, help="Build from a directory of plain tables instead of a dump.")
@@ -39,8 +37,8 @@ _CONTENTS = (
               help="What Wikidata's items are instances of (P31): a table with two columns, for types.")  # fmt: skip
 @workers_option("Processes")
 @click.option("--dry-run", is_flag=True, help="Estimate the report, time and disk from a sample; write nothing.")
-@more("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
-@settings_options(BuildSettings)
+@click.option("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
+@settings_options(settings=BuildSettings)
 def command(
     dumps: tuple[Path, ...], target: Path, tables: Path | None, entities: Path | None, page_props: Path | None,
     instances: Path | None, workers: int, memory: str, overwrite: bool, settings: BuildSettings, dry_run: bool,

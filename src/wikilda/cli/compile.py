@@ -11,7 +11,6 @@ from wikilda._core.compiler import compile_into, compile_recorded
 from wikilda._core.errors import WikildaError
 from wikilda._core.jit import DISABLED, Kernel, tier
 from wikilda._core.progress import bar
-from wikilda.cli._options import Command
 from wikilda.knowledge.describe import describe_mention
 from wikilda.linking import Linker
 from wikilda.sample import MODEL, SETTINGS, WIKI, texts
@@ -92,7 +91,7 @@ def kernels_of(*commands: str) -> list[tuple[Kernel, str]]:
     return list(found)
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("commands", nargs=-1, metavar="[COMMAND]...", type=click.Choice(list(WORK)))
 @click.option("--into", type=click.Path(path_type=Path), metavar="DIR",
               help="Write kernels for a portable processor level to DIR, to be part of a wheel.")  # fmt: skip

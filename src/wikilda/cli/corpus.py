@@ -9,33 +9,35 @@ from wikilda._core.workers import Pool
 from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
-    Command,
     detector_option,
     engine_options,
+    input_options,
     output_options,
-    reading_options,
     refuse,
     settings_options,
     workers_option,
 )
 from wikilda.cli.build import report
-from wikilda.documents.detection import choose_detector
+from wikilda.documents.detection import DetectorSettings, choose_detector
 from wikilda.documents.reading import ReadSettings
 from wikilda.training.corpus import CorpusSettings, make_corpus
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
 @click.argument("inputs", nargs=-1, required=True, type=ANY_PATH, metavar="INPUT...")
 @output_options("a corpus")
 @detector_option
-@reading_options
+@input_options
 @workers_option("Processes")
 @engine_options
-@settings_options(CorpusSettings)
+@settings_options(
+    "format", "text_column", settings=CorpusSettings, detection=DetectorSettings, reading=ReadSettings
+)  # fmt: skip
 def command(
     knowledge: Path, inputs: tuple[Path, ...], target: Path, detector: str, workers: int,
-    cluster: Cluster | None, overwrite: bool, reading: ReadSettings, settings: CorpusSettings,
+    cluster: Cluster | None, overwrite: bool, reading: ReadSettings, detection: DetectorSettings,
+    settings: CorpusSettings,
 ) -> None:  # fmt: skip
     """Encode documents to train on with the symbols of MODEL.
 
@@ -45,8 +47,9 @@ def command(
     pool = _pool(cluster) if cluster else None
     given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes have other working directories
     made = make_corpus(
-        given, knowledge, target.absolute(), settings, reading=reading, detector=partial(choose_detector, detector),
-        workers=workers, pool=pool, overwrite=overwrite,
+        given, knowledge, target.absolute(), settings, reading=reading,
+        detector=partial(choose_detector, detector, settings=detection), workers=workers, pool=pool,
+        overwrite=overwrite,
     )  # fmt: skip
     report(made)
 

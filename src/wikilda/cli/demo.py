@@ -8,7 +8,6 @@ import click
 from wikilda._core.artifact import MANIFEST
 from wikilda._core.errors import InputError
 from wikilda.cli._link_output import show_linked
-from wikilda.cli._options import Command
 from wikilda.cli.build import report
 from wikilda.cli.show import show_mention
 from wikilda.knowledge.describe import describe_mention
@@ -16,7 +15,7 @@ from wikilda.linking import Document, Linker
 from wikilda.sample import MODEL, texts
 
 
-@click.command(cls=Command)
+@click.command()
 @click.option("--keep", type=click.Path(path_type=Path), help="Copy the sample model into this directory, to try it.")
 def command(keep: Path | None) -> None:
     """Link a text about cricket with the sample wiki that comes with the package."""

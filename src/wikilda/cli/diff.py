@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from wikilda._core.atomic import write_text
-from wikilda.cli._options import ANY_PATH, Command, json_option, show_table
+from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.diff import Comparison
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("old", type=ANY_PATH, metavar="OLD")
 @click.argument("new", type=ANY_PATH, metavar="NEW")
 @click.option("--html", type=ANY_PATH, help="Write a page of HTML to this file.")

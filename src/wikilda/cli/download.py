@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import Command
 from wikilda.mediawiki.download import WIKIMEDIA, download
 
 
-@click.command("download", cls=Command)
+@click.command(
+    "download",
+)
 @click.argument("wiki")
 @click.option(
     "-o",

@@ -8,7 +8,6 @@ import click
 from wikilda._core.errors import InputError
 from wikilda.cli._options import (
     ANY_PATH,
-    Command,
     json_option,
     model_argument,
     settings_options,
@@ -32,30 +31,29 @@ _OUT = click.Path(dir_okay=False, writable=True, path_type=Path)
 _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
 @click.option(
     "--method", "names", multiple=True, metavar="NAME",
-    help=f"A method: {', '.join(METHODS)}, or MODULE:CLASS; NAME:FILE.toml for other settings; repeatable. The last "
-    f"is compared with the others.  [default: {', '.join(DEFAULT_METHODS)}]",
+    help=f"{', '.join(METHODS)}, or MODULE:CLASS (:FILE.toml for settings); repeatable.",
 )  # fmt: skip
 @click.option(
     "--also", multiple=True, type=ANY_PATH, metavar="MODEL",
-    help="A further model of the same knowledge; methods that depend on the model have a row for each.",
+    help="A further model of the same knowledge; repeatable.",
 )  # fmt: skip
 @click.option("--split", "splits", multiple=True, metavar="NAME", help="Only these splits (train, testa, …).")
 @click.option(
-    "--format", "form", type=click.Choice(list(READERS)), help="Format of FILEs.  [default: by their content]"
+    "--format", "form", type=click.Choice(list(READERS)), metavar="NAME", help=f"Format of FILEs: {', '.join(READERS)}."
 )
-@click.option("-o", "--output", "json_file", type=_OUT, help="Write all figures and every document, as JSON.")
-@click.option("--baseline", type=_FILE, help="Compare with the --output of an earlier run on the same data.")
-@click.option("--report", "report_file", type=_OUT, help="Write an HTML report that shows each error in its text.")
-@click.option("--end-to-end", is_flag=True, help="Detect mentions, too: precision, recall and F1 end to end.")
-@click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by the prior rank of gold, too.")
+@click.option("-o", "--output", "json_file", type=_OUT, help="Write figures and documents as JSON.")
+@click.option("--baseline", type=_FILE, help="Compare with the --output of an earlier run.")
+@click.option("--report", "report_file", type=_OUT, help="Write an HTML report of the errors.")
+@click.option("--end-to-end", is_flag=True, help="Detect mentions, too: precision, recall, F1.")
+@click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by prior rank.")
 @json_option
 @workers_option("Threads")
-@settings_options(UrnSettings)
+@settings_options(settings=UrnSettings)
 def command(
     model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], also: tuple[Path, ...],
     splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
@@ -67,7 +65,7 @@ def command(
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
 
-    The method `trained` is `urn`, trained on all the texts of FILEs without their labels (`wikilda train`).
+    The last --method is compared with the others. `trained` is `urn`, trained on the texts of FILEs without labels.
     """
     _check_places(json_file, report_file)
     earlier = Earlier(baseline) if baseline else None

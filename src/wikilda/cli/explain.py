@@ -8,27 +8,27 @@ from pathlib import Path
 import click
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import Command, json_option, method_options, model_argument, show_table
+from wikilda.cli._options import json_option, model_argument, settings_options, show_table
 from wikilda.linking import Document, Linker, marked
-from wikilda.linking.methods import MethodSettings
 from wikilda.linking.reasons import Explanation, Reasons
+from wikilda.urn import UrnSettings
 
 _TERMS = ("prior", "words", "title", "context", "graph")
 _NIL_TERMS = ("string", "title", "document", "names", "candidate")
 _SHOWN = 0.05
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("text", required=False)
 @click.option("-m", "--mention", help="Explain this mention only, by its string.")
 @click.option("-n", "--candidates", type=click.IntRange(1), default=3, show_default=True,
               help="Candidates per mention.")  # fmt: skip
 @json_option
-@method_options(only=("urn",))
+@settings_options(method=UrnSettings)
 def command(
     model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool,
-    method: MethodSettings,
+    method: UrnSettings,
 ) -> None:  # fmt: skip
     """Explain the entities of the mentions of TEXT, or of standard input: the evidence for each candidate.
 

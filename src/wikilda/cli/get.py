@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 
 from wikilda._core.errors import printable
-from wikilda.cli._options import ANY_PATH, Command
+from wikilda.cli._options import ANY_PATH
 from wikilda.mediawiki.download import fetch, remote_file
 from wikilda.model.pack import read_about, unpack
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("source", metavar="FILE|URL")
 @click.option("-o", "--output", "target", type=ANY_PATH, help="The directory to write.  [default: by the file's name]")
 @click.option("--overwrite", is_flag=True, help="Replace the model that is there.")

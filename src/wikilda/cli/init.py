@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command, output_options, settings_options
+from wikilda.cli._options import ANY_PATH, output_options, settings_options
 from wikilda.knowledge import Knowledge
 from wikilda.model import PRESETS, ModelSettings, create_model
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
 @output_options("a model")
 @click.option(
     "--preset", type=click.Choice(sorted(PRESETS)), default="default", show_default=True, help="Settings to start from."
 )
-@settings_options(ModelSettings, defaults=False)
-def command(knowledge: Path, target: Path, preset: str, overwrite: bool, settings: dict[str, Any]) -> None:
+@settings_options(raw=("settings",), settings=ModelSettings)
+def command(knowledge: Path, target: Path, preset: str, overwrite: bool, settings: dict[str, Any], **_: None) -> None:
     """Make an untrained model with other priors from the knowledge of MODEL: λ̂ = mass · P(k|v).
 
     The preset `paper` has the paper's values.

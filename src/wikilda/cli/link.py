@@ -9,81 +9,67 @@ from pathlib import Path
 import click
 
 from wikilda._core.atomic import check_output
-from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.errors import InputError
 from wikilda.cli._link_output import Tally, show_linked
 from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
-    Command,
     detector_option,
     engine_options,
-    method_options,
+    input_options,
+    method_option,
     model_argument,
-    more,
-    reading_options,
     refuse,
+    settings_options,
     workers_option,
 )  # fmt: skip
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
 from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
 from wikilda.linking.files import Job, run
-from wikilda.linking.methods import MethodSettings
+from wikilda.linking.methods import METHODS, MethodSettings
 from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
+_CHANCE = click.FloatRange(0, 1)
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option(
-    "-o", "--output", metavar="FILE", help="Write to a file; rerun the same command to resume an interrupted run."
-)
-@click.option("--output-format", type=click.Choice(FORMATS),
-              help="Format of the output.  [default: by its name, else jsonl]")  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", help="Write to a file. Rerun to resume.")
+@click.option("--output-format", type=click.Choice(FORMATS), metavar="NAME",
+              help=f"Format of the output: {', '.join(FORMATS)}.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
 @click.option("--table", "as_table", is_flag=True, help="Print tables for reading.")
-@click.option(
-    "-n",
-    "--candidates",
-    type=click.IntRange(1),
-    metavar="N",
-    default=5,
-    show_default=True,
-    help="Candidates per mention.",
-)
-@click.option(
-    "--topics", type=click.IntRange(0), metavar="N", default=10, show_default=True, help="Topics per document."
-)
+@click.option("-n", "--candidates", type=click.IntRange(1), metavar="N", default=5,
+              help="Candidates per mention.  [default: 5]")  # fmt: skip
+@click.option("--topics", type=click.IntRange(0), metavar="N", default=10,
+              help="Topics per document.  [default: 10]")  # fmt: skip
 @detector_option
-@more("--detect", "detections", multiple=True, metavar="NAME=VALUE",
-      help="A setting of the dictionary detector: recall, from 0 (precision) to 1.")  # fmt: skip
-@more("--nested", is_flag=True, help="Find the known names inside of names, too.")
-@click.option("--type", "types", metavar="TYPE,…",
-              help="Answer with entities of these types alone: person, organisation, place, …")  # fmt: skip
-@more("--category", metavar="NAME", default="", help="Answer with entities of this category and those below it alone.")
-@more("--only", type=ANY_PATH, metavar="FILE",
-      help="Answer with these alone: a title a line, or a mention string in double quotes.")  # fmt: skip
-@more("--exclude", type=ANY_PATH, metavar="FILE", help="Never answer with these: a list of the same kind.")
-@more("--unknown", type=ANY_PATH, metavar="FILE",
-      help="Write names that the knowledge lacks, clustered over all documents, as JSON lines.")  # fmt: skip
-@more("--escalate", type=click.FloatRange(0, 1), metavar="P", default=0.0,
-      help="Write mentions that are less sure than this to OUTPUT.doubtful.jsonl, for somebody to decide.")  # fmt: skip
-@more("--decided", type=ANY_PATH, metavar="FILE", help="Such a file with titles filled in: the rest is drawn given it.")
-@more("--rows", type=click.Choice(["documents", "mentions"]), default="documents", show_default=True,
-      help="What a row of Parquet is.")  # fmt: skip
-@more("--no-mentions", is_flag=True, help="Write the documents' topics alone.")
-@more("--with-text", is_flag=True, help="Repeat each document's text in its result.")
-@reading_options
-@method_options()
+@click.option("--nested", is_flag=True, help="Detect the known names inside of names, too.")
+@click.option("--type", "types", metavar="TYPE,…", help="Allow only these types: person, place, …")
+@click.option("--category", metavar="NAME", default="", help="Allow only this category and those below it.")
+@click.option("--only", type=ANY_PATH, metavar="FILE", help='Allow only these titles or "strings", one per line.')
+@click.option("--exclude", type=ANY_PATH, metavar="FILE", help="Exclude these: a list as for --only.")
+@click.option("--unknown", type=ANY_PATH, metavar="FILE", help="Write the unknown names, clustered.")
+@click.option("--escalate", type=_CHANCE, metavar="P", default=0.0,
+              help="Write mentions below P to a file.")  # fmt: skip
+@click.option("--decided", type=ANY_PATH, metavar="FILE", help="Read such a file with titles filled in.")
+@click.option("--rows", type=click.Choice(["documents", "mentions"]), default="documents", metavar="NAME",
+              help="Rows of Parquet: documents (default) or mentions.")  # fmt: skip
+@click.option("--no-mentions", is_flag=True, help="Write the topics of documents only.")
+@click.option("--with-text", is_flag=True, help="Repeat the text of each document.")
+@input_options
+@method_option
+@settings_options("format", "text_column", method=METHODS, detection=DetectorSettings, reading=ReadSettings)
 @workers_option("Threads")
 @engine_options
 def command(
     model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
-    overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detections: tuple[str, ...],
+    overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detection: DetectorSettings,
     nested: bool,
     types: str | None, category: str, only: Path | None, exclude: Path | None, unknown: Path | None,
     escalate: float, decided: Path | None, rows: str,
@@ -93,20 +79,14 @@ def command(
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
-    Reads FILEs and directories, or standard input (also as "-"). A file is one text, unless its name ends in .jsonl,
-    .csv, .tsv or .parquet (.gz, .bz2, .xz may follow). JSON lines may give "mentions" ([{"start": 0, "end": 5}, …]);
-    where they are not given they are detected. With --format marked they are in double brackets: "[[Croft]] took five
-    wickets".
-
-    A document that cannot be read is reported and skipped; the exit code is then 3.
-
-    With --engine spark, FILE is Parquet on any file system that Spark knows, and so is the output (docs/spark.md).
+    Reads FILEs and directories, or standard input ("-"): text, .jsonl, .csv, .tsv, .parquet, compressed or not. JSON
+    lines may give "mentions" ([{"start": 0, "end": 5}]), --format marked has them in double brackets; elsewhere they
+    are detected. Documents that cannot be read are reported and skipped (exit code 3).
     """
-    found = _detector_settings(detections)
     wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
     wanted = wanted.with_lists(only, exclude)
     job = Job(
-        model, knowledge, method, detector, found, reading, candidates, topics, with_text, not no_mentions, wanted,
+        model, knowledge, method, detector, detection, reading, candidates, topics, with_text, not no_mentions, wanted,
         decided, escalate, nested,
     )  # fmt: skip
     if escalate and (output is None or as_table):
@@ -187,10 +167,3 @@ def _on_spark(
     documents, bad = link_files(files, output, job, **cluster._asdict(), overwrite=overwrite)
     click.echo(f"{documents - bad:,} documents linked, {bad:,} skipped (see their error) → {output}", err=True)
     return _SOME_SKIPPED if bad else 0
-
-
-def _detector_settings(given: tuple[str, ...]) -> DetectorSettings:
-    try:
-        return DetectorSettings.from_mapping({name: float(value) for name, value in (one.split("=") for one in given)})
-    except ValueError:
-        raise SettingsError(f"--detect takes NAME=NUMBER, like recall=0.8; not {' '.join(given)}.") from None

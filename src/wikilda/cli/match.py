@@ -7,14 +7,14 @@ import click
 
 from wikilda._core.atomic import check_output
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, method_options, model_argument, workers_option
+from wikilda.cli._options import ANY_PATH, method_option, model_argument, settings_options, workers_option
 from wikilda.linking import Linker
 from wikilda.linking.match import Thresholds
 from wikilda.linking.match_files import ENDINGS, match_file
-from wikilda.linking.methods import MethodSettings
+from wikilda.linking.methods import METHODS, MethodSettings
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("table", type=ANY_PATH, metavar="TABLE")
 @click.option("--column", required=True, metavar="NAME", help="The column whose cells are matched.")
@@ -29,7 +29,8 @@ from wikilda.linking.methods import MethodSettings
 @click.option("--overwrite", is_flag=True, help="Replace an output that exists.")
 @click.option("--escape-formulas", is_flag=True,
               help="Write a quote before CSV and TSV cells that a spreadsheet would run: =, +, -, @.")  # fmt: skip
-@method_options()
+@method_option
+@settings_options(method=METHODS)
 @workers_option("Threads")
 def command(
     model: Path, table: Path, column: str, context: tuple[str, ...], types: str | None, match_from: float,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command
+from wikilda.cli._options import ANY_PATH
 from wikilda.model.pack import pack
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("model", type=ANY_PATH, metavar="MODEL")
 @click.option("-o", "--output", "target", type=ANY_PATH, help="The file to write.  [default: MODEL.wikilda]")
 @click.option("--licence", default="", help="Under which licence.  [default: that of a Wikimedia wiki's text]")

@@ -6,12 +6,12 @@ import click
 
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command
+from wikilda.cli._options import ANY_PATH
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.likelihood_plot import html, png, svg
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("trained", type=ANY_PATH, metavar="MODEL")
 @click.option(
     "-o",

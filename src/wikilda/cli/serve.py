@@ -5,14 +5,18 @@ from pathlib import Path
 import click
 
 from wikilda._core.errors import WikildaError
-from wikilda.cli._options import Command, method_options, model_argument
-from wikilda.linking.methods import MethodSettings
+from wikilda.cli._options import method_option, model_argument, settings_options
+from wikilda.linking.methods import METHODS, MethodSettings
 from wikilda.server.settings import ServerSettings
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
-@method_options(beside=ServerSettings, first=("host", "port", "workers", "keys"))
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=int, metavar="N", help="Port to listen on.  [default: 8000]")
+@click.option("-j", "--workers", type=int, metavar="N", help="Processes.  [default: 1]")
+@method_option
+@settings_options("host", "port", "workers", method=METHODS, settings=ServerSettings)
 def command(model: Path, knowledge: Path | None, method: MethodSettings, settings: ServerSettings) -> None:
     """Serve a model: its own API, those of REL, TagMe, DBpedia Spotlight and GERBIL (NIF), and a web page.
 

@@ -9,13 +9,13 @@ import click
 
 from wikilda._core.artifact import kind_of
 from wikilda._core.errors import printable
-from wikilda.cli._options import ANY_PATH, Command, json_option, show_table
+from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.weights import pooled
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("knowledge", type=ANY_PATH, metavar="MODEL")
 @click.argument("term", required=False)
 @click.option("-n", "--most", type=click.IntRange(1), default=10, show_default=True, help="How many of each to show.")

@@ -8,13 +8,13 @@ import click
 import numpy as np
 
 from wikilda._core.errors import InputError
-from wikilda.cli._options import ANY_PATH, Command, json_option, show_table
+from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge.describe import suggest
 from wikilda.model import Model
 from wikilda.training.topic_changes import changed, describe, describe_all, sides
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("model", type=ANY_PATH, metavar="MODEL")
 @click.argument("title", required=False)
 @click.option("--changed", "most_changed", is_flag=True, help="Show the topics that training moved most.")

@@ -4,20 +4,20 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, Command, model_argument, more, output_options, show_table, workers_option
+from wikilda.cli._options import ANY_PATH, model_argument, output_options, show_table, workers_option
 from wikilda.training.update import update
 
 
-@click.command(cls=Command)
+@click.command()
 @model_argument
 @click.argument("files", nargs=-1, required=True, type=ANY_PATH, metavar="NEWER...")
 @output_options("a model")
 @click.option("--changes/--whole", "changes", default=None,
               help="Whether the dump has only changed pages.  [default: by its number of pages]")  # fmt: skip
-@more("--page-props", type=ANY_PATH, help="The dump's page_props.sql.gz.  [default: that of the build]")
-@more("--instances", type=ANY_PATH, help="What Wikidata's items are instances of, as for build.")
+@click.option("--page-props", type=ANY_PATH, help="The dump's page_props.sql.gz.  [default: that of the build]")
+@click.option("--instances", type=ANY_PATH, help="What Wikidata's items are instances of, as for build.")
 @workers_option("Processes")
-@more("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
+@click.option("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 def command(
     model: Path, files: tuple[Path, ...], target: Path, knowledge: Path | None, changes: bool | None,
     page_props: Path | None, instances: Path | None, overwrite: bool, workers: int, memory: str,

@@ -6,7 +6,7 @@ import click
 
 from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError
-from wikilda.cli._options import ANY_PATH, Command
+from wikilda.cli._options import ANY_PATH
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.training.corpus import Corpus
@@ -14,7 +14,7 @@ from wikilda.training.corpus import Corpus
 _KINDS: tuple[type[Artifact], ...] = (Knowledge, Model, Corpus)
 
 
-@click.command(cls=Command)
+@click.command()
 @click.argument("artifact", type=ANY_PATH, metavar="ARTIFACT")
 @click.option("--knowledge", type=ANY_PATH, help="A model's knowledge, if it has moved.")
 def command(artifact: Path, knowledge: Path | None) -> None:

@@ -102,7 +102,7 @@ class Guard:
             return
         for name, value in scope["headers"]:
             if name == b"host" and not _is_ours(value.decode("latin-1"), settings.hosts):
-                text = "This server is not asked by that name. If it should be, start it with --hosts NAME."
+                text = "This server is not asked by that name. If it should be, start it with --set hosts=NAME."
                 raise _closing(Problem(421, "wrong_host", text))
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:

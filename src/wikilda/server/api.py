@@ -243,7 +243,9 @@ async def reload(request: Request) -> Response:
     """
     service: Service = request.app.state.service
     if "origin" in request.headers or not (service.settings.keys or service.settings.is_local):
-        raise Problem(403, "forbidden", "Start the server with --keys to reload from elsewhere, and not from a page.")
+        raise Problem(
+            403, "forbidden", "Start the server with --set keys=KEY to reload from elsewhere, and not from a page."
+        )
     service.linker  # noqa: B018 - says so when it is not there yet
     try:
         linker = await asyncio.to_thread(service.reload, tell=True)

@@ -37,7 +37,7 @@ def problem_json(code: str, message: str, **more: Any) -> dict[str, Any]:
 
 def too_large(what: str, size: int, most: int, setting: str = "") -> Problem:
     """Something is over its limit."""
-    larger = f", or start the server with a larger --{setting.replace('_', '-')}" if setting else ""
+    larger = f", or start the server with --set {setting}=N" if setting else ""
     code = f"{setting.removeprefix('max_') or 'request'}_too_large"
     return Problem(413, code, f"{what}: {size:,} is over {most:,}. Send less{larger}.")
 
@@ -60,7 +60,7 @@ def warming() -> Problem:
 
 def late(seconds: float) -> Problem:
     """The work took too long."""
-    text = f"Not done within {seconds:g} s. Send a shorter text, or start the server with more --seconds."
+    text = f"Not done within {seconds:g} s. Send a shorter text, or start the server with --set seconds=N."
     return Problem(504, "late", text)
 
 

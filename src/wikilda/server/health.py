@@ -33,5 +33,5 @@ async def live() -> Response:
 async def metrics(service: _Service) -> Response:
     """Answers, times and what has been linked, over all processes."""
     if not service.settings.metrics:
-        raise Problem(404, "not_found", "This server has no metrics: it was started with --no-metrics.")
+        raise Problem(404, "not_found", "This server has no metrics: it was started with --set metrics=false.")
     return Response(service.metrics.text(ready=service.ready), media_type="text/plain; version=0.0.4; charset=utf-8")

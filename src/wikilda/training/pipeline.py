@@ -2,9 +2,11 @@
 
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,62 +15,55 @@ from wikilda._core.artifact import MANIFEST, check_target, kind_of
 from wikilda._core.atomic import place_directory, work_directory, write_text
 from wikilda._core.errors import InputError, SettingsError
 from wikilda._core.jit import COPIED, tier
+from wikilda._core.platform import available_cores
 from wikilda._core.progress import bar
-from wikilda.documents.detection import Detector, DetectorSettings
+from wikilda.documents.detection import Detector, DetectorSettings, choose_detector
 from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
+from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import Blend
 from wikilda.training.learn import learned, next_model, rate_of
-from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, trained_on
+from wikilda.training.settings import (
+    LdaTraining,
+    TrainingPlan,
+    TrainingSettings,
+    UrnTraining,
+    trained_on,
+    training_settings,
+)
 from wikilda.training.shard import Task
 
-DEFAULT = UrnTraining()
-_CORPUS, _READ, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
+_READ, _DETECTOR = ReadSettings(), DetectorSettings()
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 _LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How much is done, and what is kept. `shards` 0 means some dozens, with at most 1,000 documents each."""
-
-    iterations: int = 1
-    shards: int = 0
-    keep: int = 0  # models of so many iterations before the last are kept in TARGET.iterations
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How texts are encoded, where they are not a corpus already."""
-
-    settings: CorpusSettings = _CORPUS
-    documents: ReadSettings = _READ
-    detector: DetectorSettings | Callable[[Knowledge], Detector] = _DETECTOR
-    workers: int | None = None
 
 
 def train(
     model: str | Path,
     texts: str | Path | Sequence[Path],
     target: str | Path,
-    settings: TrainingSettings = DEFAULT,
-    plan: Plan | None = None,
+    settings: TrainingSettings | Mapping[str, Any] | None = None,
+    plan: TrainingPlan | None = None,
     *,
+    method: str | None = None,
+    preset: str | None = None,
     engine: Engine | None = None,
-    reading: "Reading | None" = None,
+    workers: int | None = None,
+    reading: ReadSettings = _READ,
+    detector: str = "dictionary",
+    detection: DetectorSettings = _DETECTOR,
     knowledge: str | Path | None = None,
     overwrite: bool = False,
     restart: bool = False,
 ) -> Model:
     """Train a model on texts without labels: `wikilda train`.
 
-    The result depends on model, texts, settings and number of shards alone. An interrupted training resumes when it is
+    The result depends on model, texts, settings and number of shards only. An interrupted training resumes when it is
     called again with the same arguments.
 
     Parameters
@@ -79,22 +74,37 @@ def train(
         Files and directories as `wikilda link` reads them, or a corpus that `make_corpus` has made.
     target
         The model to write.
-    settings
-        `UrnTraining` (the default) or `LdaTraining`, the paper's.
+    settings, method, preset
+        `UrnTraining` or `LdaTraining`, or a mapping of the settings that differ from the defaults of the method (`urn`
+        or `lda`) or of its preset.
     plan
         Iterations, shards, and which models of earlier iterations to keep.
     engine
-        What runs it: `LocalEngine(workers)` by default.
-    reading
-        How texts are read and their mentions detected.
+        What runs it: this machine by default.
+    workers
+        Processes of this machine; all cores by default.
+    reading, detector, detection
+        How texts are read, and their mentions detected.
     overwrite, restart
         Whether to replace a model that exists, and to discard an unfinished training.
+
+    Examples
+    --------
+    >>> from wikilda import train
+    >>> train(sample, news, scratch / "trained", {"held_out": 0.0}, workers=1).iteration
+    1
     """
-    first, target, plan = Model.open(model), Path(target), plan or Plan()
+    settings = training_settings(method, preset, settings)
+    if engine is not None and workers is not None:
+        raise SettingsError("workers has no effect where an engine is given.")
+    if plan is not None and plan.round and isinstance(engine, LocalEngine | None):
+        raise SettingsError("round is a setting of training with Spark.")
+    first, target, plan = Model.open(model), Path(target), plan or TrainingPlan()
     tier.expect_files([first.path], COPIED)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None
     own = target.with_name(f"{target.name}.corpus")
-    read = _open_corpus(texts, first, place, own, reading or Reading())
+    detect = partial(choose_detector, detector, settings=detection)
+    read = _open_corpus(texts, first, place, own, detect, reading, workers)
     if place is None and (isinstance(settings, UrnTraining) or settings.coherence):
         raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
     digests = _texts(first, read, settings)
@@ -105,7 +115,7 @@ def train(
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
-            runs = engine or LocalEngine()
+            runs = engine or LocalEngine(workers or available_cores())
             try:
                 training = _Training(runs, first, read, place, settings, replace(plan, shards=shards), digests, work)
                 _finish(training.run(), work, target, place)
@@ -118,8 +128,9 @@ def train(
 
 
 def _open_corpus(
-    texts: str | Path | Sequence[Path], model: Model, knowledge: Path | None, target: Path, reading: "Reading"
-) -> Corpus:
+    texts: str | Path | Sequence[Path], model: Model, knowledge: Path | None, target: Path,
+    detector: Callable[[Knowledge], Detector], reading: ReadSettings, workers: int | None,
+) -> Corpus:  # fmt: skip
     """A corpus that is there, or texts as one beside the result."""
     given = [Path(texts)] if isinstance(texts, str | Path) else [Path(each) for each in texts]
     if len(given) == 1 and kind_of(given[0]) == Corpus.kind:
@@ -129,8 +140,7 @@ def _open_corpus(
     if knowledge is None:
         raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
     return make_corpus(
-        given, knowledge, target, reading.settings, reading=reading.documents, detector=reading.detector,
-        workers=reading.workers, overwrite=True,
+        given, knowledge, target, reading=reading, detector=detector, workers=workers, overwrite=True,
     )  # fmt: skip
 
 
@@ -139,7 +149,7 @@ class _Training:
 
     def __init__(
         self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, settings: TrainingSettings,
-        plan: Plan, texts: NDArray[np.uint64], work: Path,
+        plan: TrainingPlan, texts: NDArray[np.uint64], work: Path,
     ) -> None:  # fmt: skip
         self.engine, self.model, self.first, self.corpus, self.knowledge = engine, model, model, corpus, knowledge
         self.settings, self.plan, self.texts, self.work = settings, plan, texts, work
@@ -268,7 +278,7 @@ def _texts(first: Model, corpus: Corpus, settings: TrainingSettings) -> NDArray[
     """The digests of the documents to train on; there must be some."""
     texts = trained_on(corpus, settings.held_out)
     if len(texts) == 0:
-        raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--held-out).")
+        raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--set held_out=SHARE).")
     if isinstance(settings, UrnTraining) and first.contexts is not None:
         texts = texts[~first.contexts.among(texts)]
         if len(texts) == 0:

@@ -1,12 +1,14 @@
 """How a model is trained."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.settings import Settings, setting
+from wikilda._core.errors import SettingsError
+from wikilda._core.settings import Settings, setting, suggestion
 from wikilda.lda.settings import LdaSettings
 from wikilda.model import Model
 from wikilda.model.model import LDA, URN
@@ -96,6 +98,18 @@ def _step(rho: float, kappa: float, tau0: float, before: int) -> float:
 
 
 TrainingSettings = UrnTraining | LdaTraining
+TRAINING: dict[str, type[UrnTraining] | type[LdaTraining]] = {URN: UrnTraining, LDA: LdaTraining}
+
+
+@dataclass(frozen=True)
+class TrainingPlan(Settings):
+    """How much is trained, in which parts, and what is kept."""
+
+    iterations: int = setting(1, "T: passes over the texts", minimum=1)
+    shards: int = setting(0, "M: shards; 0: some dozens, of at most 1,000 documents", minimum=0)
+    keep: int = setting(0, "number of earlier iterations whose models are kept, in OUTPUT.iterations", minimum=0)
+    round: int = setting(0, "shards of a Spark job; 0: 8 per core", minimum=0)
+
 
 PRESETS = {
     "default": LdaTraining(),
@@ -108,6 +122,31 @@ PRESETS = {
         threshold=0.0,
     ),
 }
+
+
+def training_settings(
+    method: str | None = None, preset: str | None = None, settings: TrainingSettings | Mapping[str, Any] | None = None
+) -> TrainingSettings:
+    """Return the settings of a method of training: its own, or those of a preset, but for some that are given.
+
+    Examples
+    --------
+    >>> training_settings("lda", "paper", {"sweeps": 20}).minibatch
+    1
+    """
+    if settings is not None and not isinstance(settings, Mapping):
+        if preset is not None or method not in (None, settings.method):
+            raise SettingsError(f"{type(settings).__name__} are whole settings of the method {settings.method}.")
+        return settings
+    name = method or URN
+    if name not in TRAINING:
+        raise SettingsError(f"there is no method {name!r}{suggestion(name, list(TRAINING))}")
+    if preset is not None and name != LDA:
+        raise SettingsError(f"preset {preset!r} is for the method lda.")
+    if preset is not None and preset not in PRESETS:
+        raise SettingsError(f"there is no preset {preset!r}{suggestion(preset, list(PRESETS))}")
+    base = PRESETS[preset].to_mapping() if preset else {}
+    return TRAINING[name].from_mapping(base | dict(settings or {}))
 
 
 _STEP = 0x9E3779B97F4A7C15

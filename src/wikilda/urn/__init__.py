@@ -19,10 +19,10 @@ Inference is deterministic: the other mentions enter by their posteriors (`wikil
 The folder reads in this order: settings, candidates, relatedness, words, names, mean_field, urn, evidence, learning.
 """
 
-from wikilda.urn._coreference import Name
+from wikilda.urn._coreference import Name, folded
 from wikilda.urn.evidence import Evidence
 from wikilda.urn.segmentation import segment
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Drawn, Part, Urn
 
-__all__ = ["Drawn", "Evidence", "Name", "Part", "Urn", "UrnSettings", "segment"]
+__all__ = ["Drawn", "Evidence", "Name", "Part", "Urn", "UrnSettings", "folded", "segment"]

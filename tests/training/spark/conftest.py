@@ -9,9 +9,10 @@ from tests.training.conftest import QUICK
 from wikilda.model import Model
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan
 
-PLAN = Plan(iterations=2, shards=7)
+PLAN = TrainingPlan(iterations=2, shards=7)
 SMALL = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m", "spark.locality.wait": "0",
          "spark.scheduler.minRegisteredResourcesRatio": "1.0"}  # fmt: skip
 

@@ -44,12 +44,12 @@ def documents(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        ["-n", 3, "--with-text", "--offsets=utf-16", "--detect=recall=0.4", "--seed=5", "--word-weight=0.5"],
-        ["--method=lda", "--no-mentions", "--topics=3", "--sweeps=20", "--burn-in=5"],
+        ["-n", 3, "--with-text", "--set=offsets=utf-16", "--set=recall=0.4", "--set=tolerance=0.1"],
+        ["--method=lda", "--no-mentions", "--topics=3", "--set=sweeps=20", "--set=burn_in=5"],
     ],
 )
 def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options: list[object]) -> None:
-    command = ["link", model, documents, "--text-column=body", "--id-column=no", *options, "-o"]
+    command = ["link", model, documents, "--text-column=body", "--set=id_column=no", *options, "-o"]
     code, _, err = run(*command, tmp_path / "local.parquet")
     assert (code, "2 documents were skipped" in err or err.count("Skipped.") == 2) == (3, True)
     code, _, err = run(*command, tmp_path / "out", *SPARK)
@@ -70,7 +70,7 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
     [
         ["--table"],
         ["--workers=2"],
-        ["--invalid=replace"],
+        ["--set=invalid=replace"],
         ["--format=csv"],
         ["--output-format=tsv"],
         ["-o", "a.jsonl"],

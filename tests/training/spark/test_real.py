@@ -20,7 +20,8 @@ from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
-from wikilda.training.pipeline import Plan, train
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan
 
 STORIES, ARTICLES = 60, 5_000
 TABLES = ("mentions", "topics", "links")
@@ -59,7 +60,9 @@ def test_the_same_model_of_a_part_of_the_real_knowledge(data: Path, tmp_path: Pa
     made = {}
     for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL)}.items():
         try:
-            made[name] = train(model.path, corpus.path, tmp_path / name, QUICK, Plan(1, shards=3), engine=engine)
+            made[name] = train(
+                model.path, corpus.path, tmp_path / name, QUICK, TrainingPlan(1, shards=3), engine=engine
+            )
         finally:
             engine.close()
     assert same(made["spark"], made["local"])

@@ -26,8 +26,8 @@ from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
 from wikilda.training.engines.spark import _merging as merging
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 
 CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]
 
@@ -92,9 +92,9 @@ def lose_driver(cluster: Cluster, model: Path, corpus: Path, target: Path) -> se
         "--method=lda",
         "--engine=spark",
         f"--master={cluster.master}",
-        "--round=4",
+        "--set=round=4",
         "--iterations=2",
-        "--shards=7",
+        "--set=shards=7",
     ]
     driver = subprocess.Popen([*command, *options, *conf, *settings], start_new_session=True)
     place = target.with_name(f"{target.name}.training") / "iteration-0001" / "counted"
@@ -131,7 +131,7 @@ def test_the_urn_learns_the_same(model: Path, tmp_path: Path) -> None:
     made = {}
     for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL, together=2)}.items():
         try:
-            made[name] = train(model, lines, tmp_path / name, how, Plan(2, 3), engine=engine)
+            made[name] = train(model, lines, tmp_path / name, how, TrainingPlan(2, 3), engine=engine)
         finally:
             engine.close()
     assert same(made["spark"], made["local"])

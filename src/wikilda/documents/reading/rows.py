@@ -56,7 +56,7 @@ class ReadSettings(Settings):
 
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
-_REMEDY = "Use --encoding, or --invalid replace."
+_REMEDY = "Use --set encoding=NAME, or --set invalid=replace."
 
 
 def decode(data: bytes, settings: ReadSettings, encoding: str = "utf-8") -> str:

@@ -44,6 +44,8 @@ def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()
     """
     complaints: list[str] = []
     documents = [document for file in _files(path) for document in _read(file, form, complaints)]
+    if not documents and complaints:
+        raise InputError(complaints[0].removesuffix(" Skipped."))
     if not any(document.gold for document in documents):
         raise InputError(f"{path}: has no mentions.")
     found = list(dict.fromkeys(document.split for document in documents))

@@ -8,6 +8,7 @@ Two convex problems are solved, each with a Gaussian prior around the pooled wei
 
 - *candidates*: the log loss of the right topic among the candidates. A link counts P(v|k)^−NAMING: texts other than
   the wiki's own articles use other names, and a wiki links most topics by their titles. What is popular stays popular.
+  (Weights of titles are fitted to the links as they are.)
 - *NIL*: the log loss of whether the meaning is known. Unknown mentions count as much, together, as NIL_SHARE times
   the known ones, for a wiki says nothing about how often texts mention what it lacks.
 
@@ -145,7 +146,7 @@ def fit(
     weights = start or prior
     for _ in range(rounds):
         design = _joined([_design(urn.with_weights(weights), sample, naming) for urn, sample in samples])
-        ranking = fit_choice(design, _values(prior, RANKING), _values(weights, RANKING), spread)
+        ranking = fit_ranking(design, _values(prior, RANKING), _values(weights, RANKING), spread)
         nil = fit_nil(design, _values(prior, NIL), _values(weights, NIL), spread)
         known = design.mentions[~design.unknown]
         usual = float(known[:, -1].mean()) if len(known) else prior.usual_fit
@@ -339,11 +340,24 @@ def _values(weights: Weights, names: Sequence[str]) -> Vector:
 # -- two convex problems -----------------------------------------------------------------------------------------
 
 
-def fit_choice(design: Design, prior: Vector, start: Vector, spread: float) -> Vector:
+def fit_ranking(design: Design, prior: Vector, start: Vector, spread: float) -> Vector:
+    """Weights of the evidence for candidates: titles by the links as they are, all others by the weighted links.
+
+    A title that equals the string is a name, too: with weighted links it would take the place of naming.
+    """
+    plain = fit_choice(design._replace(weights=np.ones(len(design.weights))), prior, start, spread)
+    titles = [RANKING.index(name) for name in ("title", "mismatch")]
+    prior, start = prior.copy(), start.copy()
+    prior[titles] = start[titles] = plain[titles]
+    return fit_choice(design, prior, start, spread, titles)
+
+
+def fit_choice(design: Design, prior: Vector, start: Vector, spread: float, fixed: Sequence[int] = ()) -> Vector:
     """The conditional logit of the right candidates, by Newton's method; `graph` stays above 0."""
     starts, found = design.offsets[:-1], start.copy()
     owners = np.repeat(np.arange(len(starts)), np.diff(design.offsets))
     precision = np.eye(len(prior)) / spread**2
+    precision[list(fixed), list(fixed)] = _FIXED
     for _ in range(_NEWTON):
         if not len(starts):
             break

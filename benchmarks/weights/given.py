@@ -1,6 +1,6 @@
 """Accuracy, NIL and calibration of a model on a file of gold with given mentions.
 
-    python -m benchmarks.weights.given MODEL GOLD.jsonl [--every N] [-o FIGURES.json]
+    python -m benchmarks.weights.given MODEL=GOLD.jsonl … [--every N] [--record NAME]
 
 A line of GOLD has `id`, `text` and `mentions` with `start`, `end` and `title` (null: NIL). A title that the knowledge
 lacks counts as NIL.
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks import record
 from wikilda import Document, Linker
 from wikilda._core.errors import InputError
 from wikilda.urn.learning import roc_area
@@ -39,10 +40,11 @@ def gold_of(path: Path, linker: Linker, every: int) -> Iterator[tuple[Document, 
             yield Document(row["text"], list(gold), str(row["id"])), gold
 
 
-def measure(model: Path, gold: Path, every: int = 1) -> dict[str, object]:
+def measure(model: Path, gold: Path, every: int = 1) -> dict[str, str | float | int | None]:
     """The figures of one model on one file."""
     linker = Linker.open(model)
-    right, sure, nil, unknown = list[bool](), list[float](), list[float](), list[bool]()
+    right, common, sure, nil, unknown = list[bool](), list[bool](), list[float](), list[float](), list[bool]()
+    rows = linker.model.mentions
     for document, topics in gold_of(gold, linker, every):
         for mention in linker.link(document, topics=0).mentions:
             target = topics[mention.start, mention.end]
@@ -51,6 +53,9 @@ def measure(model: Path, gold: Path, every: int = 1) -> dict[str, object]:
             if target >= 0:
                 best = mention.candidates[0] if mention.candidates else None
                 right.append(best is not None and best.entity.topic == target)
+                symbol = linker.knowledge.find_mention(mention.text)
+                topics_of, values = rows.row(symbol) if symbol >= 0 else (np.empty(0), np.empty(0))
+                common.append(len(values) > 0 and int(topics_of[np.argmax(values)]) == target)
                 sure.append(best.probability if best else 0.0)
     correct, chances = np.array(right), np.array(sure)
     bins = np.minimum((chances * _BINS).astype(int), _BINS - 1)
@@ -58,7 +63,7 @@ def measure(model: Path, gold: Path, every: int = 1) -> dict[str, object]:
     scores, lacking = np.array(nil), np.array(unknown)
     return {
         "model": model.name, "gold": gold.name, "known": len(right), "unknown": int(lacking.sum()),
-        "accuracy": round(100 * float(correct.mean()), 2), "nil area": round(roc_area(scores, lacking), 3),
+        "prior": round(100 * float(np.mean(common)), 1), "accuracy": round(100 * float(correct.mean()), 1), "nil area": round(roc_area(scores, lacking), 3),
         "known kept": round(100 * float((scores[~lacking] <= 0.5).mean()), 1),
         "nil found": round(100 * float((scores[lacking] > 0.5).mean()), 1) if lacking.any() else None,
         "ece": round(float(sum(gaps)) / max(len(right), 1), 3),
@@ -67,15 +72,14 @@ def measure(model: Path, gold: Path, every: int = 1) -> dict[str, object]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path)
-    parser.add_argument("gold", nargs="+", type=Path)
+    parser.add_argument("pairs", nargs="+", help="MODEL=GOLD")
     parser.add_argument("--every", type=int, default=1, help="Every n-th document.")
-    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--record", help="The name of a file in docs/figures.")
     args = parser.parse_args()
-    rows = [measure(args.model, gold, args.every) for gold in args.gold]
-    print(json.dumps(rows, indent=1))
-    if args.output:
-        args.output.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    rows = [measure(*map(Path, each.split("=")), args.every) for each in args.pairs]
+    print(record.table(rows))
+    if args.record:
+        record.write(args.record, {"accuracy": rows})
 
 
 if __name__ == "__main__":

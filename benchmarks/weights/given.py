@@ -62,8 +62,9 @@ def measure(model: Path, gold: Path, every: int = 1) -> dict[str, str | float | 
     gaps = [abs(chances[bins == each].sum() - correct[bins == each].sum()) for each in range(_BINS)]
     scores, lacking = np.array(nil), np.array(unknown)
     return {
-        "model": model.name, "gold": gold.name, "known": len(right), "unknown": int(lacking.sum()),
-        "prior": round(100 * float(np.mean(common)), 1), "accuracy": round(100 * float(correct.mean()), 1), "nil area": round(roc_area(scores, lacking), 3),
+        "model": model.name, "gold": gold.stem, "known": len(right), "unknown": int(lacking.sum()),
+        "prior": round(100 * float(np.mean(common)), 1), "accuracy": round(100 * float(correct.mean()), 1),
+        "nil area": round(roc_area(scores, lacking), 3),
         "known kept": round(100 * float((scores[~lacking] <= 0.5).mean()), 1),
         "nil found": round(100 * float((scores[lacking] > 0.5).mean()), 1) if lacking.any() else None,
         "ece": round(float(sum(gaps)) / max(len(right), 1), 3),

@@ -278,7 +278,7 @@ def test_nif_that_cannot_be_used(client: httpx.Client) -> None:
 @pytest.fixture(scope="module")
 def doubting(model: Path) -> Iterator[httpx.Client]:
     """A server that thinks of every name that it means nothing known."""
-    with serving(model, UrnSettings(nil_weight=1e9)) as running, running.client() as made:
+    with serving(model, UrnSettings(weights=("nil_constant=1000",))) as running, running.client() as made:
         yield made
 
 

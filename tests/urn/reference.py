@@ -365,7 +365,7 @@ class MeanField:
         shares = [math.exp(each - fit) for each in logs]
         before, nil_before = found.shares[i], found.nil[i]
         others = [j for j, each in enumerate(self.mentions) if j != i and each.name == own.name]
-        passed = sum(weight * found.nil[parent] for parent, weight, surname in own.parents if surname)
+        passed = sum(weight * (2.0 * found.nil[parent] - 1.0) for parent, weight, surname in own.parents if surname)
         same = sum(found.nil[j] for j in others if told[j]) / len(others) if others else 0.0
         fits = [(1.0 - found.nil[j], found.features[j][3]) for j in range(len(self.mentions)) if j != i and told[j]
                 and self.mentions[j].topics]  # fmt: skip

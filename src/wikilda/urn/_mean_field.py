@@ -210,14 +210,14 @@ def _fill_content(
 def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Posterior, mention: Whole, fit: Real) -> None:
     """NIL_FEATURES of a mention.
 
-    They are: by how much its longer names are NIL, the share of the other mentions of its string that are, the mean
-    fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates.
+    They are: by how much its longer names are NIL (1) or known (−1), the share of the other mentions of its string that
+    are NIL, the mean fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates.
     """
     parents, features = mentions.parents, found.features[mention]
     features[0] = 0.0
     for at in range(parents.offsets[mention], parents.offsets[mention + 1]):
         if parents.surnames[at]:
-            features[0] += parents.weights[at] * found.nil[parents.tokens[at]]
+            features[0] += parents.weights[at] * (2.0 * found.nil[parents.tokens[at]] - 1.0)
     string = mentions.strings[mention]
     others = state.times[string] - 1.0
     unknown: Real = state.unknown[string] - found.nil[mention]

@@ -28,13 +28,19 @@ from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings, segment
 
 DEFAULT = UrnSettings()
+
+
+def _with(**weights: float) -> UrnSettings:
+    """Settings with some weights replaced."""
+    return replace(DEFAULT, weights=tuple(f"{name}={value}" for name, value in weights.items()))
+
+
 SPLITS = {"train": "aida-train.tsv", "test-a": "aida-testa.tsv"}
 WITHOUT = {
     "as it is": DEFAULT,
-    "without candidates by words": replace(DEFAULT, backoff_share=0.0),
-    "without coreference": replace(DEFAULT, coreference_weight=0.0),
-    "without titles and types in NIL": replace(DEFAULT, nil_title=0.0),
-    "without NIL": replace(DEFAULT, nil_weight=0.0),
+    "without candidates by words": replace(DEFAULT, backoff_candidates=0),
+    "without titles in NIL": _with(nil_title=0.0, nil_full_title=0.0, nil_part=0.0, nil_mismatch=0.0),
+    "without NIL": _with(nil_constant=-1000.0),
 }
 
 

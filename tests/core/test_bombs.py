@@ -19,6 +19,7 @@ from wikilda.documents.reading import batches, read_documents
 from wikilda.documents.reading.rows import ReadSettings
 from wikilda.knowledge._from_tables import read_batches
 from wikilda.knowledge.build import read_page_props
+from wikilda.linking.match_files import _batches
 from wikilda.mediawiki.dump import cut, read_piece, site_of
 
 PAGE = b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>"
@@ -73,7 +74,7 @@ def test_a_table_that_repeats_one_long_string(tmp_path: Path) -> None:
     assert len(str(next(documents))) > 0  # 16 rows at a time are not too many
 
 
-def test_a_table_in_memory_has_values_in_proportion_to_its_file(tmp_path: Path, model: Path) -> None:
+def test_a_table_in_memory_has_values_in_proportion_to_its_file(tmp_path: Path) -> None:
     """A few hundred bytes took gigabytes: all rows have one value, or none."""
     for name, column in (("same", pa.array(["Croft"])), ("none", pa.nulls(1, pa.string()))):
         file = tmp_path / f"{name}.parquet"
@@ -81,13 +82,27 @@ def test_a_table_in_memory_has_values_in_proportion_to_its_file(tmp_path: Path, 
             for _ in range(3):
                 out.write_table(pa.table({"name": pa.concat_arrays([column] * 1_000_000)}))
         assert file.stat().st_size < 20_000
-        for command in (
-            ["match", model, file, "--column", "name"],
-            ["build", "--entities", file, "-o", tmp_path / "new"],
-        ):
-            code, _, said = run(*command)
-            assert code == 1
-            assert "expands to" in said or "has no column" in said
+        code, _, said = run("build", "--entities", file, "-o", tmp_path / "new")
+        assert code == 1
+        assert "expands to" in said or "has no column" in said
+
+
+@pytest.mark.parametrize("value", ["Croft", None])
+def test_a_table_is_matched_in_batches(tmp_path: Path, model: Path, value: str | None) -> None:
+    """Matching holds some rows at a time, so a file may expand to any number of rows."""
+    file, few = tmp_path / "many.parquet", tmp_path / "few.parquet"
+    names = pa.array([value] * 3_000_000, pa.string())
+    pq.write_table(pa.table({"name": names}), file)
+    assert file.stat().st_size < 20_000
+    sizes = [len(each) for each in _batches(file)]
+    assert sum(sizes) == len(names)
+    assert max(sizes) < 10_000
+    pq.write_table(pa.table({"name": names[: 2 * max(sizes) + 1]}), few)
+    code, _, said = run("match", model, few, "--column", "name", "-o", tmp_path / "matched.parquet")
+    assert code == 0
+    assert f"{2 * max(sizes) + 1:,} rows" in said
+    clusters = pq.read_table(tmp_path / "matched.parquet").column("match_cluster").to_pylist()
+    assert set(clusters) == {None if value is None else 0}
 
 
 def test_lists_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

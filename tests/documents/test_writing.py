@@ -15,8 +15,9 @@ from wikilda._core.errors import InputError
 from wikilda.documents.writing import write_file, write_rows
 from wikilda.linking import Document, Linker
 
-TEXT = "😀 Croft zigzag for England\r\nagainst Pakistan."
-SPANS = [(2, 7), (19, 26), (36, 44), (8, 14)]
+TEXT = "😀 Croft zigzag for Glamorgan\r\nagainst Pakistan."
+SPANS = [(2, 7), (19, 28), (38, 46), (8, 14)]
+CLUB = "Glamorgan County Cricket Club"
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +30,8 @@ def test_an_answer_says_of_which_wiki_it_speaks(row: dict[str, Any], linker: Lin
         "wiki": "samplewiki", "language": "en", "files": ["wiki.xml"], "identity": linker.knowledge.identity,
     }  # fmt: skip
     first = row["mentions"][1]
-    assert (first["start"], first["end"], first["text"], first["title"]) == (19, 26, "England", "England cricket team")
-    assert first["url"] == first["candidates"][0]["url"] == "https://example.org/wiki/England_cricket_team"
+    assert (first["start"], first["end"], first["text"], first["title"]) == (19, 28, "Glamorgan", CLUB)
+    assert first["url"] == first["candidates"][0]["url"] == "https://example.org/wiki/Glamorgan_County_Cricket_Club"
     for each in [first, *first["candidates"], *row["topics"]]:
         assert {"title", "page_id", "wikidata", "url"} <= set(each)
     assert row["mentions"][3]["title"] is None
@@ -39,9 +40,9 @@ def test_an_answer_says_of_which_wiki_it_speaks(row: dict[str, Any], linker: Lin
 def test_tsv(row: dict[str, Any]) -> None:
     lines = b"".join(write_rows([row], "tsv")).decode().splitlines()
     rows = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
-    assert [each["text"] for each in rows] == ["Croft", "England", "Pakistan", "zigzag"]
+    assert [each["text"] for each in rows] == ["Croft", "Glamorgan", "Pakistan", "zigzag"]
     assert {each["document"] for each in rows} == {"a\\tb"}
-    assert rows[1]["title"] == "England cricket team"
+    assert rows[1]["title"] == CLUB
     assert rows[3]["title"] == rows[3]["probability"] == ""
     assert json.loads(rows[0]["candidates"]) == row["mentions"][0]["candidates"]
     assert rows[0]["knowledge"] == f"samplewiki {row['knowledge']['identity']}"
@@ -93,7 +94,7 @@ class _Page(HTMLParser):
 def test_a_page_shows_the_text_with_its_links(row: dict[str, Any]) -> None:
     page = _Page(b"".join(write_rows([row], "html")).decode())
     assert page.text == TEXT
-    assert page.links[1] == "https://example.org/wiki/England_cricket_team"
+    assert page.links[1] == "https://example.org/wiki/Glamorgan_County_Cricket_Club"
     assert b"no documents" not in b"".join(write_rows([], "html"))
 
 

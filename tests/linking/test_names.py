@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import wikilda
 from wikilda import Linker
-from wikilda.linking._channel import LONGEST_TOKEN, _distance
+from wikilda._core.jit import Whole, njit
+from wikilda.linking._channel import LONGEST_TOKEN, Bytes, Numbers, _distance
 from wikilda.linking._names import NameMatcher, fold, near_pairs
 
 LISTED = {
@@ -44,6 +45,11 @@ def edits(one: str, other: str) -> int:
     return rows[-1][-1]
 
 
+@njit
+def distance(one: Bytes, other: Bytes, most: Whole, rows: Numbers) -> Whole:
+    return _distance(one, other, most, rows)
+
+
 words = st.text("abc", min_size=1, max_size=8)
 
 
@@ -51,7 +57,7 @@ words = st.text("abc", min_size=1, max_size=8)
 def test_edits_are_those_of_an_oracle(one: str, other: str, most: int) -> None:
     rows = np.zeros(3 * (LONGEST_TOKEN + 2), np.int64)
     first, second = (np.frombuffer(each.encode(), np.uint8) for each in (one, other))
-    found = int(_distance.plain(first, second, most, rows))  # type: ignore[attr-defined]
+    found = int(distance(first, second, np.int64(most), rows))
     assert min(found, most + 1) == min(edits(one, other), most + 1)
 
 

@@ -92,7 +92,7 @@ def _explained(table: Path) -> Iterator[None]:
         yield
     except pa.ArrowInvalid as error:
         kind = table.suffix[1:].lower()
-        raise InputError(f"{table}: cannot be read as {kind} ({str(error).splitlines()[0]}).") from None
+        raise InputError(f"{table}: cannot be read as {kind} ({str(error).partition(chr(10))[0]}).") from None
     except ParquetError as error:
         raise InputError(f"{table}: {error}") from None
     except InputError as error:
@@ -174,8 +174,8 @@ def _rows_as_table(rows: list[dict[str, Any]], schema: pa.Schema | None, place: 
 
 def _write(parts: list[Path], stream: IO[bytes], kind: str, *, escape_formulas: bool) -> Matched:
     """All parts with their clusters."""
-    pairs = [pair for part in parts for pair in _pairs(pq.read_table(part, columns=[CELL, "match_topic"]))]
-    numbers = Clusters(dict.fromkeys(pairs))
+    pairs = (pair for part in parts for pair in _pairs(pq.read_table(part, columns=[CELL, "match_topic"])))
+    numbers = Clusters(pairs)  # holds the distinct cells only
     found, writer = Matched(), cast(Any, None)
     for part in parts:
         table = pq.read_table(part)

@@ -14,7 +14,7 @@ def schema_of(names: Collection[str]) -> Any:
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("wikidata", "url", "type")]
-    entity = [("title", pa.string()), ("page_id", pa.int64()), *texts]
+    entity = [("id", pa.string()), ("title", pa.string()), ("page_id", pa.int64()), *texts]
     candidate = pa.struct([*entity, ("probability", pa.float64()), ("prior", pa.float64())])
     span = [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
     numbers = [(name, pa.float64()) for name in ("probability", "confidence", "nil")]

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from wikilda._core.array_checks import Array, Arrays, rows, strings
 from wikilda._core.arrays import StringTable, offsets_of
 from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, Scanned
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # linking reads the sample's arrays, and needs no pyarrow
+    import pyarrow as pa
+
     from wikilda._core.artifact import Writer
     from wikilda.knowledge._pieces import Folder
     from wikilda.knowledge.knowledge import Knowledge
@@ -51,6 +51,8 @@ def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.u
 
     A piece keeps more than its expected share, given that there are at least as many pieces as its own number says.
     """
+    import pyarrow as pa
+
     expected = ARTICLES / (folder.number + 1)
     most = int(expected + 4.0 * expected**0.5) + 4
     in_text = scanned.links[IN_ASIDE] == 0
@@ -76,8 +78,11 @@ def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.u
     folder.write(_TABLE, {name: pa.array(column, types[name]) for name, column in columns.items()})
 
 
-def sampled_links(chunks: Path) -> pa.Table | None:
+def sampled_links(chunks: Path) -> "pa.Table | None":
     """The articles of all pieces that may be in the sample, by rank; nothing if there are none."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     files = sorted(chunks.glob(f"*/{_TABLE}.parquet"))
     if not files:
         return None
@@ -85,7 +90,7 @@ def sampled_links(chunks: Path) -> pa.Table | None:
 
 
 def write_sample(
-    out: "Writer[Knowledge]", table: pa.Table, topic_of_page: dict[int, int], topic_of_key: dict[int, int]
+    out: "Writer[Knowledge]", table: "pa.Table", topic_of_page: dict[int, int], topic_of_key: dict[int, int]
 ) -> None:
     """Write the sample: the first articles by rank that are topics."""
     topics, texts, spans = list[int](), list[bytes](), list[tuple[NDArray[Any], ...]]()

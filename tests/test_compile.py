@@ -19,7 +19,7 @@ ALLOWED = {
     "show": (LINKING | {"wikilda.knowledge"}, 6),
     "topics": (LINKING, 22),
     "explain": (LINKING, 24),
-    "match": (LINKING, 13),
+    "match": (LINKING, 14),
     "serve": (LINKING | {"wikilda.knowledge"}, 30),
     "build": (LINKING | {"wikilda.knowledge", "wikilda.mediawiki", "wikilda.model"}, 45),
     "train": (LINKING | {"wikilda.model", "wikilda.training", "wikilda.lda"}, 40),

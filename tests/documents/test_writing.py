@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wikilda._core.errors import InputError
-from wikilda.documents.writing import write_file, write_rows
+from wikilda.documents.writing import MENTIONS, write_file, write_rows
 from wikilda.linking import Document, Linker
 
 TEXT = "😀 Croft zigzag for Glamorgan\r\nagainst Pakistan."
@@ -43,11 +43,23 @@ def test_tsv(row: dict[str, Any]) -> None:
     assert [each["text"] for each in rows] == ["Croft", "Glamorgan", "Pakistan", "zigzag"]
     assert {each["document"] for each in rows} == {"a\\tb"}
     assert rows[1]["title"] == CLUB
+    assert rows[1].keys() == {"document", "knowledge", *row["mentions"][1]}
     assert rows[3]["title"] == rows[3]["probability"] == ""
     assert json.loads(rows[0]["candidates"]) == row["mentions"][0]["candidates"]
     assert rows[0]["knowledge"] == f"samplewiki {row['knowledge']['identity']}"
     topics = b"".join(write_rows([{k: v for k, v in row.items() if k != "mentions"}], "tsv")).decode().splitlines()
     assert len(topics) == 1 + len(row["topics"])
+    assert set(topics[0].split("\t")) == {"document", "knowledge", *row["topics"][0]}
+
+
+def test_ids_of_listed_entities_are_kept(row: dict[str, Any], tmp_path: Path) -> None:
+    listed = [each | {"id": "E7"} for each in row["mentions"]]
+    lines = b"".join(write_rows([row | {"mentions": listed}], "tsv")).decode().split("\n")[:-1]
+    assert {each["id"] for each in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)} == {"E7"}
+    for kind in ("parquet", MENTIONS):
+        write_file([row | {"mentions": listed}], tmp_path / "a.parquet", kind)
+        [first, *_] = pq.read_table(tmp_path / "a.parquet").to_pylist()
+        assert (first["mentions"][0] if kind == "parquet" else first)["id"] == "E7"
 
 
 def test_parquet_and_json_lines_hold_the_same(row: dict[str, Any], tmp_path: Path) -> None:

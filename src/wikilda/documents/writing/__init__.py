@@ -10,10 +10,10 @@ from wikilda.documents.writing._html import html_card, html_fragment, html_page
 from wikilda.documents.writing.parquet import write_parquet
 
 _MENTION = (
-    "start", "end", "text", "title", "page_id", "wikidata", "url", "type", "probability", "confidence", "nil",
+    "start", "end", "text", "id", "title", "page_id", "wikidata", "url", "type", "probability", "confidence", "nil",
     "candidates",
 )  # fmt: skip
-_TOPIC = ("title", "page_id", "wikidata", "url", "type", "share")
+_TOPIC = ("id", "title", "page_id", "wikidata", "url", "type", "share")
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 

@@ -32,7 +32,7 @@ def mention_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row a mention, with flat columns, of a row a document."""
     for each in row["mentions"]:
         best = each["candidates"][0] if each["candidates"] else {}
-        known = {name: each[name] for name in ("title", "page_id", "wikidata", "url", "type")}
+        known = {name: each[name] for name in ("id", "title", "page_id", "wikidata", "url", "type")}
         yield {
             "document": row["id"], "start": each["start"], "end": each["end"], "mention": each["text"], **known,
             "confidence": each["confidence"], "posterior": best.get("probability"), "nil": each["nil"],
@@ -43,9 +43,9 @@ def mention_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def _mention_schema() -> Any:
     import pyarrow as pa
 
-    texts, wholes = ("document", "mention", "title", "wikidata", "url", "type"), ("start", "end", "page_id")
+    texts, wholes = ("document", "mention", "id", "title", "wikidata", "url", "type"), ("start", "end", "page_id")
     kinds = dict.fromkeys(texts, pa.string()) | dict.fromkeys(wholes, pa.int64())
-    names = ("document", "start", "end", "mention", "title", "page_id", "wikidata", "url", "type", "confidence",
+    names = ("document", "start", "end", "mention", "id", "title", "page_id", "wikidata", "url", "type", "confidence",
              "posterior", "nil", "prior")  # fmt: skip
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in names])
 

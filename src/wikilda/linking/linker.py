@@ -180,7 +180,7 @@ class Linker:
         >>> [(each.text, each.entity.title) for each in linked.mentions]
         [('Croft', 'Robert Croft'), ('England', 'England cricket team')]
         >>> linked.mentions[0].candidates[:2]
-        [Candidate('Robert Croft', probability=..., prior=0.225), Candidate(...)]
+        [Candidate('Robert Croft', probability=..., prior=0.22...), Candidate(...)]
         """
         inference = self.infer(document, decided=decided, entities=entities, nested=nested, restriction=restriction)
         return inference.linked(candidates, topics)

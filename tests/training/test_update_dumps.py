@@ -19,8 +19,8 @@ from wikilda.knowledge.base import PIECES
 from wikilda.knowledge.diff import Comparison, Meaning, Renamed
 from wikilda.model import Model
 from wikilda.training.build import build
-from wikilda.training.pipeline import Plan, train
-from wikilda.training.settings import UrnTraining
+from wikilda.training.pipeline import train
+from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.training.update import update
 
 WORDS = [
@@ -291,7 +291,7 @@ def test_what_training_has_learned_is_kept(tmp_path: Path) -> None:
     old = made(tmp_path, "old", BASE)
     how = UrnTraining(held_out=0.0, evaluated=0)
     rows: list[object] = [{"id": str(at), "text": f"Croft of Wales met Lara {at}."} for at in range(8)]
-    trained = train(old, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, Plan(1, 1))
+    trained = train(old, write_lines(tmp_path / "texts.jsonl", rows), tmp_path / "trained", how, TrainingPlan(1, 1))
     again = update(trained.path, tmp_path / "old.xml", tmp_path / "again", workers=1).model
     assert (again.iteration, again.method) == (trained.iteration, trained.method)
     assert trained.learned.contexts is not None

@@ -127,7 +127,7 @@ def wait(happened: Callable[[], bool], seconds: float = 200) -> None:
 def test_the_urn_learns_the_same(model: Path, tmp_path: Path) -> None:
     rows = [{"id": each["id"], "text": each["text"]} for each in texts()]
     lines = write_lines(tmp_path / "texts.jsonl", list(rows))
-    how = UrnTraining(sweeps=8, burn_in=2, held_out=0.1, evaluated=2, particles=2)
+    how = UrnTraining(held_out=0.1, evaluated=2, particles=2)
     made = {}
     for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL, together=2)}.items():
         try:

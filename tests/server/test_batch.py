@@ -59,13 +59,16 @@ def titles(client: httpx.Client, text: str, **more: object) -> list[str]:
 
 def test_answers_are_restricted(client: httpx.Client) -> None:
     text = "Croft took five wickets for England."
+    croft = client.post("/v1/link", json={"text": text}).json()["mentions"][0]
+    best, second = (each["title"] for each in croft["candidates"][:2])
+    assert best == "Robert Croft"
     for wanted, found in (
         ({"types": ["person"]}, ["Robert Croft"]),
         ({"types": ["person", "organisation"]}, ["Robert Croft", "England cricket team"]),
         ({"only": ["England cricket team"]}, ["England cricket team"]),
         ({"only": ["England", '"croft"']}, ["Robert Croft", "England"]),
         ({"only": ['"england"']}, ["England cricket team"]),
-        ({"exclude": ["Robert Croft"]}, ["Croft (land)", "England cricket team"]),
+        ({"exclude": ["Robert Croft"]}, [second, "England cricket team"]),
         ({"exclude": ['"CROFT"']}, ["England cricket team"]),
         ({"category": "Cricketers"}, ["Robert Croft"]),
     ):

@@ -60,7 +60,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_where_texts_follow_the_wiki_training_does_no_great_harm(plain: Path) -> None:
     before = wrong(plain, "before")
     assert more_errors(before, wrong(plain, "after")) < 2
-    assert more_errors(before, wrong(plain, "after", {"pair_weight": 3.0})) > 2, "harm would be seen"
+    assert more_errors(before, wrong(plain, "after", {"context": 5.0})) > 2, "harm would be seen"
 
 
 def test_where_texts_differ_from_the_wiki_errors_fall(tmp_path: Path) -> None:

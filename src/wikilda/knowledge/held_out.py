@@ -1,6 +1,7 @@
 """A sample of articles with their links, kept in the knowledge: what the weights of the evidence are learned from.
 
-Articles are chosen by a hash of their title, so that the sample depends neither on pieces nor on workers. Which links
+Articles are chosen by a hash of their title, so that the sample of a build does not depend on workers. Pieces keep a
+limited number of candidates: after an update a few articles may differ from those of a build. Which links
 lead to a topic is decided when the pieces are assembled; the others are mentions whose meaning the wiki lacks.
 """
 

@@ -116,12 +116,13 @@ def test_near_pairs() -> None:
 
 def test_files_resume_and_are_the_same(listed: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from wikilda.linking import match_files
+    from wikilda.linking.match import match_table
 
     monkeypatch.setattr(match_files, "_BATCH", 7)
     table = tmp_path / "in.csv"
     table.write_text("n,name\n" + "".join(f'{at},"{cell}"\n' for at, cell in enumerate(list(SPELLINGS) * 3)))
     whole = match_files.match_file(listed, table, tmp_path / "whole.parquet", "name")
-    real, calls = match_files.match_table, 0
+    real, calls = match_table, 0
 
     def stop(*arguments: object, **options: object) -> pa.Table:
         nonlocal calls

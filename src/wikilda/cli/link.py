@@ -153,9 +153,11 @@ def _on_spark(
     overwrite: bool,
 ) -> int:  # fmt: skip
     refuse(
-        ("as_table", "workers", "invalid", "rows", "types", "category", "escalate", "decided", "unknown"),
+        ("as_table", "workers", "rows", "types", "category", "escalate", "decided", "unknown"),
         "is for --engine local.",
     )
+    if job.reading.invalid != ReadSettings().invalid:
+        raise click.UsageError("--set invalid is for --engine local.")
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
     kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)

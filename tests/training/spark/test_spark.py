@@ -85,7 +85,7 @@ def test_a_cluster_that_loses_its_driver_and_then_a_worker(
 
 def lose_driver(cluster: Cluster, model: Path, corpus: Path, target: Path) -> set[tuple[int, int]]:
     """Begin a training by the command line, and kill it after a round or so; gives what is counted."""
-    settings = [f"--{name.replace('_', '-')}={getattr(QUICK, name)}" for name in CHANGED]
+    settings = [f"--set={name}={getattr(QUICK, name)}" for name in CHANGED]
     conf = [f"--conf={name}={value}" for name, value in SMALL.items()]
     command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
     options = [

@@ -121,8 +121,10 @@ class Part:
     def dispatcher(self) -> Any:
         """The function for the compiler."""
         if self._dispatcher is None:
-            from wikilda._core._compiled import make_dispatcher
-
+            try:
+                from wikilda._core._compiled import make_dispatcher
+            except OSError as error:  # a library of the compiler cannot be mapped
+                raise ImportError(str(error)) from error
             with _lock:
                 self._dispatcher = self._dispatcher or make_dispatcher(self)
         return self._dispatcher

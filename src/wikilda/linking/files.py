@@ -254,6 +254,8 @@ class Job:
                 document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested,
                 restriction=self.restriction,
             )  # fmt: skip
+        except (MemoryError, ImportError):  # no fault of the document
+            raise
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
 

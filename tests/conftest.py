@@ -15,9 +15,11 @@ from wikilda.linking import Linker
 from wikilda.model import create_model
 from wikilda.sample import SETTINGS, WIKI
 
-# Any text may be tried, and the first try compiles: no deadlines, and fewer tries with the compiler off.
-settings.register_profile("kernels", deadline=None, max_examples=20 if jit.DISABLED else 100)
-settings.load_profile("kernels")
+# Any text may be tried, and the first try compiles: no deadlines, and fewer tries with the compiler off. The same
+# examples in every run; HYPOTHESIS_PROFILE=search tries many others.
+settings.register_profile("same", deadline=None, max_examples=20 if jit.DISABLED else 100, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 DATA = Path(os.environ.get("WIKILDA_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wikilda._core.errors import InputError, SettingsError
@@ -156,6 +156,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[st
         ("They met Marks & Quibble, Jean van Zyx.", ["Marks & Quibble", "Jean van Zyx"]),
         ("Quux\tParis\tGovernment", ["Paris"]),  # cells
         ("we flew from paris to reuters", ["paris"]),  # no capitals: what articles capitalise, if it is known
+        ("#Quux Bly and #Zyx-Quux met", ["Quux", "Bly", "Zyx", "Quux"]),  # a name after # is one word
         ("WHO and Quux 2-1 Bly", ["WHO", "Quux", "Bly"]),
         ("We saw the Paris Zyx Quux there.", ["Paris", "Zyx Quux"]),  # a place and a full name
     ],
@@ -210,6 +211,7 @@ PIECES = st.one_of(
 
 
 @given(st.lists(PIECES, max_size=25))
+@example(["#À", " À"])
 def test_spans_are_exact_in_any_text(known: Knowledge, unlimited: DictionaryDetector, pieces: list[str]) -> None:
     text = "".join(pieces)
     for detector in (DictionaryDetector(known), unlimited):

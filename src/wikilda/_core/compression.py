@@ -3,9 +3,10 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -72,6 +73,20 @@ def whole_lines(stream: IO[bytes], place: Path) -> Iterator[bytes]:
         if line is None:
             raise InputError(f"{place}: line {number:,} is longer than {MAX_LINE >> 20} MB. Is it made of lines?")
         yield line
+
+
+def json_objects(lines: Iterable[bytes], place: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """JSON objects, one per line, with the numbers of their lines; blank lines are skipped."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{place}: line {number} is not JSON ({error}).") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{place}: line {number} is not a JSON object.")
+        yield number, row
 
 
 def check_expansion(path: Path, compressed: int, decompressed: int) -> None:

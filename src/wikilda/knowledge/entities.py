@@ -5,7 +5,6 @@ Every problem that makes a row unusable is collected, so that one run names them
 """
 
 import csv
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from wikilda._core.compression import open_compressed, uncompressed_suffix, whole_lines
+from wikilda._core.compression import json_objects, open_compressed, uncompressed_suffix, whole_lines
 from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, read_table
 from wikilda._core.settings import suggestion
@@ -306,15 +305,7 @@ def _check_columns(place: str, found: list[str]) -> None:
 
 def _json_rows(path: Path) -> Rows:
     with open_compressed(path) as lines:
-        for number, line in enumerate(whole_lines(lines, path), 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}: line {number} is not JSON ({error}).") from None
-            if not isinstance(row, dict):
-                raise InputError(f"{path}: line {number} is not a JSON object.")
+        for number, row in json_objects(whole_lines(lines, path), path):
             unknown = sorted(set(row) - set(COLUMNS))
             if unknown and not {"id", "name"} <= row.keys():
                 raise InputError(f"{path}: line {number} has no id and name. An entity has {', '.join(COLUMNS)}.")

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import lower_bound
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.text.tokens import Strings, mix
 
@@ -161,18 +162,6 @@ def _may_vary(data: Bytes, start: Whole, end: Whole) -> bool:
 
 
 @inner
-def _lower(keys: NDArray[np.uint64], wanted: np.uint64) -> Whole:
-    low, high = np.int64(0), np.int64(len(keys))
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inner
 def _distance(one: Bytes, other: Bytes, most: Whole, rows: Numbers) -> Whole:
     """Edits, with transpositions, between two tokens; `most` + 1 if there are more."""
     n, m, width = len(one), len(other), np.int64(LONGEST_TOKEN + 2)
@@ -213,7 +202,7 @@ def similar(
         if without > start and cells.data[without] == cells.data[without - 1]:
             continue
         key = _hash(cells.data, start, end, np.int64(without), np.uint64(0))
-        at = _lower(table.deleted, key)
+        at = lower_bound(table.deleted, np.int64(0), np.int64(len(table.deleted)), key)
         while at < len(table.deleted) and table.deleted[at] == key and size < _SIMILAR:
             size = _check(table, own, table.deleted_tokens[at], np.int64(1), found, edits, size, rows)
             at += 1
@@ -230,7 +219,7 @@ def similar(
                 if low < start or high > end:
                     continue
                 key = _hash(cells.data, low, high, np.int64(-1), np.uint64(3 * length + part + 1))
-                at = _lower(table.segments, key)
+                at = lower_bound(table.segments, np.int64(0), np.int64(len(table.segments)), key)
                 while at < len(table.segments) and table.segments[at] == key:
                     if _bits(table.segment_masks[at] ^ mask) > 4:  # two edits change four at most
                         at += 1
@@ -396,7 +385,7 @@ def match_cells(
                     budget -= 1
                     scratch.seen[name] = cell + 1
                     cost = _name_cost(table, costs, cells, first, size, own, name, scratch.marks, chain)
-                    _keep(names[place], weights[place], name, table.log_counts[name] - cost)
+                    _insert(names[place], weights[place], name, table.log_counts[name] - cost)
         for entry in range(entries):
             scratch.marks[chain[entry, 3]] = 0
     return names, weights, unknown
@@ -464,19 +453,6 @@ def _initial(table: NameTable, cells: Cells, first: Whole, size: Whole, taken: W
     return np.int64(-1)
 
 
-@inner
-def _keep(names: NDArray[np.int32], weights: Vector, name: np.int32, weight: Real) -> None:
-    """Put a name among the best, of equals the first by number."""
-    last = len(names) - 1
-    if weight < weights[last] or (weight == weights[last] and name > names[last] >= 0):
-        return
-    at = last
-    while at > 0 and (weights[at - 1] < weight or (weights[at - 1] == weight and names[at - 1] > name)):
-        names[at], weights[at] = names[at - 1], weights[at - 1]
-        at -= 1
-    names[at], weights[at] = name, weight
-
-
 @njit
 def gather(
     names: NDArray[np.int32], weights: Vector, table: MentionRows, cells: Spelled, costs: Costs, most: Whole,
@@ -525,15 +501,16 @@ def gather(
 
 
 @inner
-def _insert(topics: NDArray[np.int64], best: Vector, topic: Whole, log: Real) -> None:
-    last = len(topics) - 1
-    if log < best[last] or (log == best[last] and topic > topics[last] >= 0):
+def _insert(numbers: NDArray[Any], weights: Vector, number: Any, weight: Real) -> None:
+    """Put a name or topic among the best, of equals the first by number; free places have −1."""
+    last = len(numbers) - 1
+    if weight < weights[last] or (weight == weights[last] and number > numbers[last] >= 0):
         return
     at = last
-    while at > 0 and (best[at - 1] < log or (best[at - 1] == log and topics[at - 1] > topic)):
-        topics[at], best[at] = topics[at - 1], best[at - 1]
+    while at > 0 and (weights[at - 1] < weight or (weights[at - 1] == weight and numbers[at - 1] > number)):
+        numbers[at], weights[at] = numbers[at - 1], weights[at - 1]
         at -= 1
-    topics[at], best[at] = topic, log
+    numbers[at], weights[at] = number, weight
 
 
 @inner

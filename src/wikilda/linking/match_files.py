@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from wikilda._core.atomic import new_file, work_directory
+from wikilda._core.compression import json_objects
 from wikilda._core.errors import InputError
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
 from wikilda._core.progress import bar
@@ -144,15 +145,7 @@ def _json_lines(path: Path) -> Iterator[pa.Table]:
     rows: list[dict[str, Any]] = []
     schema: pa.Schema | None = None
     with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"{path}: line {number} is not JSON ({error}).") from None
-            if not isinstance(row, dict):
-                raise InputError(f"{path}: line {number} is not a JSON object.")
+        for number, row in json_objects(lines, path):
             rows.append(row)
             if len(rows) == _BATCH:
                 table = _rows_as_table(rows, schema, f"{path}: lines up to {number}")

@@ -77,18 +77,6 @@ class Found(NamedTuple):
     counts: Numbers
 
 
-_NO, _NONE, _NO_ROWS = np.empty(0, np.int64), np.empty(0, np.float64), np.zeros(1, np.int64)
-_NO_TOPICS, _NO_FLAGS, _NO_KEYS = np.empty(0, np.uint32), np.empty(0, np.bool_), np.empty(0, np.uint64)
-NO_MENTIONS = Named(
-    _NO, Strings(np.empty(0, np.uint8), _NO_ROWS), Names(_NO_KEYS, _NO_ROWS, _NO_KEYS, _NO_KEYS, _NO_FLAGS, _NO), _NO,
-    _NO_FLAGS, _NO, Parents(_NO_ROWS, _NO, _NONE, _NO_FLAGS), Rows(_NO_ROWS, _NO_TOPICS, _NONE), _NONE, _NONE, _NONE,
-)  # fmt: skip
-NOTHING_FOUND = Found(
-    Candidates(_NO_TOPICS, _NO_ROWS, np.empty(0, np.int32), _NONE, _NONE), Neighbours(_NO_ROWS, _NO_TOPICS), _NONE, _NO,
-    _NO,
-)  # fmt: skip
-
-
 @njit
 def read_names(
     tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, titled: NDArray[np.bool_],

@@ -117,7 +117,7 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
     targets[is_hidden(targets, hidden)] = -1
     words = numbers(encoded.words)
     distinct = np.unique(words[words >= 0])
-    for chosen, named in urn.read(encoded):
+    for chosen, named in urn.read(encoded, urn.resolve(encoded)):
         own = _own_links(named, article.targets[chosen])
         rest = _without(named, own, article.topic, hidden)
         by_words = _shown(urn.back_off(rest), article.topic, hidden)

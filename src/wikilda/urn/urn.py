@@ -27,7 +27,7 @@ from wikilda.text.tokens import Strings
 from wikilda.urn._backoff import back_off
 from wikilda.urn._candidates import Rows, leave_out, with_new_senses
 from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_topics, draw
-from wikilda.urn._find import NO_MENTIONS, NOTHING_FOUND, Found, Limits, Named, NameTables, find, read_names
+from wikilda.urn._find import Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn._names import LinkCounts, resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
@@ -233,10 +233,10 @@ class Urn:
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
-        mentions = self._resolved(document)
+        mentions = self.resolve(document)
         learned, words = self._learned(document, own), numbers(document.words)
         parts: list[Part] = []
-        for chosen, named in self.read(document):
+        for chosen, named in self.read(document, mentions):
             if own is not None:
                 counts = own.base / UNIT
                 leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
@@ -244,16 +244,16 @@ class Urn:
             parts.append(self._draw(named, found, chosen, mentions, learned, own, entities))
         return Drawn.of(parts, len(mentions))
 
-    def read(self, document: EncodedDocument) -> Iterator[tuple[Numbers, Named]]:
-        """The mentions of a document in parts: which they are, and what their strings may mean."""
+    def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
+        """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self._names
-        mentions = self._resolved(document)
         named_by = titled(document.text, document.spans, self._language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
             yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
 
-    def _resolved(self, document: EncodedDocument) -> Numbers:
+    def resolve(self, document: EncodedDocument) -> Numbers:
+        """The numbers of the mention strings of a document, unknown ones below −1."""
         tables = self._names
         return resolve(
             numbers(document.mentions), document.names, tables.index_of_names.variants, tables.characters, tables.folds,
@@ -340,7 +340,7 @@ class Urn:
         drawing = draw(
             self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.parents,
             found.candidates, self.fame(found.candidates.topics) if fame is None else fame, found.evidence,
-            found.neighbours, gains if len(gains.values) else _NO_GAINS, features @ self._nil_weights + nil, exact,
+            found.neighbours, gains, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip
         taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
@@ -353,11 +353,6 @@ class Urn:
         found = np.zeros(len(topics), np.float64)
         found[known] = np.log(self.model.popularity[topics[known]])
         return found
-
-    def draw_nothing(self) -> None:
-        """Draw no mentions, which compiles the second pass."""
-        none = np.empty(0, np.int64)
-        self._draw(NO_MENTIONS, NOTHING_FOUND, none, none, None, None, None)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """How much more topics are related by what the model has learned from other documents."""

@@ -188,6 +188,14 @@ def _is_apart(text: Text, at: int) -> bool:
 
 
 @inner
+def _is_handle(text: Text, at: int) -> bool:
+    """Whether `@` or `#` is directly before a word: no other word belongs to such a name."""
+    if at == 0 or text.hashes[at] & AFTER_SPACE or text.hashes[at - 1] == BREAK:
+        return False
+    return bool(text.data[text.starts[at - 1]] in (0x40, 0x23))
+
+
+@inner
 def _is_abbreviated(text: Text, at: int) -> bool:
     """Whether a full stop or an apostrophe follows directly: `J. Smith`, `O'Neill`."""
     if at + 1 >= len(text.hashes) or text.hashes[at + 1] == BREAK or text.hashes[at + 1] & AFTER_SPACE:
@@ -224,7 +232,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
             at += 1
             continue
         end, size, names = at + 1, 1, int(text.roles[at] == A_NAME)
-        while end < count and text.hashes[end] != BREAK and not _is_apart(text, end):
+        while end < count and text.hashes[end] != BREAK and not _is_apart(text, end) and not _is_handle(text, end - 1):
             if _is_run_word(text, end) and not text.shapes[end] & FIRST:
                 size += 1
                 names += text.roles[end] == A_NAME

@@ -14,7 +14,7 @@ from wikilda.lda.expected_phi import prepare
 from wikilda.lda.svi import Copy, Prior, Step, Table, exp_digamma
 from wikilda.model import Model, ModelSettings
 from wikilda.training.corpus import Documents
-from wikilda.training.engines.local import form_shard
+from wikilda.training.shard import form_shard
 
 
 @njit

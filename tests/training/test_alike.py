@@ -5,7 +5,7 @@ import pytest
 
 from wikilda.knowledge import Knowledge
 from wikilda.lda.similarity import likeness
-from wikilda.training.engines.local import alike_by
+from wikilda.training.shard import alike_by
 
 
 def without_links(graph: object, topics: np.ndarray) -> object:

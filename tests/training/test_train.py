@@ -22,7 +22,7 @@ from wikilda._core.jit import DISABLED
 from wikilda.linking import Linker, marked
 from wikilda.model import Model
 from wikilda.model.model import MENTIONS, WORDS
-from wikilda.training import checkpoints, pipeline
+from wikilda.training import checkpoints, methods, pipeline
 from wikilda.training.checkpoints import FILE, read_metrics
 from wikilda.training.engines import local
 from wikilda.training.engines.base import Job
@@ -109,7 +109,7 @@ class Stopping:
 
 @pytest.mark.parametrize(
     ("where", "name", "after"),
-    [(local, "sample_shard", 4), (local, "sample_shard", 7), (local, "interpolate", 0), (local, "interpolate", 1),
+    [(methods, "sample_shard", 4), (methods, "sample_shard", 7), (local, "interpolate", 0), (local, "interpolate", 1),
      (pipeline, "write_metrics", 1), (pipeline, "_finish", 0), (pipeline, "place_directory", 0), (pipeline, "_keep", 0)],
 )  # fmt: skip
 def test_interrupted_it_goes_on(
@@ -132,7 +132,7 @@ def test_interrupted_it_goes_on(
 def test_an_unfinished_training_is_not_thrown_away(
     model: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopping = Stopping(monkeypatch, local, "sample_shard", 3)
+    stopping = Stopping(monkeypatch, methods, "sample_shard", 3)
     with pytest.raises(KeyboardInterrupt):
         train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
     other = replace(QUICK, sweeps=9)
@@ -159,7 +159,7 @@ def test_two_trainings_into_one_directory_do_not_mix(
             elsewhere(lambda: train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1)))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(local, "sample_shard", second)
+    monkeypatch.setattr(methods, "sample_shard", second)
     with pytest.raises(KeyboardInterrupt):
         train(model, corpus, tmp_path / "m", QUICK, PLAN, engine=LocalEngine(1))
 

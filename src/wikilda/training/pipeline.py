@@ -26,21 +26,11 @@ from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, r
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.interpolate import Blend
-from wikilda.training.learn import learned, next_model, rate_of
-from wikilda.training.settings import (
-    LdaTraining,
-    TrainingPlan,
-    TrainingSettings,
-    UrnTraining,
-    trained_on,
-    training_settings,
-)
+from wikilda.training.methods import Learner, learner_of
+from wikilda.training.settings import TrainingPlan, TrainingSettings, trained_on, training_settings
 from wikilda.training.shard import Task
 
 _READ, _DETECTOR = ReadSettings(), DetectorSettings()
-SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
-_LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
 
 
 def train(
@@ -105,11 +95,12 @@ def train(
     own = target.with_name(f"{target.name}.corpus")
     detect = partial(choose_detector, detector, settings=detection)
     read = _open_corpus(texts, first, place, own, detect, reading, workers)
-    if place is None and (isinstance(settings, UrnTraining) or settings.coherence):
+    learner = learner_of(settings)
+    if place is None and learner.needs_knowledge:
         raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
-    digests = _texts(first, read, settings)
+    digests = _texts(first, read, learner)
     documents = len(digests)
-    shards = plan.shards or -(-documents // _together(documents, settings))
+    shards = plan.shards or -(-documents // learner.shard_documents(documents))
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
@@ -117,7 +108,7 @@ def train(
             check_target(target, overwrite=overwrite)
             runs = engine or LocalEngine(workers or available_cores())
             try:
-                training = _Training(runs, first, read, place, settings, replace(plan, shards=shards), digests, work)
+                training = _Training(runs, first, read, place, learner, replace(plan, shards=shards), digests, work)
                 _finish(training.run(), work, target, place)
             finally:
                 if engine is None:
@@ -148,11 +139,11 @@ class _Training:
     """A training on its way."""
 
     def __init__(
-        self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, settings: TrainingSettings,
+        self, engine: Engine, model: Model, corpus: Corpus, knowledge: Path | None, learner: Learner[Any],
         plan: TrainingPlan, texts: NDArray[np.uint64], work: Path,
     ) -> None:  # fmt: skip
         self.engine, self.model, self.first, self.corpus, self.knowledge = engine, model, model, corpus, knowledge
-        self.settings, self.plan, self.texts, self.work = settings, plan, texts, work
+        self.learner, self.settings, self.plan, self.texts, self.work = learner, learner.settings, plan, texts, work
         self.documents = len(texts)
         self.start = model.iteration
         self.metrics = read_metrics(work / FILE)
@@ -185,26 +176,10 @@ class _Training:
             model.verify()  # it may have been written by a run that ended long ago
         else:
             self._sample(job, number)
-            model = self._next(job, made)
+            model = self.learner.next_model(self.engine, job, self.texts, made)
         if all(row.iteration != number for row in self.metrics):
             self._record(self._measured(job, model, time.perf_counter() - begun))
         return model
-
-    def _next(self, job: Job, target: Path) -> Model:
-        """The M-step: line 15 of Algorithm 2."""
-        number, settings = job.task.iteration, self.settings
-        if isinstance(settings, LdaTraining):
-            return self.engine.interpolate(job, self._blend(number, settings), target)
-        place, counts = job.checkpoint.path / "learned", self.engine.counts(job)
-        before = job.previous.path / "learned" if job.previous else None
-        rho = None if settings.adaptive else settings.global_step(number - 1)
-        whole = learned(place, before, counts, rho)
-        assert self.knowledge is not None
-        known = Knowledge.open(self.knowledge)
-        return next_model(
-            self.first, known, whole, self.texts, target, iteration=number, new_mentions=settings.new_mentions,
-            prior_weight=settings.prior_weight,
-        )  # fmt: skip
 
     def _sample(self, job: Job, number: int) -> None:
         last = self.start + self.plan.iterations
@@ -213,12 +188,6 @@ class _Training:
         with bar(f"iteration {number} of {last}", self.documents, unit="documents", done=done) as shown:
             for documents in self.engine.sample(job):
                 shown.advance(documents)
-
-    def _blend(self, number: int, settings: LdaTraining) -> Blend:
-        """Line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
-        rho, kept = settings.global_step(number - 1), settings.sweeps - settings.burn_in
-        scale = 1.0 if settings.corpus_scale else 1.0 / self.plan.shards
-        return Blend(1.0 - rho, rho * scale / kept, settings.threshold)
 
     def _measured(self, job: Job, model: Model, seconds: float) -> Metrics:
         report = job.checkpoint.report()
@@ -229,7 +198,7 @@ class _Training:
             held_out,
             **model.change,
             changed=report["changed"] / report["mentions"] if report["mentions"] else None,
-            rho=self._rho(job),
+            rho=self.learner.rate(job),
             documents=int(report["documents"]),
             tokens=int(report["tokens"]),
             seconds=round(seconds, 3),
@@ -238,16 +207,12 @@ class _Training:
             merging_seconds=round(self.engine.merging_seconds, 3),
         )
 
-    def _rho(self, job: Job) -> float:
-        adaptive = rate_of(job.checkpoint.path / "learned")
-        return self.settings.global_step(job.task.iteration - 1) if adaptive is None else adaptive
-
     def _likelihoods(self, number: int, model: Model) -> tuple[float | None, float | None]:
         if not self.settings.evaluated:
             return None, None
         job = self._job(max(number, self.start + 1))
         held_out = per_token(*self.engine.likelihoods(model, job, held_out=True))
-        if isinstance(self.settings, UrnTraining):  # documents trained on would be judged by what they have taught
+        if not self.learner.judges_trained:
             return None, held_out
         return per_token(*self.engine.likelihoods(model, job, held_out=False)), held_out
 
@@ -267,22 +232,14 @@ class _Training:
                     shutil.rmtree(place / name, ignore_errors=True)
 
 
-def _together(documents: int, settings: TrainingSettings) -> int:
-    """Documents of a shard. What the urn learns does not depend on shards, so that it may have small ones."""
-    if isinstance(settings, LdaTraining):
-        return SHARD_DOCUMENTS
-    return min(max(documents // _SHARDS, _LEAST_DOCUMENTS), SHARD_DOCUMENTS)
-
-
-def _texts(first: Model, corpus: Corpus, settings: TrainingSettings) -> NDArray[np.uint64]:
+def _texts(first: Model, corpus: Corpus, learner: Learner[Any]) -> NDArray[np.uint64]:
     """The digests of the documents to train on; there must be some."""
-    texts = trained_on(corpus, settings.held_out)
+    texts = trained_on(corpus, learner.settings.held_out)
     if len(texts) == 0:
         raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--set held_out=SHARE).")
-    if isinstance(settings, UrnTraining) and first.contexts is not None:
-        texts = texts[~first.contexts.among(texts)]
-        if len(texts) == 0:
-            raise InputError(f"{first.path}: has learned from all of these texts before. Give it others.")
+    texts = texts[learner.are_new(texts, first)]
+    if len(texts) == 0:
+        raise InputError(f"{first.path}: has learned from all of these texts before. Give it others.")
     return texts
 
 

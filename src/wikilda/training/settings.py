@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import Settings, setting, suggestion
 from wikilda.lda.settings import LdaSettings
-from wikilda.model import Model
 from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.urn import UrnSettings
@@ -164,12 +163,6 @@ def of_shard(corpus: Corpus, number: int, shards: int, held_out: float) -> Docum
     """The documents of a shard that are trained on."""
     documents = corpus.shard(number, shards)
     return documents.chosen(~is_held_out(documents.keys, held_out))
-
-
-def new_to(model: Model, documents: Documents) -> Documents:
-    """Those of some documents that a model has not learned from before: no text counts twice."""
-    known = model.contexts
-    return documents if known is None else documents.chosen(~known.among(documents.digests))
 
 
 def trained_on(corpus: Corpus, held_out: float) -> NDArray[np.uint64]:

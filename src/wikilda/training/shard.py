@@ -1,7 +1,7 @@
 """One shard of Algorithm 2, lines 5–13: its documents are sampled with its own copy of the parameters.
 
-Nothing here knows where documents and parameters come from. An engine forms a shard by whatever joins it has
-and hands it over; what comes back depends on that alone.
+An engine forms a shard by the joins that it has; `form_shard` and `alike_by` join from memory-mapped tables. What
+comes back depends on the shard only.
 """
 
 import time
@@ -16,18 +16,19 @@ from wikilda._core.array_checks import Array
 from wikilda._core.artifact import Artifact
 from wikilda._core.jit import njit
 from wikilda._core.random import stream_of
+from wikilda.knowledge.graph import Graph
 from wikilda.lda.counts import Counts
 from wikilda.lda.expected_phi import Dense, smoothing_of
 from wikilda.lda.packet import Choices, Packet, form
 from wikilda.lda.sampler import PacketSampler
-from wikilda.lda.similarity import Likeness
+from wikilda.lda.similarity import Likeness, likeness, no_likeness
 from wikilda.lda.svi import Copy, Prior, Step, Table
 from wikilda.lda.tagme import Guess, tagme
-from wikilda.model import Model
+from wikilda.model import Model, Parameters
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run
-from wikilda.training.settings import LdaTraining, TrainingSettings
+from wikilda.training.settings import LdaTraining
 
 NO_TOPIC = np.uint32(0xFFFFFFFF)
 
@@ -51,7 +52,7 @@ class Task(NamedTuple):
 
     iteration: int
     documents: int  # |D|: all that are trained on
-    settings: TrainingSettings
+    settings: Any  # of the method
 
 
 class Shard(NamedTuple):
@@ -95,7 +96,6 @@ def sample_shard(
     `previous` are the mentions' topics in the iteration before; without them, where sampling started.
     """
     started = time.process_time()
-    assert isinstance(task.settings, LdaTraining)
     sampling = _Sampling(shard, shared, task, alike)
     for start in range(0, len(shard.documents.keys), task.settings.minibatch):
         end = min(start + task.settings.minibatch, len(shard.documents.keys))
@@ -121,9 +121,9 @@ class _Sampling:
 
     def __init__(self, shard: Shard, shared: Globals, task: Task, alike: Alike) -> None:
         documents, self.task, self.alike = shard.documents, task, alike
-        assert isinstance(task.settings, LdaTraining)
-        self.keys, self.settings = documents.keys, task.settings
-        shrink = task.settings.shrink_sums
+        settings: LdaTraining = task.settings
+        self.keys, self.settings = documents.keys, settings
+        shrink = settings.shrink_sums
         popularity = shared.popularity
         self.words, self.mentions = (
             Copy(table, sums, prior, popularity, shrink_sums=shrink, factors=factors)
@@ -134,13 +134,13 @@ class _Sampling:
         )
         self.word_bags = Bags(*_bags(documents.word_offsets, documents.words, shard.words.symbols))
         self.mention_bags = Bags(*_bags(documents.mention_offsets, documents.mentions, shard.mentions.symbols))
-        rules = task.settings.sampler()
+        rules = settings.sampler()
         self.sampler, self.epsilon, self.tau = (
             PacketSampler(shared.alpha, rules, shared.dense),
             rules.epsilon,
             rules.tau,
         )
-        self.scale = task.documents if task.settings.corpus_scale else len(documents.keys)
+        self.scale = task.documents if settings.corpus_scale else len(documents.keys)
         self.done = 0
         self.chosen, self.guessed = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]
         self.occurring = [np.empty(0, np.int64)]
@@ -224,6 +224,53 @@ def _bags(
             to += 1
         bounds[document + 1] = to
     return bounds, rows[:to].copy(), counts[:to].copy()
+
+
+def form_shard(documents: Documents, model: Model) -> Shard:
+    """Documents joined with the parameters of their symbols."""
+    return Shard(documents, _rows(documents.words, model.words), _rows(documents.mentions, model.mentions))
+
+
+def alike_by(graph: Graph | None, known: NDArray[np.uint32]) -> Alike:
+    """Similarities of topics by a link graph, as far as they are known (sorted) when a shard is formed.
+
+    A topic that a mention gains in its shard is like no other until the next iteration: packets are self-contained, and
+    engines that join links do not have those of just any topic.
+    """
+    if graph is None:
+        return no_likeness
+    links, ended = graph, np.append(known, NO_TOPIC)  # whatever is looked for, there is one that is no less
+
+    def alike(topics: NDArray[np.uint32]) -> Likeness:
+        places = np.flatnonzero(ended[np.searchsorted(ended, topics)] == topics)
+        found = likeness(links, topics[places])
+        if len(places) == len(topics):
+            return found
+        lengths = np.zeros(len(topics) + 1, np.int64)
+        lengths[places + 1] = np.diff(found.offsets)
+        return Likeness(topics, np.cumsum(lengths), places[found.neighbours].astype(np.int32), found.values)
+
+    return alike
+
+
+def _rows(symbols: NDArray[np.uint32], parameters: Parameters) -> Table:
+    distinct = np.unique(symbols).astype(np.int64)
+    return Table(distinct, *_gather(distinct, *parameters))
+
+
+@njit
+def _gather(
+    symbols: NDArray[np.int64], offsets: NDArray[np.int64], topics: NDArray[np.uint32], values: NDArray[np.float32]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32]]:
+    bounds = np.zeros(len(symbols) + 1, np.int64)
+    for row in range(len(symbols)):
+        bounds[row + 1] = bounds[row] + offsets[symbols[row] + 1] - offsets[symbols[row]]
+    to_topics, to_values = np.empty(bounds[-1], np.uint32), np.empty(bounds[-1], np.float32)
+    for row in range(len(symbols)):
+        source = offsets[symbols[row]] - bounds[row]
+        for to in range(bounds[row], bounds[row + 1]):
+            to_topics[to], to_values[to] = topics[source + to], values[source + to]
+    return bounds, to_topics, to_values
 
 
 def run_of(copy: Copy) -> Run:

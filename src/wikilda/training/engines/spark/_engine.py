@@ -22,6 +22,7 @@ from wikilda._core.spark import open_session, worded
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model import model as kinds
+from wikilda.model.model import LDA, URN
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._merging import next_table, sums_of
@@ -36,7 +37,6 @@ from wikilda.training.engines.spark.tables import (
     symbols_table,
 )
 from wikilda.training.interpolate import Blend, Change, Joined, Run, next_model
-from wikilda.training.settings import LdaTraining, UrnTraining
 from wikilda.training.shard import Globals, open_shared, write_shared
 
 
@@ -130,7 +130,7 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        rows = self._urn_rows(tables, job) if isinstance(job.task.settings, UrnTraining) else self._rows(tables, job)
+        rows = {URN: self._urn_rows, LDA: self._lda_rows}[job.task.settings.method](tables, job)
         size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
         for start in range(0, len(missing), size):
             shards = missing[start : start + size]
@@ -140,7 +140,7 @@ class SparkEngine(Engine):
             rows(before, shards).write.mode("overwrite").parquet(tables.uri(name))
             yield from self._finish_round(tables, job, shards, name)
 
-    def _rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
+    def _lda_rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
         """How a round of the paper's sampler is run: what it needs is joined."""
         sources, shared = _sources(tables, job), self._spread_globals(job)
         sample = partial(sample_partition, task=job.task, shared=shared)
@@ -243,7 +243,6 @@ class SparkEngine(Engine):
 
 def _sources(tables: Tables, job: Job) -> Sources:
     which = job.corpus, job.checkpoint.count, job.task.settings.held_out
-    assert isinstance(job.task.settings, LdaTraining)
     graph = job.knowledge if job.task.settings.coherence else None
     return Sources(
         documents_table(tables, *which),

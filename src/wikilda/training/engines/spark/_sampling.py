@@ -35,7 +35,6 @@ from wikilda.training.engines.spark.rows import (
 )
 from wikilda.training.engines.spark.tables import unsigned
 from wikilda.training.interpolate import Run
-from wikilda.training.settings import LdaTraining
 from wikilda.training.shard import Alike, Globals, Shard, Task, sample_shard
 
 Value = TypeVar("Value")
@@ -94,7 +93,6 @@ def sample_partition(
 ) -> Iterator[pa.RecordBatch]:
     """Sample the one shard of a partition; gives its counts, and a row of notes."""
     started = time.process_time()
-    assert isinstance(task.settings, LdaTraining)
     by_kind = _by_kind(batches)
     number = by_kind[BEFORE][0].column("shard")[0].as_py()
     shard, previous = _shard(by_kind), _before(by_kind[BEFORE])

@@ -27,7 +27,8 @@ from wikilda.training.engines.spark._sampling import Spread, count_rows, notes_r
 from wikilda.training.engines.spark.rows import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, lists
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Run, open_run
-from wikilda.training.settings import UrnTraining, new_to, of_shard
+from wikilda.training.methods import learner_of
+from wikilda.training.settings import UrnTraining, of_shard
 from wikilda.training.shard import Task
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
@@ -60,7 +61,8 @@ def urn_documents(tables: Tables, job: Job) -> DataFrame:
 
 def _row(job: Job, number: int) -> pa.RecordBatch:
     documents = of_shard(job.corpus, number, job.checkpoint.count, job.task.settings.held_out)
-    values = [pa.array([each.tobytes()], pa.binary()) for each in new_to(job.first, documents)]
+    new = documents.chosen(learner_of(job.task.settings).are_new(documents.digests, job.first))
+    values = [pa.array([each.tobytes()], pa.binary()) for each in new]
     return pa.record_batch([pa.array([number], pa.int32()), *values], names=["shard", *Documents._fields])
 
 
@@ -74,7 +76,6 @@ def form_urn_shards(documents: DataFrame, before: DataFrame, shards: list[int]) 
 def draw_partition(batches: Iterator[pa.RecordBatch], task: Task, nodes: Nodes) -> Iterator[pa.RecordBatch]:
     """Draw the one shard of a partition; gives its counts, and a row of notes."""
     started = time.process_time()
-    assert isinstance(task.settings, UrnTraining)
     for batch in batches:
         for number in range(len(batch)):
             row = batch.slice(number, 1)

@@ -1,0 +1,204 @@
+"""How a method is trained: the statistics of a shard, the next parameters, the likelihood.
+
+A `Learner` is chosen once, by the name of the method. Engines decide where it runs.
+"""
+
+import shutil
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikilda.knowledge import Knowledge
+from wikilda.lda.likelihood import HeldOut
+from wikilda.model import Model
+from wikilda.model.model import LDA, MENTIONS, URN, WORDS
+from wikilda.training import urn_shard
+from wikilda.training.corpus import Documents
+from wikilda.training.engines.base import Engine, Job
+from wikilda.training.interpolate import Blend
+from wikilda.training.learn import learned, next_model, rate_of
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
+from wikilda.training.shard import Found, Task, alike_by, form_shard, open_shared, sample_shard, write_shared
+from wikilda.training.urn_shard import sample_urn_shard
+from wikilda.urn import Urn
+from wikilda.urn.likelihood import HeldOut as UrnHeldOut
+
+SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
+_LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
+
+Notes = NDArray[np.uint32]
+Sample = Callable[[Documents, Task, Notes | None], Found]
+Likelihood = Callable[[Documents, int], tuple[float, int]]
+Own = TypeVar("Own", bound=UrnTraining | LdaTraining)
+
+
+class Inputs(NamedTuple):
+    """What a worker has for the shards of an iteration."""
+
+    model: Model
+    first: Model  # that training began with
+    knowledge: Knowledge | None
+    shared: Path  # what `prepare` has written
+
+
+class Learner(ABC, Generic[Own]):
+    """How a method is trained. Without state but its settings, so that any process can make one."""
+
+    texts_once: ClassVar[bool]  # whether texts that the first model has learned from are left out
+    judges_trained: ClassVar[bool]  # whether the likelihood of documents trained on says something
+
+    def __init__(self, settings: Own) -> None:
+        self.settings = settings
+
+    @property
+    def needs_knowledge(self) -> bool:
+        """Whether it reads the link graph."""
+        return True
+
+    def are_new(self, digests: NDArray[np.uint64], first: Model) -> NDArray[np.bool_]:
+        """Return which documents are trained on: no text counts twice where `texts_once`."""
+        known = first.contexts
+        return np.ones(len(digests), np.bool_) if known is None or not self.texts_once else ~known.among(digests)
+
+    @abstractmethod
+    def shard_documents(self, documents: int) -> int:
+        """Return how many documents a shard has, where the number of shards is not given."""
+
+    @abstractmethod
+    def kinds(self, model: Model) -> dict[str, int]:
+        """Return the kinds of counts, and the number of symbols of each."""
+
+    @abstractmethod
+    def prepare(self, model: Model, shared: Path) -> None:
+        """Write what all shards of an iteration share."""
+
+    @abstractmethod
+    def sampler(self, inputs: Inputs) -> Sample:
+        """Return the E-step: what it finds in the documents of a shard, given the notes of the iteration before."""
+
+    @abstractmethod
+    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
+        """Write the model that follows, from the counts of all shards; `texts` are digests of the documents."""
+
+    @abstractmethod
+    def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:
+        """Return the log likelihood of one of some documents, and how many tokens it has."""
+
+    def rate(self, job: Job) -> float:
+        """Return ρ of an iteration."""
+        return self.settings.global_step(job.task.iteration - 1)
+
+
+class UrnLearner(Learner[UrnTraining]):
+    """The urn is drawn with the model of the iteration before, leaving out what a document has taught it."""
+
+    texts_once = True
+    judges_trained = False  # they would be judged by what they have taught
+
+    def shard_documents(self, documents: int) -> int:
+        """Return a number that may be small: what is learned does not depend on shards."""
+        return min(max(documents // _SHARDS, _LEAST_DOCUMENTS), SHARD_DOCUMENTS)
+
+    def kinds(self, model: Model) -> dict[str, int]:
+        """Return the kinds of counts of the urn, which have no fixed number of symbols."""
+        return urn_shard.KINDS
+
+    def prepare(self, model: Model, shared: Path) -> None:
+        """Nothing: workers map the model."""
+
+    def sampler(self, inputs: Inputs) -> Sample:
+        """Return the E-step."""
+        assert inputs.knowledge is not None
+        urn = Urn(inputs.model, inputs.knowledge, self.settings.urn())
+        return lambda documents, task, before: sample_urn_shard(documents, urn, inputs.first.mentions, before)
+
+    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
+        """Add what was learned to the model that training began with."""
+        counts, settings = engine.counts(job), self.settings
+        before = job.previous.path / "learned" if job.previous else None
+        rho = None if settings.adaptive else super().rate(job)
+        whole = learned(job.checkpoint.path / "learned", before, counts, rho)
+        assert job.knowledge is not None
+        return next_model(
+            job.first, Knowledge.open(job.knowledge), whole, texts, target, iteration=job.task.iteration,
+            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight,
+        )  # fmt: skip
+
+    def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:
+        """Return the gain over chance in predicting the contexts of mentions."""
+        assert knowledge is not None
+        held_out = UrnHeldOut(model, knowledge, self.settings.urn(), self.settings.particles)
+        strings = knowledge.mention_strings
+        return lambda documents, number: held_out.log_likelihood(documents.with_contexts(number, strings))
+
+    def rate(self, job: Job) -> float:
+        """Return ρ of an iteration, which may be adaptive."""
+        adaptive = rate_of(job.checkpoint.path / "learned")
+        return super().rate(job) if adaptive is None else adaptive
+
+
+class LdaLearner(Learner[LdaTraining]):
+    """The paper's Algorithm 2."""
+
+    texts_once = False
+    judges_trained = True
+
+    @property
+    def needs_knowledge(self) -> bool:
+        """Whether topics are coherent by links."""
+        return self.settings.coherence
+
+    def shard_documents(self, documents: int) -> int:
+        """Return the same for any number of documents."""
+        return SHARD_DOCUMENTS
+
+    def kinds(self, model: Model) -> dict[str, int]:
+        """Return words and mentions."""
+        return {WORDS: model.words.symbols, MENTIONS: model.mentions.symbols}
+
+    def prepare(self, model: Model, shared: Path) -> None:
+        """Write the smoothing; again when a run resumes, for what an earlier one has left may be damaged."""
+        shutil.rmtree(shared, ignore_errors=True)
+        write_shared(model, shared)
+
+    def sampler(self, inputs: Inputs) -> Sample:
+        """Return the E-step: joins of a shard's documents with parameters and links, and the sampler."""
+        graph = inputs.knowledge.graph if inputs.knowledge else None
+
+        def sample(documents: Documents, task: Task, before: Notes | None) -> Found:
+            started = time.process_time()
+            shard = form_shard(documents, inputs.model)
+            alike = alike_by(graph, np.unique(shard.mentions.topics))
+            shared = open_shared(inputs.model, inputs.shared)
+            joining = time.process_time() - started
+            found = sample_shard(shard, shared, task, alike, before)
+            found.report["joining seconds"] = joining
+            return found
+
+        return sample
+
+    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
+        """Interpolate, line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
+        settings = self.settings
+        rho, kept = self.rate(job), settings.sweeps - settings.burn_in
+        scale = 1.0 if settings.corpus_scale else 1.0 / job.checkpoint.count
+        return engine.interpolate(job, Blend(1.0 - rho, rho * scale / kept, settings.threshold), target)
+
+    def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:
+        """Return the left-to-right estimate."""
+        held_out = HeldOut(model, self.settings.particles, self.settings.seed)
+        return lambda documents, number: held_out.log_likelihood(documents.document(number))
+
+
+_LEARNERS: dict[str, type[Any]] = {URN: UrnLearner, LDA: LdaLearner}
+
+
+def learner_of(settings: TrainingSettings) -> Learner[Any]:
+    """Return the learner that settings belong to."""
+    found: Learner[Any] = _LEARNERS[settings.method](settings)
+    return found

@@ -1,7 +1,8 @@
-"""Two rules of kernels, read off the source.
+"""Rules of kernels, read off the source.
 
 A part is never called from Python: it raises a TypeError. A bare part never returns arrays to a kernel
-that counts references: that would free memory that is in use.
+that counts references: that would free memory that is in use. Kernels have no default arguments: Numba compiles a
+kernel for them that is another one than that for the same values given, and that cannot be asked for by types.
 """
 
 import ast
@@ -196,6 +197,11 @@ def test_bare_parts_return_arrays_to_bare_parts_only(module: str) -> None:
         if kernel.kind in BARE and (arrays := returned_arrays(kernel.node, set(scalar_records()))):
             counting = [f"{each.module}.{each.name}" for each in callers(kernel.name, module) if each.kind not in BARE]
             assert counting == [], f"{kernel.name} returns {arrays}"
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_kernels_have_no_default_arguments(module: str) -> None:
+    assert [each.name for each in kernels(module, tree_of(module)) if each.node.args.defaults] == []
 
 
 def test_the_rules_see_what_they_forbid() -> None:

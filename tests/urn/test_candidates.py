@@ -44,7 +44,7 @@ def test_examples_of_candidates() -> None:
 
 @given(GRAPHS, SOME_TOPICS, st.integers(1, 12))
 def test_neighbours_are_those_of_either_direction(out_links: list[set[int]], topics: list[int], hub: int) -> None:
-    found = neighbours_of(graph(out_links), np.array(topics, np.uint32), hub)
+    found = neighbours_of(graph(out_links), np.array(topics, np.uint32), hub, -1)
     in_links = reverse(out_links)
     assert found.offsets[-1] == len(found.topics)
     for at, topic in enumerate(topics):
@@ -59,5 +59,5 @@ def test_neighbours_are_those_of_either_direction(out_links: list[set[int]], top
 def test_neighbours_of_a_hub_are_spread_over_its_list() -> None:
     out_links: list[set[int]] = [set() for _ in range(1001)]
     out_links[1000] = set(range(1000))
-    found = neighbours_of(graph(out_links), np.array([1000], np.uint32), 10)
+    found = neighbours_of(graph(out_links), np.array([1000], np.uint32), 10, -1)
     assert found.topics.tolist() == list(range(0, 1000, 100))

@@ -14,7 +14,7 @@ def related(
     out_links: list[set[int]], topics: list[int], links: float = 1.0, shared: float = 0.8, hub: int = 10_000
 ) -> NDArray[np.float32]:
     whole, chosen = graph(out_links), np.array(topics, np.uint32)
-    made = relations(whole, chosen, neighbours_of(whole, chosen, hub), links, shared)
+    made = relations(whole, chosen, neighbours_of(whole, chosen, hub, -1), links, shared)
     return rows_of(made, np.arange(len(topics)))
 
 

@@ -19,7 +19,7 @@ def evidence_of(
     distinct, counts = np.unique(np.array(words, np.int64), return_counts=True)
     table, chosen = parameters(rows), np.array(topics, np.uint32)
     scratch, totals = Scratch.of(TOPICS), np.zeros(len(rows), np.float64)
-    near = neighbours_of(graph(out_links), chosen, 10_000)
+    near = neighbours_of(graph(out_links), chosen, 10_000, -1)
     whole = WordTable(table, totals, word_norms(table, TOPICS))
     found = word_evidence(distinct, counts, whole, chosen, near, overlap, scratch)
     assert not scratch.values.any()

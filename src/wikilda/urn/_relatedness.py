@@ -28,8 +28,8 @@ class Neighbours(NamedTuple):
 
 
 @njit
-def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole, without: Whole = -1) -> Neighbours:
-    """The neighbours of each topic, at most about `hub` of each, and not the topic `without`."""
+def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole, without: Whole) -> Neighbours:
+    """The neighbours of each topic, at most about `hub` of each, and not the topic `without` (−1: none)."""
     offsets = np.zeros(len(topics) + 1, np.int64)
     for at in range(len(topics)):
         _, out_count = _stride(graph.out_offsets, topics[at], hub)

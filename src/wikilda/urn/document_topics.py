@@ -128,7 +128,7 @@ def _related(
     often: NDArray[np.float64],
 ) -> NDArray[np.uint32]:  # fmt: skip
     """Topics that the words go with: neighbours of what is linked that the text names; any where nothing is linked."""
-    near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS)
+    near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS, -1)
     several = 2 if len(linked) > 1 else 1
     pages = in_several(near.topics, several) if len(linked) else _supported(words, urn.model.words)
     scores = word_scores(words, often, urn.words, pages, urn.scratch())
@@ -237,7 +237,7 @@ def _pull(
 ) -> NDArray[np.float64]:
     """How related pages are to what is linked."""
     graph = urn.knowledge.graph
-    around = neighbours_of(graph, pages, _MOST_NEIGHBOURS)
+    around = neighbours_of(graph, pages, _MOST_NEIGHBOURS, -1)
     masses = np.minimum(mentioned, 3.0)
     return pull(graph, linked, masses, near, pages, around, LINK, SHARED_NEIGHBOUR, urn.scratch())
 

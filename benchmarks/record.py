@@ -7,7 +7,8 @@ two comments::
     <!-- figures: NAME TABLE -->
     <!-- end of figures -->
 
-`<!-- figures: NAME TABLE | column; column | column=value; value -->` shows some columns, and the rows with these values.
+`<!-- figures: NAME TABLE | column; column | column=value; value -->` shows some columns, and the rows with these
+values.
 
 `python -m benchmarks.record` fills all of them in; `--check` says which are out of date and exits with 1.
 """

@@ -1,8 +1,8 @@
-"""List the messages that a user can see: `python scripts/messages.py [--check]`.
+"""List the messages that a user can see: `python -m scripts.messages [--check]`.
 
-They are the arguments of errors (`raise InputError(…)`), warnings, log records, `click.echo` and usage errors, and the help of
-options and settings. Expressions are shown as `{…}`. With `--check`, only messages that break the rules below are listed, and
-the exit code is 1 if there are any.
+They are the arguments of errors, warnings, log records, `click.echo` and usage errors, and the help of options and
+settings. Expressions are shown as `{…}`. With `--check`, only messages that break a rule of `Message.faults` are listed,
+and the exit code is 1 if there are any.
 """
 
 import ast
@@ -23,8 +23,8 @@ _SPEAKERS = {
     "echo": "output",
 }
 AVOIDED = re.compile(
-    r"\b(anew|so many|in words|is said|are said|is told|are told|stands|mend(?:s|ed)?|strangers?|of others|at hand|in vain"
-    r"|that there (?:is|are) (?:not|none)|whatever|goes with|by itself|alone)\b",
+    r"\b(anew|so many|in words|is said|are said|is told|are told|stands|mend(?:s|ed)?|strangers?|of others|at hand"
+    r"|in vain|that there (?:is|are) (?:not|none)|whatever|goes with|by itself|alone)\b",
     re.IGNORECASE,
 )
 

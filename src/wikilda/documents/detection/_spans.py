@@ -41,6 +41,7 @@ _OFTEN = 77  # of words that are names beside one at the start of a sentence: Ba
 _UNSEEN = 254  # taken for that of words that articles do not have
 _SURE = 247  # of words that are always names
 _FIRST_NAME = 100  # of the occurrences of a first name: directly before another name
+_SHORT, _HEADLINE, _DOMAIN = 3, 4, 4  # bytes of short words; long words of a headline; bytes of the end of a domain
 _LOWERED = 4  # words that a text without capitals has at least
 # Words whose case is known, from which on a sentence's first word that is missing is a name, or one beside another.
 _KNOWN_WORDS, _SOME_WORDS = 20000, 1000
@@ -62,6 +63,7 @@ class Words(NamedTuple):
     """What is known about words: those that frame names, and how articles write words."""
 
     frames: HashTable
+    meaningful: HashTable  # words of articles that are neither frequent nor rare
     cases: WordCases
     capital_nouns: bool  # whether the language writes all nouns with a capital
 
@@ -134,7 +136,10 @@ def _is_lower(shapes: Shapes) -> bool:
 def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -> None:
     """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
     hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
+    headline: bool = False
     for at in range(len(hashes)):
+        if shapes[at] & FIRST:
+            headline = _is_headline(text, at)
         if not hashes[at] & WORD or (shapes[at] & SHAPE < CAPITAL and not text.is_lower):
             continue
         key = hashes[at] & ~FLAGS
@@ -149,17 +154,34 @@ def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -
             inside = _is_after_first_name(text, words, at) and (kind == HONORIFIC or not _is_before_name(text, at))
             roles[at] = A_NAME if inside else TITLE  # Sacha Baron Cohen, Stephen King
         else:
-            roles[at] = _role(text, words, known, limits, at)
+            roles[at] = _role(text, words, known, limits, at, headline)
 
 
 @inner
-def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
+def _is_headline(text: Text, first: int) -> bool:
+    """Whether a sentence, from its first word on, has capitals on all of its long words: they say little there."""
+    capitals = 0
+    for at in range(first, len(text.hashes)):
+        if text.hashes[at] == BREAK or (text.shapes[at] & FIRST and at > first):
+            break
+        if text.hashes[at] & WORD and text.ends[at] - text.starts[at] > _SHORT:
+            if text.shapes[at] & SHAPE == LOWER:
+                return False
+            capitals += text.shapes[at] & SHAPE >= CAPITAL
+    return capitals >= _HEADLINE
+
+
+@inner
+def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, headline: bool) -> int:
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
     if shape & INITIAL and not _is_abbreviated(text, at):
         return NO_NAME
+    if shape & SHAPE != UPPER and _is_glued(text, at):
+        return BESIDE  # One.Tel, Cable & Wireless
     if 0 <= case < _FUNCTION and shape & SHAPE != UPPER:
-        return NO_NAME
+        # Within a sentence, a rare word has its capital from a name: Leisure Garments.
+        return NO_NAME if headline or shape & FIRST or _is_frequent(text, words, at) else BESIDE
     if words.capital_nouns:
         number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
         is_first_name = number >= 0 and words.cases.before[number] >= _FIRST_NAME
@@ -183,6 +205,12 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) 
 
 
 @inner
+def _is_frequent(text: Text, words: Words, at: int) -> bool:
+    """Whether a word is so frequent in the wiki's language that it says nothing of a topic."""
+    return bool(lookup(words.meaningful, text.hashes[at] & ~FLAGS) < 0)
+
+
+@inner
 def _is_apart(text: Text, at: int) -> bool:
     return bool(is_apart(text.data, text.hashes, text.starts, text.ends, at))
 
@@ -202,7 +230,18 @@ def _is_abbreviated(text: Text, at: int) -> bool:
         return False
     mark = text.data[text.starts[at + 1]]
     letter = at + 2 < len(text.hashes) and text.shapes[at + 2] & SHAPE >= CAPITAL
-    return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2)))
+    return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2, 0x2D, 0x26)))
+
+
+@inner
+def _is_glued(text: Text, at: int) -> bool:
+    """Whether a full stop without spaces, or an ampersand, joins a word and the next, which has a capital."""
+    if at + 2 >= len(text.hashes) or text.hashes[at + 1] & WORD or text.hashes[at + 1] == BREAK:
+        return False
+    if text.shapes[at + 2] & SHAPE < CAPITAL:
+        return False
+    mark, spaces = text.data[text.starts[at + 1]], text.hashes[at + 1] & AFTER_SPACE > 0
+    return bool(mark == 0x26 or (mark == 0x2E and not spaces and not text.hashes[at + 2] & AFTER_SPACE))
 
 
 @inner
@@ -239,6 +278,9 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 end += 1
             elif _joins(text, end) or _links(text, words, known, limits, end):
                 end += 1
+            elif end == at + 1 and _is_domain(text, end):
+                size, end = size + 1, end + 2
+                break
             else:
                 break
         # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
@@ -303,10 +345,19 @@ def _joins(text: Text, at: int) -> bool:
 
 
 @inner
+def _is_domain(text: Text, at: int) -> bool:
+    """Whether the end of a domain follows a word: `Nfox.com`."""
+    if at + 1 >= len(text.hashes) or text.hashes[at] & (WORD | AFTER_SPACE) or text.data[text.starts[at]] != 0x2E:
+        return False
+    short = 2 <= text.ends[at + 1] - text.starts[at + 1] <= _DOMAIN
+    return bool(short and not text.hashes[at + 1] & AFTER_SPACE and text.shapes[at + 1] & SHAPE == LOWER)
+
+
+@inner
 def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
     """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
 
-    It does after a word that is hardly a name by itself. After one that is, it does not: `Johnson of Canada`.
+    One that is frequent in the language does so only after a word that is hardly a name by itself: `Johnson of Canada`.
     """
     if at + 1 >= len(text.hashes) or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
         return False
@@ -316,7 +367,7 @@ def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int)
         return False
     if lookup(words.frames, text.hashes[at] & ~FLAGS) != PARTICLE:
         return False
-    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2:
+    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at):
         return True
     if 0 <= text.cases[at - 1] < _SURE:
         return True
@@ -478,7 +529,7 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
         if common == capitals:
             return limits.lower
         if names < capitals and 0 <= cases[start] < limits.first:
-            return limits.part if end - start == 1 else limits.lower
+            return limits.part if end - start == 1 and cases[start] >= _FUNCTION else limits.lower
         needed = limits.capitalised if names == capitals else limits.unclear
     elif end - start == 1 and shape != UPPER and 0 <= cases[start] < _FUNCTION:
         return limits.lower

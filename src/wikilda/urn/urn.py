@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.documents.detection.framing import language_of, titled
+from wikilda.documents.detection.framing import capitalised, language_of, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
@@ -197,7 +197,7 @@ class Urn:
             model.base, links, index or NO_NAMES, titles, characters(), folds(), people, bodies
         )  # fmt: skip
         self._language = language_of(knowledge)
-        self._titles = TitleTables(titles, knowledge.graph, characters())
+        self._titles = TitleTables(titles, knowledge.graph, characters(), knowledge.word_cases)
         self._local: Any = threading.local()
 
     def _set_weights(self, w: Weights) -> None:
@@ -248,9 +248,10 @@ class Urn:
         """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self._names
         named_by = titled(document.text, document.spans, self._language)
+        capitals = capitalised(document.text, document.spans, self._language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
-            yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
+            yield chosen, read_names(tables, most, mentions, names, places, named_by, capitals, chosen)
 
     def resolve(self, document: EncodedDocument) -> Numbers:
         """The numbers of the mention strings of a document, unknown ones below −1."""
@@ -338,8 +339,9 @@ class Urn:
         """
         features = nil_of_strings(named, found)
         drawing = draw(
-            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.parents,
-            found.candidates, self.fame(found.candidates.topics) if fame is None else fame, found.evidence,
+            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.capitals,
+            named.parents, found.candidates, self.fame(found.candidates.topics) if fame is None else fame,
+            found.evidence,
             found.neighbours, gains, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip

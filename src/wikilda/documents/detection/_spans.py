@@ -260,7 +260,7 @@ def _is_before_name(text: Text, at: int) -> bool:
 
 @inner
 def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArray[np.int32]:
-    """By token that a run of names begins with: where it ends; the token itself elsewhere."""
+    """By token that a run of names begins with: where it ends, negative if it is a name without doubt; else itself."""
     count = len(text.hashes)
     ends = np.empty(count, np.int32)
     for at in range(count):
@@ -293,6 +293,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
         at = end
     if words.capital_nouns:
         _add_last_words(text, ends)
+    _add_spelled_out(text, ends)
     return ends
 
 
@@ -324,6 +325,51 @@ def _add_last_words(text: Text, ends: NDArray[np.int32]) -> None:
         key = text.hashes[at] | FLAGS
         if ends[at] == at and _is_run_word(text, at) and keys[find_slot(keys, key)] == key:
             ends[at] = at + 1
+
+
+@inner
+def _add_spelled_out(text: Text, ends: NDArray[np.int32]) -> None:
+    """Words before an acronym in parentheses whose initials it is are one name: `Growth and Opportunity Act (GOA)`."""
+    for at in range(3, len(ends) - 1):
+        if text.shapes[at] & SHAPE != UPPER or _mark(text, at - 1) != 0x28 or _mark(text, at + 1) != 0x29:
+            continue
+        end = at - 2 if _mark(text, at - 2) == 0x2C else at - 1
+        start = _spelled_out(text, at, end)
+        if end - start < 2:
+            continue
+        for token in range(start, end):
+            ends[token] = token
+        before = start - 1
+        while before >= 0 and ends[before] == before:
+            before -= 1
+        if before >= 0 and start < ends[before] <= end:
+            ends[before] = before
+        ends[start] = -end
+
+
+@inner
+def _mark(text: Text, at: int) -> int:
+    """The byte of a mark, 0 for a word or a break."""
+    if at < 0 or text.hashes[at] & WORD or text.hashes[at] == BREAK:
+        return 0
+    return int(text.data[text.starts[at]])
+
+
+@inner
+def _spelled_out(text: Text, acronym: int, end: int) -> int:
+    """Where the words begin that end with a token and whose capitals an acronym is; `end` if there are none."""
+    at, letter, first = end, text.ends[acronym] - 1, text.starts[acronym]
+    while at > 0 and letter >= first and end - at < _LONGEST:
+        at -= 1
+        if text.hashes[at] == BREAK or _is_apart(text, at + 1):
+            return end
+        if text.shapes[at] & SHAPE >= CAPITAL:
+            if text.data[text.starts[at]] != text.data[letter]:
+                return end
+            letter -= 1
+        elif at == end - 1:
+            return end
+    return at if letter < first else end
 
 
 @inner
@@ -454,8 +500,10 @@ def _best_set(
         if not hashes[start] & WORD or (never_lower and text.shapes[start] & SHAPE == LOWER):
             continue
         end = runs[start]
-        if end > start:
-            value = best[start] + limits.unknown * (2 * (end - start) - 1)
+        if end > start or end < 0:
+            chance = limits.unknown if end > 0 else 1.0
+            end = abs(end)
+            value = best[start] + chance * (2 * (end - start) - 1)
             if value > best[end]:
                 best[end] = value
                 before[end] = start

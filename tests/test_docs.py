@@ -35,7 +35,7 @@ def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -
 def test_what_pages_name_is_there() -> None:
     """Files of the package, of tests and benchmarks, and the modules of commands."""
     root, missing = record.ROOT, []
-    for page in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))):
+    for page in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))):
         text = page.read_text("utf-8")
         files = [root / name for name in re.findall(r"\b((?:src|tests|benchmarks|scripts)/[\w/]+\.\w+)", text)]
         files += [root / "src" / name for name in re.findall(r"(?<![\w/])(wikilda/[\w/]+\.py)", text)]

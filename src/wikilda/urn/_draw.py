@@ -46,6 +46,7 @@ class TitleTables(NamedTuple):
     graph: Graph
     characters: Characters
     cases: WordCases
+    capitals: NDArray[np.uint8]  # by topic, filled when it is first needed
 
 
 class Logs(NamedTuple):
@@ -161,16 +162,13 @@ def _capitals(tables: TitleTables, found: Candidates, rows: Numbers, shown: NDAr
     for row in rows:
         size += found.offsets[row + 1] - found.offsets[row]
     logs, begin = np.zeros(size, np.float64), np.int64(0)
-    known = np.ones(len(found.topics), np.float64)  # 1 where it was not read yet
     for token in range(len(rows)):
         start, end = found.offsets[rows[token]], found.offsets[rows[token] + 1]
         for at in range(start, end) if shown[token] else range(0):
-            number = found.numbers[at]
-            if known[number] == 1.0:
-                known[number] = np.log(
-                    capital_chance(found.topics[number], tables.titles, tables.cases, tables.characters)
-                )
-            logs[begin + at - start] = known[number]
+            topic = found.topics[found.numbers[at]]
+            if topic < len(tables.capitals):  # of a caller's own entities nothing is known
+                chance = capital_chance(topic, tables.capitals, tables.titles, tables.cases, tables.characters)
+                logs[begin + at - start] = np.log(np.float64(chance) / 255.0)
         begin += end - start
     return logs
 

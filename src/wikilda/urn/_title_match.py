@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import lookup
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Whole, inner, njit
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.characters import WORD_PART, Characters
 from wikilda.text.tokens import (
@@ -28,7 +28,7 @@ from wikilda.text.tokens import (
 SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
 _STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
-_LEAST_CAPITAL = 0.05
+_ALWAYS, _LEAST_CAPITAL = np.uint8(255), np.uint8(13)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
 
@@ -83,30 +83,49 @@ def _kind(
 
 
 @inner
-def capital_chance(topic: np.uint32, titles: Strings, cases: WordCases, table: Characters) -> Real:
-    """The probability that a text writes a topic with a capital: 1 for names, less for what has a common noun.
+def capital_chance(
+    topic: Whole, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
+) -> np.uint8:
+    """How often texts write a topic with a capital, in 255ths: always for names, less for what has a common noun.
 
-    Titles are names if a word after the first has a capital. Otherwise articles show how often their words have one.
+    `known` remembers it.
     """
-    if topic + 1 >= len(titles.offsets):  # a caller's own entity
-        return 1.0
-    title = titles.data[titles.offsets[topic] : titles.offsets[topic + 1]]
-    title = title[: _without_note(title)]
+    chance = np.uint8(known[topic])
+    if chance == 0:
+        title = titles.data[titles.offsets[topic] : titles.offsets[topic + 1]]
+        chance = _capital_chance(title[: _without_note(title)], cases, table)
+        known[topic] = chance
+    return chance
+
+
+@inner
+def _capital_chance(title: Bytes, cases: WordCases, table: Characters) -> np.uint8:
+    """Titles are names if a word after the first has a capital; else articles show how often their words have one."""
     hashes, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
     size = tokenize(title, 0, len(title), table, hashes, spots[0], spots[1])
-    least: Real = 1.0
+    least = _ALWAYS
     for at in range(size):
         if not hashes[at] & WORD:
             continue
         point, _ = decode(title, spots[0, at])
         if at > 0 and not is_small(point, table):
-            return 1.0
+            return _ALWAYS
         number = lookup(cases.table, hashes[at] & ~FLAGS)
-        if number >= 0:
-            least = min(least, np.float64(cases.capital[number]) / 255.0)
-        elif at == 0:
-            return 1.0
+        if number < 0 and at == 0:
+            return _ALWAYS
+        least = min(least, cases.capital[number]) if number >= 0 else least
     return max(least, _LEAST_CAPITAL)
+
+
+@njit
+def capital_chances(
+    topics: Offsets, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
+) -> NDArray[np.uint8]:
+    """How often texts write some topics with a capital."""
+    found = np.empty(len(topics), np.uint8)
+    for at in range(len(topics)):
+        found[at] = capital_chance(topics[at], known, titles, cases, table)
+    return found
 
 
 @inner

@@ -207,7 +207,8 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, 
 @inner
 def _is_frequent(text: Text, words: Words, at: int) -> bool:
     """Whether a word is so frequent in the wiki's language that it says nothing of a topic."""
-    return bool(lookup(words.meaningful, text.hashes[at] & ~FLAGS) < 0)
+    key = text.hashes[at] & ~FLAGS
+    return bool(lookup(words.cases.table, key) >= 0 and lookup(words.meaningful, key) < 0)
 
 
 @inner

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, settings, progress, artifacts, workers, the compiler, plain data structures."""
+"""Foundations of all packages: errors, settings, progress, artifacts, workers, the compiler, data structures."""

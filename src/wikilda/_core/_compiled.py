@@ -29,7 +29,7 @@ def make_dispatcher(part: Part) -> Any:
 
 
 def type_of_intrinsic(intrinsic: Any) -> Any:
-    """What Numba takes an intrinsic for."""
+    """Numba's type of an intrinsic."""
     from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
 
     context: Any = cpu_target.typing_context
@@ -51,10 +51,10 @@ def compile_for(kernel: Kernel, arguments: tuple[Any, ...]) -> None:
 
 
 class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
-    """Compiled kernels on disk: those of the installation in the user's cache, and those that came with the package.
+    """Compiled kernels on disk: in the user's cache, and in the package.
 
-    Before it looks for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is there: half a
-    second that only a compilation needs, and the compiler does it again. Loaded kernels need the runtime only.
+    Before looking for a kernel on disk, Numba imports its implementation of NumPy, and SciPy if that is installed:
+    half a second that only a compilation needs. Loaded kernels need only the runtime.
     """
 
     def __init__(self, function: Any) -> None:
@@ -71,7 +71,7 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
         return str(self._places[0][1]._cache_path) if self._places else ""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """A compiled kernel, or None if it is to be compiled."""
+        """Return a compiled kernel, or None if it must be compiled."""
         compiles = tier.compiles()
         if not compiles and self._missing.get(sig) == tier.generation:
             raise NotCompiledError
@@ -91,7 +91,7 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
         raise NotCompiledError
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled kernel; a full disk or a directory that cannot be written to is no error."""
+        """Store a compiled kernel. A full disk or a read-only directory is not an error."""
         if not self._places or data.library.has_dynamic_globals or not kernel_cache.is_writable():
             return
         file = self._places[0][1]
@@ -116,13 +116,13 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
 
 @cache
 def _features() -> Mapping[str, bool]:
-    """What the processor of this machine can do."""
+    """Return the features of this machine's processor."""
     found: Mapping[str, bool] = _binding.get_host_cpu_features()
     return found
 
 
 class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
-    """Says once that something is compiled."""
+    """Announces compilation once per process."""
 
     def on_start(self, event: object) -> None:
         if kernel_cache.is_writable():

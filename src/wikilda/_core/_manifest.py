@@ -1,4 +1,4 @@
-"""Manifests: read with limits, and believed in nothing that has not been checked."""
+"""Read manifests with limits, and check every field before it is used."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
 def read_bytes(path: Path, kind: str) -> bytes:
-    """The manifest of an artifact as it is on the disk."""
+    """Return the bytes of an artifact's manifest."""
     if path.is_file():
         hint = f"From a dump: wikilda build {path} -o NAME" if ".xml" in path.name else "Give the model first."
         raise ArtifactError(f"{path}: is a file, and a model is a directory. {hint}")
@@ -37,10 +37,10 @@ def read_bytes(path: Path, kind: str) -> bytes:
 
 
 def parse(data: bytes, path: Path, kind: str, version: int) -> dict[str, Any]:
-    """A manifest of a kind and format; its files have plain names, sizes and digests, and its identity is theirs."""
+    """Parse and check a manifest of a kind and format: file names, sizes, digests and the identity."""
     try:
         manifest = json.loads(data.decode("utf-8"))
-        json.dumps(manifest, ensure_ascii=False).encode()  # halves of characters could not be shown
+        json.dumps(manifest, ensure_ascii=False).encode()  # lone surrogates cannot be encoded
     except (ValueError, RecursionError) as error:
         raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({str(error)[:200]}).") from None
     if (
@@ -59,17 +59,17 @@ def parse(data: bytes, path: Path, kind: str, version: int) -> dict[str, Any]:
 
 
 def identity_of(kind: str, version: int, files: dict[str, Any]) -> str:
-    """What an artifact is, as a digest of the digests of all its files."""
+    """Return the identity of an artifact: a digest of the digests of its files."""
     return hashlib.blake2b(json.dumps([kind, version, files]).encode(), digest_size=16).hexdigest()
 
 
 def as_json(manifest: dict[str, Any]) -> str:
-    """A manifest as it is written."""
+    """Return a manifest as JSON."""
     return json.dumps(manifest, indent=1, ensure_ascii=False)
 
 
 def glance(path: Path) -> dict[str, Any]:
-    """The manifest of whatever it is, if it has one."""
+    """Return the manifest of any artifact; empty if there is none."""
     try:
         found = json.loads(read_bytes(path, ""))
     except (OSError, ValueError, RecursionError, ArtifactError):
@@ -78,7 +78,7 @@ def glance(path: Path) -> dict[str, Any]:
 
 
 def lookup(manifest: dict[str, Any], name: str) -> Any:
-    """A field, or one of a part ("knowledge.identity"); None if it is not there."""
+    """Return a field or a nested field ("knowledge.identity"); None if it is missing."""
     value: Any = manifest
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
@@ -122,11 +122,11 @@ def _is_known(known: Any) -> bool:
     )
 
 
-_MOST = 1000  # artifacts that are remembered
+_MOST = 1000  # artifacts that are remembered at most
 
 
 def stamp_of(files: Iterable[Path], rules: str) -> str:
-    """A digest of what the system says of files, and of the rules that they were checked by."""
+    """Return a digest of the files' metadata and of the rules that they were checked by."""
     made = hashlib.blake2b(rules.encode(), digest_size=16)
     for file in files:
         about = file.stat()
@@ -135,15 +135,15 @@ def stamp_of(files: Iterable[Path], rules: str) -> str:
 
 
 def is_remembered(path: Path, stamp: str) -> bool:
-    """Whether the artifact at a path has been checked as it is."""
+    """Whether the artifact at a path has been checked in its present state."""
     try:
         return _note(path).read_text("ascii") == stamp
-    except (OSError, ValueError, RuntimeError):  # the last: there is no home
+    except (OSError, ValueError, RuntimeError):  # RuntimeError: there is no home directory
         return False
 
 
 def remember(path: Path, stamp: str) -> None:
-    """Note that an artifact has been checked; where nothing can be written, it will be checked again."""
+    """Note that an artifact has been checked. Without a writable cache it will be checked again."""
     with suppress(OSError, RuntimeError):
         note = _note(path)
         note.parent.mkdir(parents=True, exist_ok=True)

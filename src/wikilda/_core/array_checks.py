@@ -1,6 +1,6 @@
-"""What the arrays of an artifact must be, declared in a table beside its class and checked when it is opened.
+"""Declarations of an artifact's arrays, checked when it is opened.
 
-Kernels do not look twice: an offset, a number or a hash table that is wrong would read or write foreign memory. So
+Kernels do not check bounds: a wrong offset, number or hash table would access memory outside an array. So
 every class of artifacts declares each of its arrays:
 
     class Knowledge(Artifact):
@@ -24,29 +24,29 @@ from numpy.typing import DTypeLike, NDArray
 
 from wikilda._core.arrays import EMPTY
 
-_CHUNK = 1 << 22  # values that are looked at together
-_LONGEST_RUN = 4096  # slots that a lookup may have to pass; tables that wikilda fills have some 200
-ANY = "*/"  # a declared name that begins so stands for arrays of all folders, each with sizes of its own
+_CHUNK = 1 << 22  # values that are checked at a time
+_LONGEST_RUN = 4096  # slots that a lookup may probe; tables written by wikilda need about 200
+ANY = "*/"  # prefix of declarations for all folders, each with its own sizes
 
 
 @dataclass(frozen=True)
 class Array:
-    """What one array must be.
+    """Declaration of one array.
 
     Parameters
     ----------
     dtype
         The type of its values, exactly.
     size
-        The name of its length; arrays with the same name are equally long. Empty: any length.
+        The name of its length. Arrays with the same name have the same length. Empty: any length.
     below
-        The name of a size, or a number, that every value is less than.
+        Exclusive upper bound: a number, or the name of a size.
     minimum
         The least value. Floating-point values are finite and, unless this says otherwise, not negative.
     increasing
         In `rows`: whether values increase strictly within each row.
     optional
-        Whether it may be missing; optional arrays of one folder are there together or not at all.
+        Whether it may be missing. Optional arrays of one folder are all present or all missing.
     """
 
     dtype: DTypeLike
@@ -69,7 +69,7 @@ Arrays = Mapping[str, Array]
 
 
 def rows(prefix: str, size: str, *, filled: bool = False, optional: bool = False, **columns: Array) -> Arrays:
-    """Rows that lie one after the other: their offsets, and columns with one value an entry; `filled`: none is empty.
+    """Concatenated rows: offsets, and columns with one value per entry. With `filled`, no row is empty.
 
     `rows("mentions/", "mentions", topics=…)` declares `mentions/offsets` and `mentions/topics`.
     """
@@ -97,7 +97,7 @@ def hash_table(prefix: str, below: str, *, optional: bool = False) -> Arrays:
 
 
 class Wrong(Exception):  # noqa: N818
-    """An array is not what it is declared to be: its name, and what is wrong with it."""
+    """An array differs from its declaration: its name, and the problem."""
 
     def __init__(self, name: str, what: str) -> None:
         super().__init__(f"{name}: {what}")
@@ -105,7 +105,7 @@ class Wrong(Exception):  # noqa: N818
 
 
 def declared_for(arrays: Arrays, present: set[str]) -> dict[str, Array]:
-    """The declarations of the arrays that are there; missing ones and ones that are not declared are wrong."""
+    """Return the declarations of the present arrays. Missing and undeclared arrays are errors."""
     spread = _spread(arrays, present)
     for name in sorted(present - spread.keys()):
         raise Wrong(name, "is not declared among the arrays of this kind of artifact")
@@ -119,7 +119,7 @@ def declared_for(arrays: Arrays, present: set[str]) -> dict[str, Array]:
 def check_sizes(
     declared: Arrays, array: Callable[[str], NDArray[Any]], known: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Check types and lengths; the sizes. Nothing but headers is read."""
+    """Check types and lengths, and return the sizes. Only headers are read."""
     sizes = dict(known or {})
     for name, each in declared.items():
         found = array(name)
@@ -173,7 +173,7 @@ def _check_range(name: str, each: Array, values: NDArray[Any], sizes: Mapping[st
     if len(values) == 0 or (least is None and below is None):
         return
     low, high = values.min(), values.max()
-    if least is not None and not low >= least:  # also if it is not a number
+    if least is not None and not low >= least:  # true for NaN, too
         raise Wrong(name, f"has the value {low}, which is not at least {least}")
     if below is not None and not high < below:
         raise Wrong(name, f"has the value {high}, which is not below {below:,}")
@@ -194,7 +194,7 @@ def _check_text(name: str, data: NDArray[np.uint8], offsets: NDArray[np.int64]) 
 
 
 def _stretches(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-    """Ranges of whole strings, of some megabytes each."""
+    """Yield ranges of whole strings, a few megabytes each."""
     start, last = 0, int(offsets[-1])
     while start < last:
         end = int(offsets[np.searchsorted(offsets, min(start + _CHUNK, last))])
@@ -209,7 +209,7 @@ def _check_room(name: str, keys: NDArray[np.uint64]) -> None:
 
 
 def _longest_run(keys: NDArray[np.uint64]) -> int:
-    """The length of the longest run of taken slots; a run at the end goes on at the beginning."""
+    """Return the length of the longest run of occupied slots. Runs wrap around."""
     first, last, longest = -1, -1, 0  # the first and the last empty slot
     for start in range(0, len(keys), _CHUNK):
         empty = start + np.flatnonzero(keys[start : start + _CHUNK] == EMPTY)
@@ -220,7 +220,7 @@ def _longest_run(keys: NDArray[np.uint64]) -> int:
 
 
 def _first_decrease(offsets: NDArray[np.int64], values: NDArray[Any]) -> int:
-    """The first place where a value is not larger than the one before it in its row; −1 if there is none."""
+    """Return the first index whose value is not larger than its predecessor in the row, or −1."""
     for start in range(int(offsets[0]) + 1, int(offsets[-1]), _CHUNK):
         part = values[start - 1 : min(start + _CHUNK, int(offsets[-1]))]
         places = start + np.flatnonzero(part[1:] <= part[:-1])
@@ -235,7 +235,7 @@ def _folder(name: str) -> str:
 
 
 def _spread(arrays: Arrays, present: set[str]) -> dict[str, Array]:
-    """Declarations for each folder in the place of those for all folders."""
+    """Expand declarations for all folders into one per folder."""
     folders = sorted({name.partition("/")[0] + "/" for name in present if "/" in name})
     spread: dict[str, Array] = {}
     for name, each in arrays.items():
@@ -247,6 +247,6 @@ def _spread(arrays: Arrays, present: set[str]) -> dict[str, Array]:
 
 
 def _within(each: Array, folder: str) -> Array:
-    """A declaration for all folders, for one of them; sizes that begin with the sign for all are its own."""
+    """Return a declaration for all folders as one for a single folder, with its own sizes."""
     own = {part: getattr(each, part).replace(ANY, folder, 1) for part in ("size", "into", "offsets", "keys")}
     return replace(each, **own)

@@ -1,4 +1,4 @@
-"""What many do with sorted arrays and with rows that lie one after the other."""
+"""Sorted arrays, hash tables, string tables and concatenated rows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from wikilda._core.jit import Whole, bare, inner, int64, njit
 
 @bare
 def lower_bound(values: NDArray[Any], low: Whole, high: Whole, wanted: Any) -> Whole:
-    """The first place from `low` on where a sorted array is not less than what is wanted; `high` if there is none."""
+    """Return the first index from `low` on whose value is at least the given one; `high` if there is none."""
     while low < high:
         middle = (low + high) // 2
         if values[middle] < wanted:
@@ -23,13 +23,13 @@ def lower_bound(values: NDArray[Any], low: Whole, high: Whole, wanted: Any) -> W
 
 @bare
 def find(values: NDArray[Any], low: Whole, high: Whole, wanted: Any) -> Whole:
-    """Where a value is from `low` to below `high` of a sorted array, or −1."""
+    """Return the index of a value in a sorted array between `low` and `high`, or −1."""
     at = lower_bound(values, low, high, wanted)
     return at if at < high and values[at] == wanted else np.int64(-1)
 
 
 def offsets_of(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where rows of some lengths begin that lie one after the other, and where the last ends."""
+    """Return the offsets of concatenated rows with the given lengths."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
@@ -48,13 +48,13 @@ class HashTable(NamedTuple):
 
 
 def capacity_for(entries: int) -> int:
-    """How many slots a table of so many entries should have."""
+    """Return the number of slots for a number of entries."""
     return int(entries / _LOAD) + 8
 
 
 @inner
 def find_slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
-    """The slot that holds a key, or the empty one where it belongs."""
+    """Return the slot that holds a key, or the empty slot for it."""
     at = ((key >> _HALF) * np.uint64(len(keys))) >> _HALF
     slot = int64(at)  # type: ignore[arg-type]
     while keys[slot] != key and keys[slot] != EMPTY:
@@ -89,7 +89,7 @@ def insert_all(table: HashTable, keys: NDArray[np.uint64]) -> None:
 
 
 class StringTable(Sequence[str]):
-    """Strings by number; in a sorted table (by UTF-8 bytes) also numbers by string."""
+    """Strings by number, and numbers by string if the table is sorted by UTF-8 bytes."""
 
     def __init__(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
         self.data, self.offsets = data, offsets
@@ -118,7 +118,7 @@ class StringTable(Sequence[str]):
         return at if at < len(self) and self[at] == string else -1
 
     def place(self, string: str) -> int:
-        """Where a string is in a sorted table, or would be."""
+        """Return the index of a string in a sorted table, or the index where it would be inserted."""
         return int(_bisect(self.data, self.offsets, _bytes(string)))
 
     def beginning_with(self, prefix: str, most: int) -> list[int]:

@@ -1,6 +1,6 @@
-"""Artifacts: directories of plain arrays with a JSON manifest, memory-mapped, written beside and renamed.
+"""Artifacts: directories of plain arrays with a JSON manifest, memory-mapped, and written atomically.
 
-Whatever has a manifest is whole: it is written last, before the directory gets its name.
+An artifact with a manifest is complete: the manifest is written last, before the directory is renamed.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ from wikilda._core.npy import create_array, map_array, save_array
 __all__ = ["MANIFEST", "Artifact", "Writer", "check_target", "format_of", "kind_of"]
 
 _HEAD = ("kind", "format", "wikilda", "identity", "files")  # the fields that are the same in all manifests
-_TRIES = 5  # to open what is being replaced
+_TRIES = 5  # attempts to open an artifact that is being replaced
 Value = TypeVar("Value")
 
 
@@ -47,15 +47,15 @@ class Artifact:
     """An artifact opened for reading: its manifest, and its arrays as views of files. Each kind is a class.
 
     A class declares its arrays (`wikilda._core.array_checks`) and the fields of its manifest. Opening checks types,
-    lengths and fields, and once an artifact all values: whoever sent it, kernels may rely on what is declared.
+    lengths and fields, and once per artifact all values, so that kernels may rely on the declarations.
     """
 
     kind: ClassVar[str]
     format: ClassVar[int]
     arrays: ClassVar[Mapping[str, Array]]
     fields: ClassVar[Mapping[str, Any]] = {}  # of the manifest, with their types; "a.b" is a field of a field
-    sizes_from: ClassVar[Mapping[str, str]] = {}  # sizes of things elsewhere: in which field of the manifest they are
-    held: ClassVar[bool] = True  # whether all arrays are mapped from the start, so that it may be replaced meanwhile
+    sizes_from: ClassVar[Mapping[str, str]] = {}  # sizes of other artifacts, by the field of the manifest that has them
+    held: ClassVar[bool] = True  # whether all arrays are mapped on opening, so that the artifact may be replaced
 
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         self.path, self.manifest = path, manifest
@@ -63,7 +63,7 @@ class Artifact:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Open a directory that holds an artifact of this kind and format; all of it is of one moment."""
+        """Open an artifact of this kind and format. All files come from one version."""
         path = Path(path)
         for _ in range(_TRIES):
             manifest = read_bytes(path, cls.kind)
@@ -80,27 +80,27 @@ class Artifact:
 
     @classmethod
     def writer(cls, target: str | Path, *, overwrite: bool = False, base: Self | None = None) -> "Writer[Self]":
-        """Write an artifact of this kind; with a `base`, one that has its files but for those that are replaced."""
+        """Write an artifact of this kind. With a `base`, it shares all files that are not replaced."""
         return Writer(cls, Path(target), overwrite=overwrite, base=base)
 
     @property
     def identity(self) -> str:
-        """What it is, as a digest of all that it holds; what is made from it refers to it by this."""
+        """The digest of all contents, by which derived artifacts refer to it."""
         return self.field("identity", str)
 
     @property
     def summary(self) -> dict[str, int]:
-        """How much of what it holds."""
+        """Counts of the contents."""
         return self.field("summary", dict)
 
     @property
     def complaints(self) -> list[str]:
-        """Examples of what could not be read when it was made."""
+        """Examples of input that could not be read."""
         return self.field("complaints", list)
 
     @property
     def files(self) -> dict[str, dict[str, Any]]:
-        """Its arrays: names of files, with their sizes and digests."""
+        """The arrays: file names with sizes and digests."""
         return self.field("files", dict)
 
     @cached_property
@@ -111,7 +111,7 @@ class Artifact:
             return check_sizes(declared_for(self.arrays, self._names), self._mapped, known)
 
     def field(self, name: str, kind: type[Value]) -> Value:
-        """A field of the manifest, or of a part of it ("knowledge.identity"); it is there and of a type."""
+        """Return a field or a nested field ("knowledge.identity") of the manifest, checked for its type."""
         value: Any = lookup(self.manifest, name)
         if not is_of(value, kind):
             said = getattr(kind, "__name__", kind) if type(kind) is type else kind
@@ -119,11 +119,11 @@ class Artifact:
         return value  # type: ignore[no-any-return]
 
     def has(self, name: str) -> bool:
-        """Whether there is an array of a name."""
+        """Whether the artifact has an array."""
         return f"{name}.npy" in self.files
 
     def array(self, name: str) -> NDArray[Any]:
-        """An array, mapped into memory; changes to it stay private."""
+        """Return an array, mapped into memory. Changes to it stay private."""
         if name not in self._arrays:
             self._arrays[name] = map_array(self.path / f"{name}.npy")
         return self._arrays[name]
@@ -142,7 +142,7 @@ class Artifact:
                 raise ArtifactError(f"{self.path / name}: is damaged (its digest is another). {self._remedy}")
 
     def check_fits(self, other: "Artifact", *names: str) -> None:
-        """Refuse to use this with another artifact if sizes of some names are not the same in both."""
+        """Refuse to use two artifacts together whose named sizes differ."""
         for name in names:
             if self.sizes[name] != other.sizes[name]:
                 raise ArtifactError(
@@ -151,7 +151,7 @@ class Artifact:
                 )
 
     def rewrite_manifest(self, **fields: Any) -> None:
-        """Change fields of the manifest that say nothing of what the artifact holds, such as where its source is."""
+        """Change fields of the manifest that do not describe the contents, such as the path of the source."""
         self.manifest |= fields
         write_text(self.path / MANIFEST, as_json(self.manifest))
 
@@ -168,7 +168,7 @@ class Artifact:
         return self.array if self.held else lambda name: map_array(self.path / f"{name}.npy")
 
     def _check(self) -> None:
-        """Check fields and files, and, unless that was done before, all values."""
+        """Check fields and files, and all values unless they have been checked before."""
         for name, kind in self.fields.items():
             self.field(name, kind)
         for name, known in self.files.items():
@@ -195,7 +195,7 @@ Made = TypeVar("Made", bound=Artifact)
 
 
 class Writer(Generic[Made]):
-    """Writes an artifact; used as a context, it leaves nothing behind when something goes wrong."""
+    """Writes an artifact. A context manager that leaves nothing behind after an error."""
 
     def __init__(self, made: type[Made], target: Path, *, overwrite: bool, base: Made | None) -> None:
         self.made, self.target, self.base = made, target, base
@@ -206,7 +206,7 @@ class Writer(Generic[Made]):
     def __enter__(self) -> "Writer[Made]":
         with ExitStack() as stack:
             stack.enter_context(lock(self.target))
-            check_target(self.target, overwrite=self._overwrite)  # again: another process may just have finished
+            check_target(self.target, overwrite=self._overwrite)  # again: another process may have finished meanwhile
             self.path = stack.enter_context(scratch_directory(self.target))
             if self.base is not None:
                 _share(self.base, self.path)
@@ -221,16 +221,16 @@ class Writer(Generic[Made]):
         save_array(self._file(name), values)
 
     def create(self, name: str, dtype: DTypeLike, length: int) -> NDArray[Any]:
-        """An array on disk to be filled piece by piece."""
+        """Return an array on disk to be filled in parts."""
         return create_array(self._file(name), dtype, length)
 
     def adopt(self, name: str, file: Path) -> NDArray[Any]:
-        """Take an array that was written elsewhere on this disk."""
+        """Move an array from elsewhere on the same disk."""
         file.rename(self._file(name))
         return map_array(self.path / f"{name}.npy")
 
     def read(self, name: str) -> NDArray[Any]:
-        """An array that is written already."""
+        """Return an array that has been written."""
         return map_array(self.path / f"{name}.npy")
 
     def strings(self, name: str, table: StringTable) -> None:
@@ -239,11 +239,11 @@ class Writer(Generic[Made]):
         self.array(f"{name}.offsets", table.offsets)
 
     def remove(self, folder: str) -> None:
-        """Leave out the arrays that the base has in a folder."""
+        """Remove the arrays that the base has in a folder."""
         shutil.rmtree(self.path / folder, ignore_errors=True)
 
     def finish(self, manifest: dict[str, Any]) -> Made:
-        """Write the manifest and move the artifact into place; fields that are not given are those of the base."""
+        """Write the manifest and move the artifact into place. Fields that are not given are copied from the base."""
         kind, version = self.made.kind, self.made.format
         known = {name: self._known(name) for name in _array_files(self.path)}
         identity = identity_of(kind, version, known)
@@ -256,7 +256,7 @@ class Writer(Generic[Made]):
         return self.made(self.target, whole)
 
     def _known(self, name: str) -> dict[str, Any]:
-        """The size and digest of a file; those of a file that is shared are known."""
+        """Return the size and digest of a file, without reading files that are shared with the base."""
         file = self.path / name
         if self.base is not None and name in self.base.files and _is_shared(file, self.base.path / name):
             return self.base.files[name]
@@ -270,7 +270,7 @@ class Writer(Generic[Made]):
 
 
 def check_target(target: Path, *, overwrite: bool) -> None:
-    """Refuse to write over anything but an artifact that the user gives up."""
+    """Refuse to overwrite anything but an artifact, and that only with `overwrite`."""
     if not target.exists():
         return
     if not overwrite:
@@ -280,18 +280,18 @@ def check_target(target: Path, *, overwrite: bool) -> None:
 
 
 def kind_of(path: Path) -> str:
-    """The kind of artifact that a directory says it holds; nothing if it does not."""
+    """Return the kind of artifact that a directory claims to be; empty if it does not."""
     return str(glance(path).get("kind", ""))
 
 
 def format_of(path: Path) -> int:
-    """The format of the artifact that a directory says it holds; 0 if it does not."""
+    """Return the format that a directory claims to have; 0 if it does not."""
     version = glance(path).get("format", 0)
     return version if type(version) is int else 0
 
 
 def _share(base: Artifact, path: Path) -> None:
-    """Let a directory have the files of an artifact: the same under another name, or copies where that cannot be."""
+    """Put the files of an artifact into a directory, as hard links or, where that fails, as copies."""
     beside = [each.name for each in base.path.iterdir() if each.is_file() and each.name != MANIFEST]
     for name in {*base.files, *beside}:
         (path / name).parent.mkdir(parents=True, exist_ok=True)

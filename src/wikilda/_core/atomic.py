@@ -20,11 +20,11 @@ from wikilda._core.platform import exchange
 
 @contextmanager
 def lock(target: Path, *, wait: bool = False) -> Iterator[None]:
-    """Be the only one who writes a target; while another does, wait or be refused.
+    """Hold the lock of a target. While another process holds it, wait or raise an error.
 
     The thread that holds a lock may take it again.
     """
-    from filelock import FileLock, Timeout  # only who writes needs it
+    from filelock import FileLock, Timeout  # only writers need it
 
     file = _beside(target.absolute(), "lock")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -37,8 +37,8 @@ def lock(target: Path, *, wait: bool = False) -> Iterator[None]:
         yield
     finally:
         if held.lock_counter == 1:
-            with suppress(OSError):  # Windows removes no open file
-                file.unlink()  # still locked: who has opened it sees that it is gone, and begins anew
+            with suppress(OSError):  # Windows cannot remove open files
+                file.unlink()  # still locked: a process that has opened it sees that it is gone, and starts over
         held.release()
 
 
@@ -100,9 +100,9 @@ def private_directory(path: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have the system write a file, or the names in a directory, to the disk."""
+    """Sync a file, or the entries of a directory, to the disk."""
     if path.is_dir() and os.name == "nt":
-        return  # Windows opens no directories
+        return  # Windows cannot open directories
     file = os.open(path, os.O_RDONLY if path.is_dir() or os.name != "nt" else os.O_RDWR)
     try:
         os.fsync(file)
@@ -111,7 +111,7 @@ def sync(path: Path) -> None:
 
 
 def sync_tree(directory: Path) -> None:
-    """Have the system write a directory with all its files to the disk."""
+    """Sync a directory and all its files to the disk."""
     for folder, _, files in os.walk(directory):
         for name in files:
             sync(Path(folder, name))
@@ -126,7 +126,7 @@ def write_text(target: Path, text: str) -> None:
 
 @contextmanager
 def new_directory(target: Path, *, wait: bool = False) -> Iterator[Path]:
-    """A directory to fill; it gets its name, in the place of any other, when the block is done."""
+    """Give a directory to fill, and rename it to its target, replacing any other, when the block ends."""
     with lock(target, wait=wait), explain_full_disk(target), scratch_directory(target) as beside:
         yield beside
         place_directory(beside, target)
@@ -168,7 +168,7 @@ def _digests(directory: Path) -> dict[str, str]:
 
 @contextmanager
 def scratch_directory(target: Path) -> Iterator[Path]:
-    """An empty directory beside a target that is locked; gone at the end, unless it was placed."""
+    """Give an empty directory next to a locked target. It is removed at the end unless it was placed."""
     beside = _beside(target, "writing")
     _recover(target)
     _remove(beside)
@@ -180,7 +180,7 @@ def scratch_directory(target: Path) -> Iterator[Path]:
 
 
 def place_directory(made: Path, target: Path) -> None:
-    """Give a finished directory its name; one that had it before goes, at the same moment where the system can."""
+    """Rename a finished directory to its target, replacing the previous one, atomically where the system can."""
     with lock(target):
         old = _beside(target, "replaced")
         _remove(old)
@@ -197,7 +197,7 @@ def place_directory(made: Path, target: Path) -> None:
 
 
 def _recover(target: Path) -> None:
-    """Where names cannot be exchanged at once, a process may have been killed between two renames: undo the first."""
+    """Undo the first of two renames if a process was killed between them."""
     old = _beside(target, "replaced")
     if old.exists() and not target.exists():
         old.rename(target)
@@ -219,10 +219,10 @@ def work_directory(
     target: Path, ending: str, inputs: dict[str, Any], *, restart: bool = False, precious: bool = False,
     keep: bool = True,
 ) -> Iterator[Path]:  # fmt: skip
-    """`TARGET.ending`: kept when something goes wrong (unless nobody could use it), gone when all is done.
+    """`TARGET.ending`: kept after an error if it is of use, removed on success.
 
-    What an earlier run left is used if it came from the same inputs, else removed or, if it is precious, refused; to
-    restart is to remove it in any case. The target is locked meanwhile.
+    The work of an earlier run is used if it came from the same inputs. Otherwise it is removed or, if it is precious,
+    refused; `restart` removes it in any case. The target is locked meanwhile.
     """
     work = target.with_name(f"{target.name}.{ending}")
     with lock(target), explain_full_disk(work):

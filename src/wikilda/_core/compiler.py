@@ -1,6 +1,6 @@
-"""Compiles the kernels that processes have wanted: `python -m wikilda._core.compiler`.
+"""Compile the kernels that processes have requested: `python -m wikilda._core.compiler`.
 
-One process per cache does, at low priority. It ends when nothing has been wanted for some seconds.
+One process per cache does so, at low priority. It ends when nothing has been requested for some seconds.
 """
 
 import json
@@ -23,12 +23,12 @@ from filelock import FileLock, Timeout
 from wikilda._core import kernel_cache
 from wikilda._core.jit import Kernel, tier
 
-_SECONDS = 900  # of the processor for one process, after which something is wrong
+_SECONDS = 900  # processor time of one process, after which something is wrong
 _ANNOUNCE_EVERY = 10.0
 
 
 def compile_wanted(*, wait: float = kernel_cache.IDLE) -> int:
-    """Compile all wanted kernels, and those that are wanted meanwhile; return their number."""
+    """Compile all requested kernels, including those requested meanwhile. Return their number."""
     tier.set_policy("now")
     tier.announce_every = _ANNOUNCE_EVERY
     compiled, idle = 0, time.monotonic()
@@ -46,7 +46,7 @@ def compile_wanted(*, wait: float = kernel_cache.IDLE) -> int:
 
 
 def compile_recorded(recorded: Iterable[tuple[Kernel, str]]) -> Iterator[Kernel]:
-    """Compile, or load, kernels that were recorded, and give each when it is done."""
+    """Compile or load recorded kernels, and yield each when it is done."""
     from wikilda._core._compiled import compile_for
 
     tier.set_policy("now")
@@ -55,7 +55,7 @@ def compile_recorded(recorded: Iterable[tuple[Kernel, str]]) -> Iterator[Kernel]
         yield kernel
 
 
-# The level that kernels of a wheel are compiled for, and what a processor needs for it.
+# The processor level of a wheel's kernels, and the features that it needs.
 _PORTABLE = {
     "x86_64": (
         "x86-64-v3",
@@ -84,7 +84,7 @@ def compile_into(target: Path, program: Iterable[str]) -> None:
 
 
 def _compile(path: Path) -> bool:
-    """Compile what a file names; it is tried a few times at most, whatever ends this process."""
+    """Compile the kernel that a file names. It is tried a few times at most, however this process ends."""
     tried = path.with_suffix(".tried")
     try:
         if kernel_cache.has_failed(path):
@@ -92,7 +92,7 @@ def _compile(path: Path) -> bool:
         with tried.open("ab") as file:
             file.write(b".")
         kernel, arguments = _read(path)
-        if kernel is None:  # of a version of the source that is gone
+        if kernel is None:  # a version of the source that no longer exists
             return False
         from wikilda._core._compiled import compile_for
 
@@ -122,10 +122,12 @@ def _read(path: Path) -> tuple[Kernel | None, tuple[Any, ...]]:
 
 
 def main() -> None:
-    """Compile at low priority, unless another process does."""
+    """Compile at low priority, unless another process is compiling."""
     with suppress(OSError, AttributeError):
         os.nice(19)
-    with suppress(OSError, AttributeError):  # Linux shares processors among sessions first; this process has its own
+    with suppress(
+        OSError, AttributeError
+    ):  # Linux shares processors among sessions first, and this process has its own session
         if os.getsid(0) == os.getpid():
             Path("/proc/self/autogroup").write_text("19", "ascii")
     with suppress(ImportError, OSError, ValueError):

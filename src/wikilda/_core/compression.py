@@ -1,4 +1,4 @@
-"""Files that may be compressed, read with bounded memory: what expands beyond all reason is refused."""
+"""Read files that may be compressed, with bounded memory. Decompression bombs are refused."""
 
 import bz2
 import gzip
@@ -15,7 +15,7 @@ from wikilda._core.seven_zip import SevenZip
 
 SUFFIXES = (".7z", ".bz2", ".gz", ".xz")
 MAX_RATIO = 300  # decompressed to compressed bytes; dumps have 5, tables of numbers 20, logs of one line 100
-FREE_BYTES = 1 << 26  # whatever their ratio
+FREE_BYTES = 1 << 26  # at any ratio
 MAX_LINE = 1 << 27
 _BUFFER = 1 << 18
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error)
@@ -47,7 +47,7 @@ def uncompressed_suffix(path: Path) -> str:
 
 
 def read_up_to(stream: IO[bytes], most: int) -> bytes | None:
-    """All that is left, or None if it is more than `most` bytes: then no more than these are held."""
+    """Return the rest of a stream, or None if it is more than `most` bytes. No more than these are held."""
     parts, size = [], 0
     while part := stream.read(min(1 << 20, most + 1 - size)):
         parts.append(part)
@@ -58,7 +58,7 @@ def read_up_to(stream: IO[bytes], most: int) -> bytes | None:
 
 
 def lines_up_to(stream: IO[bytes], most: int) -> Iterator[bytes | None]:
-    """Lines with their ends; None for one that is longer than `most` bytes, which is passed over in pieces."""
+    """Yield lines with their ends; None for a line longer than `most` bytes, which is skipped in pieces."""
     while line := stream.readline(most + 1):
         if len(line) <= most or line.endswith(b"\n"):
             yield line
@@ -69,7 +69,7 @@ def lines_up_to(stream: IO[bytes], most: int) -> Iterator[bytes | None]:
 
 
 def whole_lines(stream: IO[bytes], place: Path) -> Iterator[bytes]:
-    """Lines with their ends; one that is longer than 128 MB is an error."""
+    """Yield lines with their ends. A line longer than 128 MB is an error."""
     for number, line in enumerate(lines_up_to(stream, MAX_LINE), 1):
         if line is None:
             raise InputError(f"{place}: line {number:,} is longer than {MAX_LINE >> 20} MB. Is it made of lines?")
@@ -91,7 +91,7 @@ def json_objects(lines: Iterable[bytes], place: Path) -> Iterator[tuple[int, dic
 
 
 def check_expansion(path: Path, compressed: int, decompressed: int) -> None:
-    """Refuse what expands beyond all reason: to more than 64 MB and more than 300 times its size."""
+    """Refuse data that expands to more than 64 MB and more than 300 times its size."""
     if decompressed > FREE_BYTES and decompressed > MAX_RATIO * compressed:
         raise CompressionError(
             path,
@@ -101,7 +101,7 @@ def check_expansion(path: Path, compressed: int, decompressed: int) -> None:
 
 
 class _Bounded(io.RawIOBase):
-    """A decompressed stream that counts what goes in and what comes out."""
+    """A decompressed stream that counts the bytes in and out."""
 
     def __init__(self, path: Path, file: IO[bytes], decompress: Any) -> None:
         self._path, self._file, self._out = path, file, 0
@@ -120,7 +120,7 @@ class _Bounded(io.RawIOBase):
         except EOFError:
             raise CompressionError(self._path, "is cut short. Download it again.") from None
         except _DAMAGED as error:
-            if isinstance(error, OSError) and error.errno:  # of the disk, not of the data
+            if isinstance(error, OSError) and error.errno:  # an error of the disk, not of the data
                 raise
             raise CompressionError(self._path, f"cannot be decompressed ({error}). Download it again.") from None
         self._out += read

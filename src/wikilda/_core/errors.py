@@ -1,4 +1,4 @@
-"""What goes wrong in ways that a user can mend."""
+"""Errors that a user can correct."""
 
 import errno
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 class WikildaError(Exception):
-    """An error whose message says what is wrong, where, and what to do; shown without a traceback."""
+    """Base of all errors that a user can correct. The message has the place, the cause and the remedy."""
 
 
 class InputError(WikildaError):
@@ -17,7 +17,7 @@ class InputError(WikildaError):
 
 
 class ArtifactError(WikildaError):
-    """A directory is not the knowledge or model that it is taken for."""
+    """A directory is not the expected artifact, or it is damaged."""
 
 
 class BusyError(WikildaError):
@@ -29,13 +29,13 @@ class SettingsError(WikildaError):
 
 
 def disk_is_full(where: Path | str) -> WikildaError:
-    """A full disk, in words."""
+    """Return the error for a full disk."""
     return WikildaError(f"{where}: the disk is full. Free some space and run the same command again.")
 
 
 @contextmanager
 def explain_full_disk(where: Path) -> Iterator[None]:
-    """Turn the error of a full disk into words."""
+    """Turn the system's error for a full disk into a message."""
     try:
         yield
     except OSError as error:
@@ -48,7 +48,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) i
 
 
 def printable(text: str) -> str:
-    """Return text without control characters, by which foreign data could command a terminal; tabs and lines stay."""
+    """Return text without control characters, which could control a terminal. Tabs and line breaks stay."""
     return text.translate(_CONTROLS)
 
 
@@ -58,7 +58,7 @@ _FILE = "report.json"
 
 @dataclass
 class Report:
-    """Counts, and examples of what was wrong."""
+    """Counts, with examples of errors."""
 
     counts: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
@@ -68,13 +68,13 @@ class Report:
         self.counts[what] = self.counts.get(what, 0) + amount
 
     def complain(self, what: str, example: str) -> None:
-        """Count something wrong and keep an example of it."""
+        """Count an error and keep an example of it."""
         self.count(what)
         if len(self.examples) < _EXAMPLES:
             self.examples.append(example)
 
     def add(self, other: "Report") -> None:
-        """Take another report into this one."""
+        """Add another report to this one."""
         for what, amount in other.counts.items():
             self.count(what, amount)
         self.examples = (self.examples + other.examples)[:_EXAMPLES]

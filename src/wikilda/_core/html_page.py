@@ -47,7 +47,7 @@ def items(name: str, entries: Iterable[str]) -> str:
 
 
 def page(title: str, about: str, parts: Iterable[str]) -> str:
-    """A whole page."""
+    """Return a complete page."""
     body = "\n".join(parts)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n'

@@ -1,13 +1,13 @@
 """Kernels: functions that run interpreted or compiled, with bit-identical results.
 
 Every kernel of the package is made by the decorators of this module. A kernel runs compiled where its compiled form is
-in the cache, and interpreted otherwise, so nothing waits for the compiler. What runs interpreted is noted in the cache
+in the cache, and interpreted otherwise, so nothing waits for the compiler. Interpreted kernels are noted in the cache
 (`wikilda._core.kernel_cache`), and a process in the background compiles it (`wikilda._core.compiler`). Running
 processes look for new kernels once a second. Numba is imported only when there is something compiled to load
 (`wikilda._core._compiled`).
 
-`WIKILDA_COMPILE` chooses: `background` (the default), `now` (compile a kernel when it is called first), or `never`
-(load what is in the cache, compile nothing).
+`WIKILDA_COMPILE` has three values: `background` (the default), `now` (compile a kernel when it is called first), or
+`never` (load what is in the cache, compile nothing).
 """
 
 import builtins
@@ -36,8 +36,8 @@ Whole: TypeAlias = Any  # int or np.int64
 Real: TypeAlias = Any  # float, np.float64 or np.float32
 
 POLICIES: tuple[Policy, ...] = ("now", "background", "never")
-COMPILE_SECONDS = 40.0  # of one core for all kernels that linking needs
-# Bytes per second that interpreted kernels get through.
+COMPILE_SECONDS = 40.0  # of one core, for all kernels of linking
+# Bytes per second that interpreted kernels process.
 LINKED, PARSED, COPIED = 3e3, 1e5, 1e6
 DISABLED = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
@@ -131,7 +131,7 @@ class Part:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba takes a global of a kernel for."""
+        """Numba's type of a global of a kernel."""
         return self.dispatcher._numba_type_
 
 
@@ -148,13 +148,13 @@ class _Emitted(Part):
 
 
 class Kernel(Part):
-    """A function that Python calls, compiled if that is in the cache."""
+    """A function that Python calls, compiled if its compiled form is in the cache."""
 
     _notes = 0
     _run: Any = None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Run it; a call whose types are not compiled is interpreted."""
+        """Run the kernel. A call whose types are not compiled is interpreted."""
         if tier.compiled:
             try:
                 return (self._dispatcher or self.dispatcher)(*arguments)
@@ -172,7 +172,7 @@ class Kernel(Part):
                 self._notes += 1
                 tier.want(self, arguments)
         if self._run is None:
-            self._run = np.errstate(all="ignore")(self.plain)  # compiled numbers wrap around without a warning, too
+            self._run = np.errstate(all="ignore")(self.plain)  # compiled integers wrap around without a warning, too
         return self._run(*arguments)
 
 
@@ -183,7 +183,7 @@ class Tier:
         self.policy: Policy = _chosen()
         self.announce_every = 0.0  # seconds
         self.recorded: dict[tuple[Kernel, str], None] | None = None
-        self.generation = 0  # how often newly compiled kernels were seen
+        self.generation = 0  # the number of times that newly compiled kernels were seen
         self._filled = kernel_cache.filled()
         self.compiled = not DISABLED and (self.policy == "now" or self._filled > 0)
         self._next = time.monotonic() + _LOOK_EVERY
@@ -191,32 +191,32 @@ class Tier:
         self._own = threading.local()
 
     def set_policy(self, policy: Policy) -> None:
-        """Choose for this process and for those that it starts."""
+        """Set the policy of this process and of its children."""
         os.environ["WIKILDA_COMPILE"] = policy
         self.policy = policy if not DISABLED else "never"
         self.compiled = not DISABLED and (self.compiled or policy == "now")
         self.generation += 1
 
     def expect(self, seconds: float) -> None:
-        """Choose by how long the work of this process would take interpreted, if the user has not chosen."""
+        """Choose the policy by the time that this process would take interpreted, if the user has not chosen."""
         if self.policy == "background" and "WIKILDA_COMPILE" not in os.environ and seconds > COMPILE_SECONDS:
             self.set_policy("now")
 
     def expect_files(self, paths: Iterable[Path], rate: float) -> None:
-        """Choose by the size of files and directories, and the bytes per second of interpreted kernels."""
+        """Choose the policy by the size of files and the bytes per second of interpreted kernels."""
         self.expect(sum(map(_size, paths)) / rate)
 
     def stay(self) -> None:
-        """Say that this process runs for long: compiling in the background is worth it in a container, too."""
+        """Declare that this process runs for long, so that it compiles in the background in a container, too."""
         self._starter.stays = True
 
     def compiles(self) -> bool:
-        """Whether what is not in the cache is compiled in this process."""
+        """Whether this process compiles kernels that are not in the cache."""
         return self.policy == "now" or getattr(self._own, "now", False)
 
     @contextmanager
     def now(self) -> Iterator[None]:
-        """Compile what this thread calls."""
+        """Compile the kernels that this thread calls."""
         before, self._own.now = getattr(self._own, "now", False), True
         try:
             yield
@@ -239,7 +239,7 @@ class Tier:
             self.recorded[kernel, json.dumps(described)] = None
 
     def look(self) -> bool:
-        """Whether kernels have been compiled since the last look; looks at the disk once a second."""
+        """Whether kernels have been compiled since the last call. Checks the disk once a second."""
         if time.monotonic() < self._next:
             return False
         with _lock:
@@ -258,12 +258,12 @@ class Tier:
         return True
 
     def want(self, kernel: Kernel, arguments: tuple[Any, ...]) -> None:
-        """Note a call for the compiler, and have it started."""
+        """Note a call for the compiler, and start it."""
         self._starter.want(kernel.function, arguments)
 
 
 def _size(path: Path) -> float:
-    """The bytes of a file, or of all files of a directory; compressed ones count as what is in them."""
+    """Return the bytes of a file or directory. Compressed files count with their decompressed size."""
     try:
         if path.is_dir():
             return sum(_size(each) for each in path.rglob("*") if not each.is_dir())
@@ -273,7 +273,7 @@ def _size(path: Path) -> float:
 
 
 def _chosen() -> Policy:
-    executor = "pyspark.worker" in sys.modules  # of a cluster: its work is long
+    executor = "pyspark.worker" in sys.modules  # an executor of a cluster: its work is long
     given = os.environ.get("WIKILDA_COMPILE") or ("now" if executor else "background")
     if given not in POLICIES:
         say(f"WIKILDA_COMPILE is {given!r}; it can be {', '.join(POLICIES)}. It is taken as background.")
@@ -299,7 +299,7 @@ if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that anot
 
 
 def _plain(part: Part, made: dict[Part, Any]) -> Any:
-    """A copy of a function whose globals are what the interpreter needs."""
+    """Return a copy of a function with the globals that the interpreter needs."""
     if part._plain is not None:
         return part._plain
     if part not in made:
@@ -327,7 +327,7 @@ def _for_interpreter(value: Any, made: dict[Part, Any]) -> Any:
 
 
 def _of_c(name: str, function: Callable[[float], float], at_zero: float = math.nan) -> Callable[[Any], Any]:
-    """A function of the C library, which compiled kernels call, too; NumPy's own have other last bits."""
+    """Return a function of the C library, as compiled kernels use; NumPy's own differ in the last bit."""
 
     def call(x: Any) -> Any:
         if isinstance(x, np.ndarray):
@@ -354,5 +354,5 @@ for _name in ("log", "log1p", "log2", "log10"):
 
 @inner
 def int64(value: int) -> int:
-    """Convert to int64: a plain 0 or a byte would be another type to compile for."""
+    """Convert to int64, so that a plain 0 or a byte is not another type to compile for."""
     return np.int64(value)  # type: ignore[return-value]

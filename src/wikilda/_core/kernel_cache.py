@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, which are wanted, and the start of the process that compiles them.
+"""The cache of compiled kernels, the list of requested ones, and the start of the compiling process.
 
 The cache of an installation is one directory below `NUMBA_CACHE_DIR` or the user's cache:
 
@@ -34,12 +34,12 @@ from wikilda._core.platform import cache_directory
 _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from wikilda\.([\w.]+) import (\w+)", re.MULTILINE)
 ABOUT = "kernels.json"
-# A file with kernels imports their decorators, or is where these are, or has intrinsics.
+# A file with kernels imports or defines their decorators, or has intrinsics.
 _KERNELS = re.compile(
     r"^from wikilda\._core\.jit import .*\b(njit|inner|bare|inlined|emitted)\b|^def njit\(|^from numba\.extending",
     re.MULTILINE,
 )
-IDLE = 3.0  # seconds that the compiling process waits for more
+IDLE = 3.0  # seconds that the compiling process waits for more requests
 _ATTEMPTS = 3
 REMEDY = "Set NUMBA_CACHE_DIR to a directory that can be written to."
 
@@ -51,20 +51,20 @@ def root() -> Path:
     """The directory of the caches of all installations."""
     try:
         return Path(os.environ.get("NUMBA_CACHE_DIR") or cache_directory() / "kernels").absolute()
-    except RuntimeError:  # the user has no home
+    except RuntimeError:  # the user has no home directory
         return Path(os.devnull)
 
 
 @cache
 def directory() -> Path:
-    """The cache of this installation: of its place, its Python, and its virtual environment."""
+    """Return the cache of this installation, by its path, its Python and its virtual environment."""
     installed = f"{_PACKAGE} {sys.prefix} {sys.version_info[:2]} {sys.implementation.cache_tag}"
     return root() / hashlib.blake2b(installed.encode(), digest_size=8).hexdigest()
 
 
 @cache
 def is_writable() -> bool:
-    """Whether kernels can be kept."""
+    """Whether kernels can be stored."""
     try:
         make_directory(directory() / "wanted")
     except OSError:
@@ -78,7 +78,7 @@ def make_directory(path: Path | str) -> None:
 
 
 def filled() -> int:
-    """When a kernel was compiled last, in nanoseconds; 0: never. Kernels that came with the package count as 1."""
+    """Return the time of the last compilation in nanoseconds; 0 if there was none, 1 for shipped kernels."""
     try:
         return (directory() / "filled").stat().st_mtime_ns
     except OSError:
@@ -86,14 +86,14 @@ def filled() -> int:
 
 
 def announce(every: float = 0.0) -> None:
-    """Let running processes look for new kernels, and new ones load them; not more often than `every` seconds."""
+    """Announce new kernels to other processes, at most once in `every` seconds."""
     if time.time_ns() - filled() >= every * 1e9:
         with suppress(OSError):
             (directory() / "filled").write_bytes(b"")
 
 
 class Place(NamedTuple):
-    """Where the compiled form of a kernel may be, and for which processor; no key: for this one."""
+    """A place of a compiled kernel, and its processor; without a key, this one."""
 
     directory: Path
     base: str
@@ -103,7 +103,7 @@ class Place(NamedTuple):
 
 
 def places(function: Any) -> list[Place]:
-    """Where the compiled form of a function may be; the first is where it is written. Nowhere if it has no file."""
+    """Return the places of a function's compiled form; the first is written to. None if it has no file."""
     file = Path(function.__code__.co_filename)
     if not file.is_file():
         return []
@@ -116,16 +116,16 @@ def places(function: Any) -> list[Place]:
 
 
 class Shipped(NamedTuple):
-    """Kernels that came with the package."""
+    """Kernels that ship with the package."""
 
     directory: Path
     key: tuple[str, ...]  # the processor they are compiled for
-    features: tuple[str, ...]  # that it must have
+    features: tuple[str, ...]  # features that it must have
 
 
 @cache
 def shipped() -> Shipped | None:
-    """The kernels that came with the package, if they are of this Python and for this kind of machine."""
+    """Return the kernels that ship with the package, if they fit this Python and machine."""
     place = _PACKAGE / "_kernels"
     try:
         about = json.loads((place / ABOUT).read_text("utf-8"))
@@ -161,7 +161,7 @@ def _read(file: Path) -> tuple[str, list[Path]]:
 
 
 def describe(value: Any) -> Any:
-    """The type of an argument, as JSON; an error for what kernels are never given."""
+    """Return the type of an argument as JSON; an error for types that kernels do not take."""
     if isinstance(value, np.ndarray):
         layout = "C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "A"
         return ["array", value.dtype.str, value.ndim, layout, value.flags.writeable]
@@ -203,23 +203,23 @@ def example(described: Any) -> Any:
 
 
 def wanted() -> list[Path]:
-    """The kernels that are wanted, the oldest first."""
+    """Return the requested kernels, oldest first."""
     try:
         found = [each for each in (directory() / "wanted").iterdir() if each.suffix == ".json"]
         return sorted(found, key=lambda each: (each.stat().st_mtime_ns, each.name))
-    except OSError:  # there is none, or another process has just removed one
+    except OSError:  # there is none, or another process has removed one
         return []
 
 
 class _Detached(subprocess.Popen[bytes]):
-    """A process that may outlive this one, which is no reason for a warning."""
+    """A process that may outlive this one without a warning."""
 
     def __del__(self, *_: object, **__: object) -> None:
         pass
 
 
 class Starter:
-    """Notes what this process wants compiled, and starts the process that compiles it."""
+    """Requests compiled kernels, and starts the process that compiles them."""
 
     def __init__(self) -> None:
         self.stays = False  # whether this process runs for long
@@ -233,7 +233,7 @@ class Starter:
             return
         try:
             described = [describe(each) for each in arguments]
-        except TypeError:  # nothing that could be compiled for
+        except TypeError:  # no type to compile for
             return
         note = {
             "module": function.__module__, "name": function.__qualname__,
@@ -273,15 +273,17 @@ class Starter:
             process = _Detached(
                 command, stdin=nothing, stdout=nothing, stderr=nothing, env=environment, start_new_session=True
             )
-        except OSError:  # no more processes: it runs interpreted
+        except OSError:  # process limit reached: it runs interpreted
             return
-        threading.Thread(target=process.wait, daemon=True).start()  # or it would be a zombie as long as this one runs
+        threading.Thread(
+            target=process.wait, daemon=True
+        ).start()  # otherwise it would stay a zombie while this process runs
         say("kernels run interpreted while a process in the background compiles them, once after installation "
             "(WIKILDA_COMPILE=now waits for it)")  # fmt: skip
 
 
 def has_failed(path: Path) -> bool:
-    """Whether a wanted kernel could not be compiled in several attempts."""
+    """Whether a requested kernel could not be compiled in several attempts."""
     try:
         return path.with_suffix(".tried").stat().st_size >= _ATTEMPTS
     except OSError:
@@ -289,7 +291,7 @@ def has_failed(path: Path) -> bool:
 
 
 def background_refusal(*, stays: bool) -> str:
-    """Why nothing is compiled in the background; empty if it can be."""
+    """Return why nothing is compiled in the background; empty if it is."""
     if not is_writable():
         return f"{directory()} cannot be written to"
     if not sys.executable:

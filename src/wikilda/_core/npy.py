@@ -12,14 +12,14 @@ from numpy.typing import DTypeLike, NDArray
 from wikilda._core.errors import ArtifactError
 from wikilda._core.platform import reserve
 
-# The header of an array of numbers in one dimension, as NumPy writes it. Nothing else is read, nor ever evaluated.
+# The header of a one-dimensional array of numbers as NumPy writes it. Nothing else is read or evaluated.
 _MAGIC = b"\x93NUMPY\x01\x00"
 _HEADER = re.compile(rb"\{'descr': '([<|][uifb][1248])', 'fortran_order': False, 'shape': \((\d{1,18}),\), \} *\n")
 _LONGEST_HEADER = 1 << 12
 
 
 def save_array(path: Path, values: NDArray[Any]) -> None:
-    """Write an array; unlike `numpy.save`, a full disk is an error that says so."""
+    """Write an array. Unlike `numpy.save`, a full disk raises a clear error."""
     values = np.ascontiguousarray(values)
     with path.open("wb") as file:
         npy.write_array_header_1_0(file, npy.header_data_from_array_1_0(values))
@@ -27,19 +27,19 @@ def save_array(path: Path, values: NDArray[Any]) -> None:
 
 
 def create_array(path: Path, dtype: DTypeLike, length: int) -> NDArray[Any]:
-    """An array on disk to be filled piece by piece."""
+    """Return an array on disk to be filled in parts."""
     if length == 0:
         save_array(path, np.empty(0, dtype))
         return np.empty(0, dtype)
     made: NDArray[Any] = npy.open_memmap(path, mode="w+", dtype=dtype, shape=(length,))
-    # Take the disk now: writing to a mapped hole on a full one would kill the process without a word.
+    # Allocate the disk now: writing to a mapped hole on a full disk would kill the process.
     with path.open("r+b") as file:
         reserve(file, path.stat().st_size)
     return made
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """An array, mapped into memory; changes to it stay private. What is not an array of one dimension is refused."""
+    """Return an array, mapped into memory. Changes stay private. Only one-dimensional arrays are accepted."""
     with path.open("rb") as file:
         head = file.read(_LONGEST_HEADER)
         start = len(_MAGIC) + 2 + int.from_bytes(head[len(_MAGIC) : len(_MAGIC) + 2], "little")
@@ -57,7 +57,7 @@ def map_array(path: Path) -> NDArray[Any]:
 
 
 class GrowingArray:
-    """An array on disk that grows at its end; its length is written when it is done."""
+    """An array on disk that grows at its end. Its length is written by `finish`."""
 
     def __init__(self, path: Path, dtype: DTypeLike) -> None:
         self.path, self.dtype, self.length = path, np.dtype(dtype), 0
@@ -70,9 +70,9 @@ class GrowingArray:
         self.length += len(values)
 
     def finish(self) -> Path:
-        """Write the length; the file is then an array like any other."""
+        """Write the length, which completes the file."""
         self._file.seek(0)
-        self._write_header()  # as long as before: NumPy leaves room for the number
+        self._write_header()  # same length as before: NumPy leaves room for the number
         self._file.close()
         return self.path
 

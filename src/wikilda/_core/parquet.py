@@ -1,4 +1,4 @@
-"""Parquet files in batches of rows, with bounded memory: a few kilobytes may stand for any number of gigabytes."""
+"""Read Parquet in batches of rows, with bounded memory: a small file may expand to any size."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 
 from wikilda._core.errors import InputError
 
-MAX_GROUP_BYTES = 1 << 31  # of a row group, decompressed, as the file says
-MAX_BATCH_BYTES = 1 << 30  # of strings in the rows that are held at a time
+MAX_GROUP_BYTES = 1 << 31  # of a row group, decompressed, as declared by the file
+MAX_BATCH_BYTES = 1 << 30  # of strings in the rows of a batch
 MAX_LIST_VALUES = 1 << 26  # in the lists of a row group
-FREE_VALUES, MAX_VALUE_RATIO = 1_000_000, 50  # of a table in memory: always, and for each byte of its file
+FREE_VALUES, MAX_VALUE_RATIO = 1_000_000, 50  # values of a table in memory: at least, and per byte of its file
 _BATCH = 1 << 14  # rows
 
 
@@ -69,7 +69,7 @@ def read_table(path: Path) -> pa.Table:
 def parquet_batches(
     file: pq.ParquetFile, rows: int, columns: Sequence[str], groups: Sequence[int] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of some columns; strings that would take more than 1 GB in one batch are refused."""
+    """Yield batches of some columns. More than 1 GB of strings in one batch is an error."""
     try:
         for batch in file.iter_batches(rows, columns=list(columns), row_groups=groups):
             yield pa.RecordBatch.from_arrays([_expanded(each) for each in batch.columns], names=batch.schema.names)

@@ -1,4 +1,4 @@
-"""What only some systems can do, each with something that does on the others."""
+"""System calls that only some platforms have, each with a fallback."""
 
 import ctypes
 import os
@@ -11,17 +11,17 @@ from typing import IO, Any
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of renameat2(2)
 _PR_SET_PDEATHSIG = 1  # of prctl(2)
 _ZEROS = 1 << 20
-RELOAD_SIGNAL = getattr(signal, "SIGHUP", None)  # by which servers are told to take in what has changed
+RELOAD_SIGNAL = getattr(signal, "SIGHUP", None)  # tells a server to reload
 
 
 def available_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def reserve(file: IO[bytes], size: int) -> None:
-    """Make a file `size` bytes long with its space taken on the disk, so that a full disk is an error here."""
+    """Extend a file to `size` bytes and allocate its space, so that a full disk is an error here."""
     allocate = getattr(os, "posix_fallocate", None)
     if allocate and size:
         allocate(file.fileno(), 0, size)
@@ -33,7 +33,7 @@ def reserve(file: IO[bytes], size: int) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two files or directories swap their names at once; False where the system or the disk cannot."""
+    """Exchange the names of two files or directories atomically. Return False where that is not supported."""
     swap = _libc("renameat2")
     if swap is None:
         return False
@@ -41,30 +41,30 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def can_fork() -> bool:
-    """Whether a process can be copied, with all that it has opened."""
+    """Whether processes can be forked."""
     return hasattr(os, "fork")
 
 
 def end_with_parent() -> None:
-    """Ask to be terminated when the parent process ends; elsewhere than on Linux nothing happens."""
+    """Ask to be terminated when the parent process ends (Linux only)."""
     control = _libc("prctl")
     if control is not None:
         control(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def raise_file_limit() -> None:
-    """Let this process have as many files and connections open as it may; elsewhere than on Unix nothing happens."""
+    """Raise the limit of open files and connections to its maximum (Unix only)."""
     try:
         import resource
     except ModuleNotFoundError:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # some systems have a lower limit than they say
+    with suppress(ValueError, OSError):  # some systems enforce a lower limit than they report
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def cache_directory() -> Path:
-    """Where the user's caches are."""
+    """Return the directory of the user's caches."""
     home = Path.home()
     places = {
         "win32": Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")),
@@ -74,8 +74,8 @@ def cache_directory() -> Path:
 
 
 def _libc(name: str) -> Any:
-    """A function of the C library, where there is one of that name."""
+    """Return a function of the C library, or None if it has none of that name."""
     try:
         return getattr(ctypes.CDLL(None), name, None)
-    except (OSError, TypeError):  # Windows has no library without a name
+    except (OSError, TypeError):  # Windows needs the name of a library
         return None

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 class Bar:
-    """One bar: `advance` it; `label` may say what is being done now."""
+    """A progress bar: `advance` it, and `label` the current step."""
 
     def __init__(self, progress: "Progress | None", task: "TaskID | None") -> None:
         self._progress, self._task = progress, task
 
     def advance(self, amount: float = 1) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task, amount)
 
     def label(self, text: str) -> None:
-        """Say what is being done now."""
+        """Set the label of the current step."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description=text)
 
@@ -37,7 +37,7 @@ def bar(label: str, total: float | None, *, unit: str = "steps", done: float = 0
 
 
 def _draw(unit: str) -> "Progress":
-    """A bar as Rich draws it, which is imported only where there is a terminal to draw on."""
+    """Draw a bar with Rich, which is imported only on a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -53,7 +53,7 @@ def _draw(unit: str) -> "Progress":
     from rich.text import Text
 
     class RateColumn(ProgressColumn):
-        """Steps a second."""
+        """Steps per second."""
 
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed:,.0f}/s" if task.speed else "", style="progress.data.speed")

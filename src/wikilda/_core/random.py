@@ -21,14 +21,14 @@ _UNIT = 1.0 / 9007199254740992.0  # 2⁻⁵³
 
 
 def stream_of(seed: int, iteration: int, document: str | int) -> int:
-    """Where the random stream of a document begins."""
+    """Return the initial state of a document's random stream."""
     text = f"{seed}/{iteration}/{document}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
 
 @bare
 def uniform(stream: Stream) -> Real:
-    """The next number of a stream, from 0 to below 1."""
+    """Return the next number of a stream, in [0, 1)."""
     state = stream[0] + _STEP
     stream[0] = state
     state = (state ^ (state >> _30)) * _FIRST
@@ -38,12 +38,12 @@ def uniform(stream: Stream) -> Real:
 
 @njit
 def alias_table(weights: NDArray[np.float64]) -> tuple[Shares, Others]:
-    """Walker's alias table as Vose builds it: column k keeps its share, and gives the rest to another."""
+    """Return Walker's alias table, built by Vose's method: column k keeps its share and gives the rest to another."""
     count = len(weights)
     scale = count / weights.sum()
     shares, others = np.ones(count, np.float32), np.empty(count, np.uint32)
     left = np.empty(count, np.float64)
-    waiting = np.empty(count, np.int64)  # the poor from the front, the rich from the back
+    waiting = np.empty(count, np.int64)  # columns below the mean from the front, above it from the back
     poor, rich = np.int64(0), np.int64(count)
     for k in range(count):
         others[k] = k
@@ -68,7 +68,7 @@ def alias_table(weights: NDArray[np.float64]) -> tuple[Shares, Others]:
 
 @bare
 def draw_alias(shares: Shares, others: Others, x: Real) -> Whole:
-    """One of many by a uniform number x from 0 to 1, whatever their number."""
+    """Draw from an alias table with a uniform number x in [0, 1), in constant time."""
     scaled = x * len(shares)
     column: Whole = min(np.int64(scaled), len(shares) - 1)
     return column if scaled - column < shares[column] else np.int64(others[column])

@@ -1,4 +1,4 @@
-"""A small filter that tells what was seen once from what was seen more often. It errs to one side: "more often"."""
+"""A filter that tells items seen once from items seen again. It errs only towards "again"."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,14 @@ _LEAST, _MOST = 12, 27  # log₂ of the number of bits
 
 
 def marks_for(entries: int) -> int:
-    """How long the array should be for so many entries."""
+    """Return the length of the array for a number of entries."""
     bits = (_BITS_PER_ENTRY * entries - 1).bit_length() if entries else 0
-    return 1 << (min(max(bits, _LEAST), _MOST) - 5)  # as `log_size` has it; parts of kernels are not for Python to call
+    return 1 << (min(max(bits, _LEAST), _MOST) - 5)  # as in `log_size`, which Python cannot call
 
 
 @bare
 def log_size(entries: Whole) -> Whole:
-    """The log₂ of how many bits suit so many entries."""
+    """Return the log₂ of the number of bits for a number of entries."""
     size = np.int64(_LEAST)
     while size < _MOST and (np.int64(1) << size) < _BITS_PER_ENTRY * entries:
         size += 1
@@ -31,7 +31,7 @@ def log_size(entries: Whole) -> Whole:
 
 @bare
 def clear(marks: Marks, log: Whole) -> Whole:
-    """Forget everything; returns the shift that the other functions want."""
+    """Clear the filter, and return the shift that the other functions take."""
     for at in range(np.int64(1) << (log - 5)):
         marks[at] = np.uint64(0)
     return np.uint64(32 - log)
@@ -39,7 +39,7 @@ def clear(marks: Marks, log: Whole) -> Whole:
 
 @bare
 def mark(marks: Marks, shift: Whole, topic: Whole) -> None:
-    """See a topic."""
+    """Mark a topic as seen."""
     place = ((topic * _MULTIPLIER) & _LOW) >> shift
     bit = _1 << (place & _31)
     word = marks[place >> _5]

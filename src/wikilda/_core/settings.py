@@ -1,7 +1,7 @@
-"""Settings are frozen dataclasses whose fields say what they may be; options, TOML files and manifests come from them.
+"""Settings: frozen dataclasses whose fields declare help and range, for options, TOML files and manifests.
 
-Each value is checked when settings are made, whoever makes them. Plain dataclasses, because a library for this would
-not be smaller: msgspec checks no values that a constructor is given, pydantic takes 0.1 s to import.
+Every value is checked in the constructor. Plain dataclasses, because msgspec does not check the arguments of a
+constructor and pydantic takes 0.1 s to import.
 """
 
 import math
@@ -17,7 +17,7 @@ def setting(
     above: float | None = None, below: float | str | None = None, choices: Sequence[str] = (),
     or_zero: bool = False, infinite: bool = False,
 ) -> Any:  # fmt: skip
-    """One setting: its default, the sentence that `--help` shows, and its range.
+    """Declare a setting: its default, its help and its range.
 
     `below` may be the name of another setting; with `or_zero` the range has 0 besides; numbers are finite unless they
     may be `infinite`. A range holds for every value of a tuple.
@@ -31,7 +31,7 @@ def setting(
 
 @dataclass(frozen=True)
 class Settings:
-    """What all settings can do."""
+    """Base class of settings."""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -44,7 +44,7 @@ class Settings:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Settings from plain values; names that there are not, and values out of range, are refused."""
+        """Make settings from plain values. Unknown names and values out of range are refused."""
         known = [each.name for each in fields(cls)]
         for name in values:
             if name not in known:
@@ -56,7 +56,7 @@ class Settings:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     def _problem(self, each: "Field[Any]", value: Any) -> str:
-        """What a value should be, if it is not."""
+        """Return what a value should be; empty if it is valid."""
         limits: Mapping[str, Any] = each.metadata
         if choices := limits.get("choices"):
             return "" if value in choices else f"one of {', '.join(choices)}"
@@ -76,7 +76,7 @@ class Settings:
 
 
 def describe_range(limits: Mapping[str, Any], below: float | None = None) -> str:
-    """The range of a setting in words."""
+    """Return the range of a setting as text."""
     words = {"minimum": "at least", "maximum": "at most", "above": "above"}
     parts = [f"{word} {limits[name]}" for name, word in words.items() if limits[name] is not None]
     if limits["below"] is not None:
@@ -87,7 +87,7 @@ def describe_range(limits: Mapping[str, Any], below: float | None = None) -> str
 
 
 def suggestion(wrong: str, known: Sequence[str]) -> str:
-    """The rest of a sentence on a name that there is not: what was meant, perhaps, or all that there are."""
+    """Return the end of a message about an unknown name: a suggestion, or all known names."""
     from difflib import get_close_matches
 
     close = get_close_matches(wrong, known, 1)
@@ -95,7 +95,7 @@ def suggestion(wrong: str, known: Sequence[str]) -> str:
 
 
 def _typed(each: "Field[Any]", value: Any) -> Any:
-    """A value of the type that a setting has: a whole number may stand for a float, a list for a tuple."""
+    """Return a value with the type of a setting. An integer may be given for a float, a list for a tuple."""
     kind: Any = each.type
     if get_origin(kind) is tuple:
         if isinstance(value, list | tuple) and all(isinstance(part, str) for part in value):

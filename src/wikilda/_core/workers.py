@@ -1,4 +1,4 @@
-"""Worker processes: a bounded number of tasks at a time, and no worker outlives the one it works for."""
+"""Worker processes: a bounded number of tasks at a time. Workers end with their parent."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ class Workers:
             self._pool.shutdown(wait=True, cancel_futures=kind is not None)
 
     def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Results as they come, in whatever order; tasks are taken when there is someone to do them."""
+        """Yield results in the order of completion. Tasks are taken when a worker is free."""
         if self._pool is None:
             for task in tasks:
                 yield function(*task)
@@ -68,14 +68,14 @@ def _killed() -> WikildaError:
 
 
 def _begin(start: Callable[..., None] | None, *arguments: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     threading.Thread(target=_follow_parent, daemon=True).start()
     if start is not None:
         start(*arguments)
 
 
 def _follow_parent() -> None:
-    """End when the parent does, even if it was killed and could not say so."""
+    """End with the parent, even if it was killed."""
     parent = parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
@@ -83,7 +83,7 @@ def _follow_parent() -> None:
 
 
 class Pool(Protocol):
-    """What runs tasks; used as a context."""
+    """Protocol of a pool of workers, a context manager."""
 
     def __enter__(self) -> "Pool": ...
 
@@ -92,4 +92,4 @@ class Pool(Protocol):
     ) -> None: ...
 
     def run(self, function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """Results as they come, in whatever order."""
+        """Yield results in the order of completion."""

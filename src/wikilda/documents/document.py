@@ -1,4 +1,4 @@
-"""Documents to link: texts, with the spans of their mentions where these are known."""
+"""Documents to link: texts, with the spans of their mentions where they are known."""
 
 import re
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ _MARK = re.compile(r"\[\[([^\[\]]+?)\]\]")
 
 @dataclass(frozen=True)
 class Document:
-    """A text and the spans of its mentions, in characters; None where they are still to be found."""
+    """A text and the spans of its mentions, in characters. `mentions` is None where they are to be detected."""
 
     text: str
     mentions: list[tuple[int, int]] | None = None
@@ -26,11 +26,11 @@ class Document:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """The mentions that are known."""
+        """The given mentions."""
         return self.mentions or []
 
     def without_overlaps(self) -> "Document":
-        """The document with mentions that do not overlap: of those that do, the first and then the longest stays."""
+        """Return the document without overlapping mentions: the first and then the longest of them stays."""
         if self.mentions is None:
             return self
         kept: list[tuple[int, int]] = []
@@ -41,7 +41,7 @@ class Document:
 
 
 def marked(text: str, id: str = "") -> Document:  # noqa: A002
-    """A text whose mentions stand in double brackets: `[[Croft]] took five wickets`."""
+    """Return a document from a text with mentions in double brackets: `[[Croft]] took five wickets`."""
     plain, spans, last, size = [], [], 0, 0
     for found in _MARK.finditer(text):
         before, mention = text[last : found.start()], found.group(1)

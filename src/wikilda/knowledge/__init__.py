@@ -1,4 +1,4 @@
-"""What the model is made of: topics, mentions, words and links, built from a wiki or from tables."""
+"""Knowledge: topics, mentions, words and links, built from a wiki or from tables."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ __all__ = ["BuildSettings", "Knowledge", "Resources", "build_from_dump", "build_
 
 
 def __getattr__(name: str) -> Any:
-    # Whoever only reads knowledge should not wait for a database engine to load.
+    # Reading knowledge does not load the database engine.
     if name in ("Resources", "build_from_dump", "build_from_tables"):
         from wikilda.knowledge import build
 

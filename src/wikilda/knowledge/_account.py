@@ -1,4 +1,4 @@
-"""Makes the account of a build from its database, once topics are chosen and the targets of links are known."""
+"""The account of a build, from its database after topics and the targets of links are known."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from wikilda.knowledge.account import Account, Entry, Part
 from wikilda.mediawiki.site import Site
 
 _EXAMPLES = 5
-_SAMPLE = f"min_by(title, md5(title), {_EXAMPLES})"  # the same ones in whatever order pages come
+_SAMPLE = f"min_by(title, md5(title), {_EXAMPLES})"  # independent of the order of pages
 _VERDICTS = {
     "disambiguation pages": (
         "keep_disambiguation", "disambiguation_templates", "disambiguation_categories", "disambiguation_suffixes",
@@ -66,7 +66,7 @@ def _pages(sql: Database, site: Site) -> Part:
 
 
 def _links(sql: Database) -> Part:
-    """Every `[[…]]` of the articles."""
+    """Account for every `[[…]]` of the articles."""
     reached = sql.rows("""
         SELECT aside, CASE WHEN target IS NOT NULL AND source IS NOT DISTINCT FROM target THEN 'to the page itself'
             WHEN target IS NOT NULL THEN 'to topics' WHEN there THEN 'to pages that are not topics'
@@ -98,7 +98,7 @@ def _links(sql: Database) -> Part:
 
 
 def _text(sql: Database) -> Part:
-    """The wikitext of articles, in bytes."""
+    """Account for the wikitext of articles, in bytes."""
     total = sql.value(f"""
         SELECT coalesce(sum(wikitext), 0)::BIGINT FROM census JOIN living USING (page) WHERE kind = {ARTICLE}""")
     kept = dict(
@@ -122,7 +122,7 @@ def _text(sql: Database) -> Part:
 
 
 def _xml(sql: Database) -> Part:
-    """The dump, in bytes of XML."""
+    """Account for the dump, in bytes of XML."""
     total, unreadable = sql.rows(f"""
         SELECT coalesce(sum(xml), 0)::BIGINT, coalesce(sum(xml) FILTER (kind = {BROKEN}), 0)::BIGINT FROM census""")[0]
     living = f"kind > {REDIRECT} OR page IN (SELECT page FROM living)"
@@ -147,7 +147,7 @@ def _grouped(sql: Database, query: str, names: Iterable[str]) -> list[Entry]:
 
 
 def _most(sql: Database, column: str) -> tuple[str, ...]:
-    """The articles with most of something."""
+    """Return the articles with the largest value of a column."""
     found = sql.rows(f"""
         SELECT title FROM accounts JOIN articles USING (page) WHERE {column} > 0
         ORDER BY {column} DESC, title LIMIT {_EXAMPLES}""")

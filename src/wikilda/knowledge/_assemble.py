@@ -1,7 +1,7 @@
-"""Second half of a build: the pieces' tables → knowledge, by joins and sorts that spill to disk.
+"""Second half of a build: the pieces' tables to knowledge, by joins and sorts that spill to disk.
 
-The paper's rules are the SQL below. DuckDB holds no more than the memory it is given; what it returns is
-streamed into the arrays of the artifact.
+The paper's rules are the SQL below. DuckDB stays within its memory limit. Its results are streamed into the arrays of
+the artifact.
 """
 
 import re
@@ -40,8 +40,10 @@ from wikilda.mediawiki.wikitext import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK,
 
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
 
-_DISTINCTIVE = 4  # letters, more than which name disambiguation also as part of a template's name
-_NOTICES = "need|link|hinweis|redirect|other|hat|see|for |about|clar|requ|vérif"  # templates that only point to it
+_DISTINCTIVE = 4  # letters from which on a word marks disambiguation also as part of a template's name
+_NOTICES = (
+    "need|link|hinweis|redirect|other|hat|see|for |about|clar|requ|vérif"  # templates that only refer to disambiguation
+)
 
 
 class Assembler:
@@ -51,9 +53,9 @@ class Assembler:
         self.chunks, self.settings, self.workers = chunks, settings, workers
         self.summary: dict[str, int] = {}
         self.account: Account | None = None
-        # How often each mention is a link in running text, as (mention, n).
+        # The number of links in running text by mention, as (mention, n).
         self.linked = "SELECT mention, count(*) AS n FROM edges WHERE NOT aside GROUP BY ALL"
-        # Of several spellings of a mention, the one that it gets.
+        # The spelling of a mention that is kept.
         self.spelled = "min(string)"
         self.sql = Database(chunks, memory=memory, workers=workers)
 
@@ -85,7 +87,7 @@ class Assembler:
         self._resolve_redirects()
 
     def take_topics(self) -> None:
-        """Take all pages that are not redirects as topics: the maker of the tables has chosen."""
+        """Take all pages that are not redirects as topics, as tables list topics only."""
         self.sql.register("props", _NO_PROPS)
         self.sql.view("given_items")
         self.sql.run("CREATE VIEW items AS FROM given_items")
@@ -93,7 +95,7 @@ class Assembler:
         self._resolve_redirects()
 
     def _count_pages(self) -> None:
-        """How many pages of which kind the dump has."""
+        """Count the pages of the dump by kind."""
         kinds = dict(self.sql.rows("SELECT kind, count(*) FROM census GROUP BY kind"))
         empty = self.sql.value(f"SELECT count(*) FROM census WHERE kind = {ARTICLE} AND wikitext = 0")
         twice = kinds.get(ARTICLE, 0) + kinds.get(REDIRECT, 0) - self.sql.value("SELECT count(*) FROM living")
@@ -115,7 +117,7 @@ class Assembler:
         words = ", ".join(str(mark_key(word)) for word in language.disambiguation)
         magic = f"(kind = {MAGIC_MARK} AND name IN ({words}))"
         # A template marks disambiguation if it says __DISAMBIG__ or uses (or redirects to) one that does.
-        # Where the dump has no templates, their names tell: {{TLAdisambig}}, {{Homonymie de patronyme}}.
+        # Without templates in the dump, names decide: {{TLAdisambig}}, {{Homonymie de patronyme}}.
         words = "|".join(re.escape(word.lower()) for word in ("disambig", *templates) if len(word) > _DISTINCTIVE)
         named = f"regexp_matches(lower(string), '{quoted(words)}') AND NOT regexp_matches(lower(string), '{_NOTICES}')"
         self._spread("marking", magic, templates)
@@ -131,7 +133,7 @@ class Assembler:
             [[mark_key(name) for name in categories]])  # fmt: skip
 
     def _spread(self, table: str, magic: str, templates: Sequence[str]) -> None:
-        """A table of templates that contain a magic word, or a template that does, or one of those named."""
+        """Make a table of templates that contain a magic word, or such a template, or one of those named."""
         self.sql.run(f"CREATE TABLE {table} (name UBIGINT)")
         self.sql.run(f"INSERT INTO {table} SELECT unnest(?::UBIGINT[])", [[mark_key(name) for name in templates]])
         self.sql.grow(table, f"""
@@ -151,7 +153,7 @@ class Assembler:
             )
 
     def _resolve_redirects(self) -> None:
-        """Where titles end: at a topic, at a page that is none (topic is null), or at a page that is missing."""
+        """Resolve titles to a topic, to a page that is not one (topic is null), or to a missing page."""
         self.sql.run("""
             CREATE TABLE redirects AS
             SELECT key, min_by(title, page) AS title, min_by(redirect, page) AS target
@@ -174,7 +176,7 @@ class Assembler:
         self.summary["redirects in circles"] = self.sql.value("SELECT count(*) FROM redirects") - found - lost
 
     def write_topics(self, out: Writer[Knowledge]) -> None:
-        """Titles, page ids, Wikidata ids, first sentences; redirects."""
+        """Write titles, page ids, Wikidata ids, first sentences, and redirects."""
         count = self.sql.value("SELECT count(*) FROM topics")
         ids, wikidata = out.create("topics/page_ids", np.int64, count), out.create("topics/wikidata", np.int64, count)
         self.sql.stream(
@@ -220,12 +222,12 @@ class Assembler:
                 UNION ALL SELECT mention, target, count(*) FROM edges GROUP BY ALL) GROUP BY ALL""")
 
     def account_for(self, site: Site, source: dict[str, Any]) -> None:
-        """Account for every page, link and byte of the dump; tables have none of these."""
+        """Account for every page, link and byte of a dump. Tables have no account."""
         if "pages" in self.summary:
             self.account = account_for(self.sql, site, source)
 
     def write_mentions(self, out: Writer[Knowledge]) -> None:
-        """Mention strings in order, their topics, how often they are links and how often they occur."""
+        """Write mention strings in order, their topics, and their counts of links and occurrences."""
         rules = self.settings
         with self.sql.reading("strings", STRINGS, read_strings):
             self.sql.run(f"""
@@ -256,7 +258,7 @@ class Assembler:
         self.sql.drop("mentions", "meanings", "counted")
 
     def write_words(self, out: Writer[Knowledge]) -> None:
-        """Words that are neither too common nor too rare, and their best topics."""
+        """Write words that are neither too common nor too rare, and their best topics."""
         write_words(self.sql, out, self.settings, self.workers)
         write_cases(self.sql, out)
         self.summary["words"] = len(out.read("words/frequencies"))
@@ -265,7 +267,7 @@ class Assembler:
     # -- links --------------------------------------------------------------------------------------------
 
     def write_links(self, out: Writer[Knowledge]) -> None:
-        """Distinct links between topics, by source and by target."""
+        """Write distinct links between topics, by source and by target."""
         topics = self.sql.value("SELECT count(*) FROM topics")
         self.sql.run("CREATE TABLE graph AS SELECT DISTINCT source, target FROM edges WHERE source IS NOT NULL")
         links = self.sql.value("SELECT count(*) FROM graph")
@@ -276,7 +278,7 @@ class Assembler:
         self.sql.drop("targets", "graph")
 
     def write_sample(self, out: Writer[Knowledge]) -> None:
-        """A sample of articles with their links; nothing if there are no texts with links."""
+        """Write a sample of articles with their links, if there are texts with links."""
         table = sampled_links(self.chunks)
         if table is None or not len(table):
             return
@@ -291,7 +293,7 @@ class Assembler:
     # -- categories ---------------------------------------------------------------------------------------
 
     def write_categories(self, out: Writer[Knowledge], language: Language, project: str) -> None:
-        """The categories of topics, and all that lie above them; nothing if there are none."""
+        """Write the categories of topics and their ancestors, if there are any."""
         self.sql.run("""
             CREATE TABLE filed AS SELECT DISTINCT topic, category FROM categories JOIN topics USING (page)
             WHERE category <> 0""")
@@ -327,7 +329,7 @@ class Assembler:
         self.summary["hidden categories"] = int(hidden.sum())
 
     def _hide_categories(self, language: Language, project: str) -> None:
-        """Categories that the wiki hides, or whose names tell that they sort its work."""
+        """Find hidden categories: those that the wiki hides, or whose names mark maintenance."""
         magic = f"(kind = {MAGIC_MARK} AND name = {mark_key('hiddencat')})"
         self._spread("hiding", magic, _HIDING)
         patterns = [
@@ -343,7 +345,7 @@ class Assembler:
 
 
 def _best(key: str, most: int) -> str:
-    """The best topics by P(k|v), which among one symbol's topics is the order of their counts."""
+    """Return SQL for the best topics by P(k|v), which within a symbol is the order of counts."""
     return f"QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY count DESC, topic) <= {most}" if most else ""
 
 

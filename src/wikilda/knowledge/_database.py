@@ -25,13 +25,13 @@ _KEYED = ("category_names", "template_names")
 
 
 class Database:
-    """One file beside the pieces; it holds no more memory than it is given, and spills to disk beyond."""
+    """A database file next to the pieces. It stays within its memory limit and spills to disk."""
 
     def __init__(self, chunks: Path, *, memory: str, workers: int) -> None:
         self.chunks = chunks
         file = chunks.parent / "assemble.duckdb"
         file.unlink(missing_ok=True)
-        import duckdb  # not for worker processes, which import this module: it complains when they end
+        import duckdb  # not in worker processes, which import this module: DuckDB warns when they end
 
         with worded(chunks.parent):
             self._connection = duckdb.connect(str(file), config={
@@ -45,7 +45,7 @@ class Database:
             self.view(table, living=dead)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._connection.close()
 
     def view(self, table: str, *, living: bool = False) -> None:
@@ -66,7 +66,7 @@ class Database:
     def _find_dead(self) -> bool:
         """Choose the pages that count: those of the census and, of pages with one title, the newest.
 
-        Pages of tables and lists, which have no owners, always count. Whether there are dead pages.
+        Pages of tables and lists always count. Returns whether there are dead pages.
         """
         self.view("owners")
         self._view_contents()
@@ -91,12 +91,12 @@ class Database:
         return len(dead) > 0
 
     def register(self, name: str, table: pa.Table) -> None:
-        """Let queries see a table in memory."""
+        """Make a table in memory visible to queries."""
         self._connection.register(name, table)
 
     @contextmanager
     def reading(self, name: str, schema: pa.Schema, read: Callable[[Path], Iterable[pa.RecordBatch]]) -> Iterator[None]:
-        """Let one query see what is read of all pieces, a batch at a time."""
+        """Make the rows of all pieces visible to one query, batch by batch."""
         batches = (batch for folder in folders(self.chunks) for batch in read(folder))
         self._connection.register(name, pa.RecordBatchReader.from_batches(schema, batches))
         yield
@@ -108,25 +108,25 @@ class Database:
             return self._connection.execute(query, parameters)
 
     def drop(self, *tables: str) -> None:
-        """Give the disk that tables take to those that come."""
+        """Drop tables to free their disk."""
         for table in tables:
             self.run(f"DROP TABLE {table}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """All that a query finds."""
+        """Return all rows of a query."""
         return self.run(query).fetchall()
 
     def value(self, query: str) -> int:
-        """The one number that a query finds."""
+        """Return the only value of a query."""
         return int(self.rows(query)[0][0])
 
     def grow(self, table: str, query: str) -> None:
-        """Insert what a query finds until it finds nothing more."""
+        """Insert the rows of a query repeatedly until there are no new ones."""
         while self.value(f"WITH more AS ({query}) SELECT count(*) FROM more"):
             self.run(f"INSERT INTO {table} {query}")
 
     def batches(self, query: str) -> Iterator[pa.RecordBatch]:
-        """What a query finds, some rows at a time."""
+        """Yield the rows of a query in batches."""
         with worded(self.chunks.parent):
             yield from self._connection.sql(query).to_arrow_reader(_BATCH)
 
@@ -139,7 +139,7 @@ class Database:
             at += len(batch)
 
     def strings(self, out: Writer[Knowledge], name: str, query: str) -> StringTable:
-        """A column of strings, in the order of the query."""
+        """Write a column of strings in the order of the query."""
         query_bytes = f"SELECT coalesce(sum(strlen(s)), 0), count(*) FROM ({query}) AS t(s)"
         size, count = self.rows(query_bytes)[0]
         data, offsets = (
@@ -161,7 +161,7 @@ class Database:
         self, out: Writer[Knowledge], name: str, rows: str, ids: int, length: int, *more: NDArray[Any],
         column: str = "topics",
     ) -> None:  # fmt: skip
-        """Lists of numbers by id: offsets, and the numbers in order."""
+        """Write lists of numbers by id: offsets, and the numbers in order."""
         offsets = out.create(f"{name}/offsets", np.int64, ids + 1)
         topics = out.create(f"{name}/{column}", np.uint32, length)
         at = 0
@@ -177,7 +177,7 @@ class Database:
 
 @contextmanager
 def worded(place: Path) -> Iterator[None]:
-    """Say in words what the database cannot do for want of disk or memory."""
+    """Turn the database's errors for lack of disk or memory into messages."""
     import duckdb
 
     try:
@@ -193,7 +193,7 @@ def worded(place: Path) -> Iterator[None]:
 
 
 def quoted(text: object) -> str:
-    """Text for inside of quotes in SQL."""
+    """Return text for use within quotes in SQL."""
     return str(text).replace("'", "''")
 
 

@@ -1,6 +1,6 @@
-"""Knowledge from plain tables: any knowledge base that has topics, names for them, and links or texts.
+"""Knowledge from plain tables: topics, their names, and links or texts.
 
-The tables become the same pieces that a dump becomes; `docs/reference/formats.md` has the columns.
+The tables become the same pieces as a dump; `docs/reference/formats.md` has the columns.
 """
 
 import json
@@ -34,7 +34,7 @@ Kinds = dict[str, pa.DataType]
 
 
 def read_batches(path: Path, needed: Kinds, more: Kinds) -> Iterator[pa.RecordBatch]:
-    """The columns that a table must and may have, in batches, one at least; other columns are left alone."""
+    """Yield the required and optional columns of a table in batches, at least one. Other columns are ignored."""
     row, kinds = 0, needed | more
     with worded(path):
         names = [name for name in _columns(path) if name in kinds]
@@ -69,7 +69,7 @@ def check_columns(path: Path, found: list[str], needed: Kinds, more: Kinds) -> N
 
 @contextmanager
 def worded(path: Path) -> Iterator[None]:
-    """Say in words which file and row a library stumbled over."""
+    """Turn a library's error into a message with the file and row."""
     try:
         yield
     except (pa.ArrowException, UnicodeDecodeError, ParquetError) as error:
@@ -104,7 +104,7 @@ _ENDINGS = (".tsv", ".tsv.gz", ".tsv.bz2", ".tsv.xz", ".parquet")
 _ARTICLE_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.bz2", ".jsonl.xz", ".parquet")
 _SITE_KEYS = ("name", "database", "language", "base")
 
-# Columns: what must be there, then what may be.
+# Columns: required, then optional ones.
 COLUMNS: dict[str, tuple[dict[str, pa.DataType], dict[str, pa.DataType]]] = {
     "topics": ({"title": pa.string()}, {"id": pa.int64(), "wikidata": pa.string(), "description": pa.string()}),
     "redirects": ({"title": pa.string(), "target": pa.string()}, {}),
@@ -125,7 +125,7 @@ class Tables:
     articles: Path | None
 
     def site(self) -> Site:
-        """Tables belong to no wiki; `site.json` may say what they are."""
+        """Return the site of the tables, from `site.json` if there is one."""
         file = self.directory / "site.json"
         if not file.is_file():
             return Site(name=self.directory.name, language="")
@@ -137,7 +137,7 @@ class Tables:
 
 
 def find_tables(directory: Path) -> Tables:
-    """See which tables a directory has; topics are needed, and something to find them by."""
+    """Find the tables of a directory. A table of topics is required."""
     if not directory.is_dir():
         raise InputError(f"{directory}: no such directory.")
     files = {name: file for name in COLUMNS if (file := _find(directory, name, _ENDINGS))}
@@ -156,7 +156,7 @@ def _find(directory: Path, name: str, endings: tuple[str, ...]) -> Path | None:
 
 
 class TableExtractor:
-    """Turns tables into folders; made once in each process."""
+    """Turns tables into folders. There is one per process."""
 
     def __init__(self, chunks: Path, tables: Tables) -> None:
         self.chunks, self.tables = chunks, tables
@@ -179,7 +179,7 @@ class TableExtractor:
             folder.write_report(report)
 
     def extract(self, number: int, batch: "Articles") -> None:
-        """A folder of articles' texts."""
+        """Write a folder of articles' texts."""
         report = Report()
         titles, texts = [], []
         for line, row in enumerate(batch.rows, batch.first_line):
@@ -194,7 +194,7 @@ class TableExtractor:
             folder.write_report(report)
 
     def _write_topics(self, folder: Folder, report: Report) -> bool:
-        """A title's hash is the number of its page. Of rows with the same title the first counts."""
+        """Write topics. A title's hash is the number of its page. The first row with a title counts."""
         first, described, at, given = self._first_rows(report), False, 0, 0
         for batch in self._batches("topics"):
             topics = batch.filter(pa.array(first[at : at + len(batch)]))
@@ -240,7 +240,7 @@ class TableExtractor:
             at += len(batch)
 
     def _write_names(self, folder: Folder, report: Report) -> None:
-        """The mentions table as it is; without one, titles and redirects name their topics."""
+        """Write the mentions table; without one, titles and redirects name their topics."""
         if "mentions" not in self.tables.files:
             row = 0
             for name in ("topics", "redirects"):
@@ -379,7 +379,7 @@ def _item_numbers(items: pa.ChunkedArray) -> Offsets:
 
 
 def write_tables(listed: EntityList, directory: Path) -> dict[str, str]:
-    """Write a list of entities as tables; returns the titles by id."""
+    """Write a list of entities as tables, and return the titles by id."""
     directory.mkdir(parents=True, exist_ok=True)
     titles = listed.titles()
     rows = [(titles[each.id], each) for each in listed.rows]
@@ -390,7 +390,7 @@ def write_tables(listed: EntityList, directory: Path) -> dict[str, str]:
             "description": [each.description for _, each in rows],
         },
         "mentions": _columns_of(("mention", "title"), ((name, title) for title, each in rows for name in each.names)),
-        "links": _columns_of(("source", "target"), (  # similarity comes from common in-links: a link counts both ways
+        "links": _columns_of(("source", "target"), (  # similarity comes from common in-links, so a relation is a link in both directions
             pair for title, each in rows for other in each.related if other in titles and other != each.id
             for pair in ((title, titles[other]), (titles[other], title))
         )),
@@ -416,7 +416,7 @@ def _columns_of(names: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> dict
 
 
 def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str]) -> None:
-    """Write what a list says of its entities besides its tables: ids, addresses, and names in lower case."""
+    """Write the columns of a list that tables do not have: ids, addresses, and names in lower case."""
     known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
     ids, urls = [""] * len(known), [""] * len(known)
     described = out.create("topics/described", np.uint32, len(known))
@@ -442,7 +442,7 @@ def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str])
 
 
 def given_types(listed: EntityList, titles: Mapping[str, str], known: StringTable) -> NDArray[np.int64]:
-    """By topic the number of the type that a list gives; −1 where it gives none that is known."""
+    """Return the number of the listed type by topic; −1 where it is missing or unknown."""
     found = np.full(len(known), -1, np.int64)
     for each in listed.rows:
         found[known.find(titles[each.id])] = type_of(each.type) if each.type else -1

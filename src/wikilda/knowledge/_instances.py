@@ -1,7 +1,7 @@
-"""What Wikidata says that topics are instances of (P31): read from a table of items and classes.
+"""Wikidata's *instance of* (P31), read from a table of items and classes.
 
-Types are in Wikidata's terms classes of classes. A list of the most frequent ones teaches the types of their
-instances; from these, `wikilda.knowledge.types` learns what all other classes are.
+A list of the most frequent classes gives the types of their instances. From these, `wikilda.knowledge.types` learns
+the types of all other classes.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from wikilda.knowledge.categories import Lists
 
 _ROWS = 1 << 17
 _SEPARATORS = {".tsv": "\t", ".csv": ","}
-_ITEM = r"^(?:.*/)?Q(?P<number>[0-9]{1,9})>?$"  # also as SPARQL has it: http://www.wikidata.org/entity/Q42
+_ITEM = r"^(?:.*/)?Q(?P<number>[0-9]{1,9})>?$"  # also the form of SPARQL: http://www.wikidata.org/entity/Q42
 
 _CLASSES = {
     "person": "5 15632617 95074",
@@ -39,12 +39,12 @@ _CLASSES = {
 
 
 def check_instances(path: Path) -> None:
-    """Refuse what is no such table before hours of work, by its beginning."""
+    """Check the beginning of the table, before hours of work."""
     next(_batches(path), None)
 
 
 def read_instances(path: Path, items: NDArray[np.int64]) -> Lists:
-    """By topic, the numbers of its classes, sorted. `items` are the topics' items (0: none)."""
+    """Return the sorted classes of each topic. `items` are the topics' items (0: none)."""
     pairs = list(_pairs(path, items))
     topics = np.concatenate([each for each, _ in pairs]) if pairs else np.empty(0, np.int64)
     classes = np.concatenate([each for _, each in pairs]) if pairs else np.empty(0, np.int64)
@@ -59,7 +59,7 @@ def read_instances(path: Path, items: NDArray[np.int64]) -> Lists:
 
 
 def taught_types(instances: Lists) -> NDArray[np.int64]:
-    """By topic the type that its classes are known to be of, or −1."""
+    """Return the type of each topic by its known classes, or −1."""
     known = {int(each): number for number, kind in enumerate(TYPES) for each in _CLASSES[kind].split()}
     keys = np.array(sorted(known), np.int64)
     places = np.minimum(np.searchsorted(keys, instances.numbers), len(keys) - 1)
@@ -70,7 +70,7 @@ def taught_types(instances: Lists) -> NDArray[np.int64]:
 
 
 def _pairs(path: Path, items: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Topics and classes, a batch of rows at a time."""
+    """Yield topics and classes in batches of rows."""
     order = np.argsort(items, kind="stable")
     ordered = items[order]
     for batch in _batches(path):
@@ -110,6 +110,6 @@ def _two(names: list[str]) -> list[str]:
 
 
 def _numbers(column: pa.Array) -> NDArray[np.int64]:
-    """The numbers of items; 0 for what is none."""
+    """Return the numbers of items; 0 for other values."""
     found = pc.struct_field(pc.extract_regex(pc.cast(column, pa.string()), _ITEM), "number")
     return pc.fill_null(pc.cast(found, pa.int64()), 0).to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]

@@ -1,11 +1,11 @@
-"""A piece of a wiki on disk: a folder of tables, as small as they can be, and the reading of them.
+"""A piece of a wiki on disk: a folder of compact tables, and functions to read them.
 
-Hashes do not compress, and most can be computed again: of words and mentions a piece keeps the strings alone, in an
-order in which they share their beginnings, and elsewhere their numbers in that order. Words are counted from tokens
-when they are read: that takes less time than it would to read the counts.
+Hashes do not compress, and most can be computed again: of words and mentions a piece keeps the strings, in an order in
+which they share prefixes, and elsewhere their numbers in that order. Words are counted from tokens when they are read,
+which takes less time than reading counts.
 
 A build keeps the pieces of its dump (`pieces/`), with a census of all pages. An update writes pieces of the pages that
-are new, and a new census; a page that no row of the census names is dead, and what pieces hold of it does not count.
+are new, and a new census. A page that the census does not name is dead, and its rows in pieces do not count.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -42,7 +42,7 @@ from wikilda.text.tokens import FLAGS, WORD, Bytes, Hashes, Offsets, byte_array
 
 PAGES_A_PIECE = 1 << 24
 
-# Kinds of pages, as the census has them. Of the first four the content is extracted.
+# Kinds of pages in the census. The content of the first four is extracted.
 ARTICLE, REDIRECT, TEMPLATES, CATEGORIES, OTHER, NOT_WIKITEXT, BROKEN = range(7)
 CENSUS = "census.parquet"
 _DEAD = "dead.npy"
@@ -56,7 +56,7 @@ _ROWS = 1 << 17
 
 
 class Folder:
-    """A piece's folder: written beside, then renamed, so that what is there is whole."""
+    """A piece's folder, written atomically."""
 
     def __init__(self, chunks: Path, number: int) -> None:
         self.number, self.path = number, chunks / f"{number:06d}"
@@ -77,7 +77,7 @@ class Folder:
         pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", **(options or _PARQUET))
 
     def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
-        """Write some rows more of one table."""
+        """Add rows to one table."""
         rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
         if name not in self._growing:
             file = self._beside / f"{name}.parquet"
@@ -87,13 +87,13 @@ class Folder:
     def write_texts(
         self, pages: Hashes, text: Bytes, bounds: Offsets, lead: Offsets, *, sentences: bool = True, language: str = ""
     ) -> None:
-        """Write what the texts of pages hold: length, first sentence, tokens and their spelling."""
+        """Write the length, first sentence, tokens and spellings of pages."""
         first = _sentences(text, bounds, lead, language) if sentences else [""] * len(pages)
         columns = {"page": pages, "length": text_lengths(text, bounds), "sentence": pa.array(first, pa.string())}
         self.write("texts", columns)
         found = tokenized(text, bounds)
         spelling, _ = normalized(text, *found.spelling)
-        # Frequent words get small numbers; among words of like frequency, neighbours share their beginnings.
+        # Frequent words get small numbers. Among words of similar frequency, neighbours share prefixes.
         frequency = -np.log2(found.counts).astype(np.int8)
         keys = [("frequency", "ascending"), ("string", "ascending")]
         order = pc.sort_indices(pa.table({"frequency": frequency, "string": spelling}), sort_keys=keys)
@@ -106,7 +106,7 @@ class Folder:
             (self._beside / name).write_bytes(size + _TOKEN_CODEC.compress(values, asbytes=True))
 
     def write_mentions(self, *spelled: tuple[pa.StringArray, Hashes]) -> list[Numbers]:
-        """Write how mentions are spelled, each once; returns their numbers, as by their strings."""
+        """Write the spelling of each mention once, and return the numbers of mentions."""
         first, numbers = numbered(np.concatenate([hashes for _, hashes in spelled]))
         strings = pa.chunked_array([each.cast(pa.string()) for each, _ in spelled], pa.string())
         distinct = strings.take(pa.array(first)).combine_chunks()
@@ -128,7 +128,7 @@ class Folder:
         self.write(_ANCHORS, columns | {"aside": aside[order]}, **_DELTA, column_encoding=encoding)
 
     def write_report(self, report: Report) -> None:
-        """Write what was met."""
+        """Write the report of a piece."""
         report.save(self._beside)
 
     def _write_sorted(self, name: str, strings: pa.StringArray) -> None:
@@ -162,7 +162,7 @@ def folders(chunks: Path) -> list[Path]:
 
 
 def is_own(folder: Path) -> bool:
-    """Whether a piece is of tables or of a list of own entities: its pages are in no census and always count."""
+    """Whether a piece comes from tables or a list of entities, whose pages are in no census and always count."""
     return not (folder / "owners.parquet").is_file()
 
 
@@ -171,13 +171,13 @@ def write_dead(folder: Path, pages: Hashes) -> None:
     base = int(folder.name) * PAGES_A_PIECE
     bounds = np.searchsorted(pages, np.array([base, base + PAGES_A_PIECE], np.uint64))
     file = folder / _DEAD
-    file.unlink(missing_ok=True)  # it may be a link to that of another build
+    file.unlink(missing_ok=True)  # it may be a link to another build's file
     if bounds[0] < bounds[1]:
         np.save(file, (pages[bounds[0] : bounds[1]] - np.uint64(base)).astype(np.int64))
 
 
 def _living(folder: Path) -> NDArray[np.bool_] | None:
-    """By place, whether a page counts; None if all do. Places beyond the last dead page are not in it."""
+    """Return by place whether a page counts, up to the last dead page; None if all count."""
     file = folder / _DEAD
     if not file.is_file():
         return None
@@ -189,7 +189,7 @@ def _living(folder: Path) -> NDArray[np.bool_] | None:
 
 
 def read_strings(folder: Path) -> Iterator[pa.RecordBatch]:
-    """How mentions are spelled."""
+    """Return the spellings of mentions."""
     yield from _batches(folder / "strings.parquet", STRINGS)
     if (strings := _column(folder, _MENTIONS)) is not None:
         row = np.zeros(len(strings), np.int64)
@@ -197,7 +197,7 @@ def read_strings(folder: Path) -> Iterator[pa.RecordBatch]:
 
 
 def read_links(folder: Path) -> Iterator[pa.RecordBatch]:
-    """Links: the page where each is, the title where it leads, the mention that is its anchor."""
+    """Return links: their pages, target titles, and the mentions that are their anchors."""
     yield from _batches(folder / "links.parquet", LINKS)
     if (targets := _column(folder, _TARGETS)) is not None:
         target = targets.to_numpy()
@@ -212,14 +212,14 @@ def read_links(folder: Path) -> Iterator[pa.RecordBatch]:
 
 
 def read_vocabulary(folder: Path) -> Iterator[pa.RecordBatch]:
-    """How words are spelled."""
+    """Return the spellings of words."""
     yield from _batches(folder / "vocabulary.parquet", VOCABULARY)
     if (strings := _column(folder, _LEXICON)) is not None:
         yield from pa.table([word_hashes(strings) & ~FLAGS, strings], schema=VOCABULARY).to_batches(_ROWS)
 
 
 def read_cases(folder: Path) -> Iterator[pa.RecordBatch]:
-    """How words are written within sentences."""
+    """Return the counts of words' capitals within sentences."""
     file = folder / f"{_CASES}.parquet"
     strings = _column(folder, _LEXICON) if file.is_file() else None
     if strings is not None:
@@ -238,7 +238,7 @@ def read_cases(folder: Path) -> Iterator[pa.RecordBatch]:
 
 
 def read_tokens(folder: Path) -> Hashes:
-    """The tokens of a piece, as mentions chain them; none if it has no texts."""
+    """Return the tokens of a piece in the form of mentions' hashes; none if it has no texts."""
     strings = _column(folder, _LEXICON)
     if strings is None:
         return np.empty(0, np.uint64)
@@ -249,7 +249,7 @@ def read_tokens(folder: Path) -> Hashes:
 
 
 def read_words(folder: Path, topic_of: Callable[[Hashes], NDArray[np.int32]]) -> Iterator[tuple[Hashes, Numbers]]:
-    """The hashes of words, and rows of (place of the word among them, topic, count) for pages that have a topic."""
+    """Return the hashes of words, and rows of (index of the word, topic, count) for pages with a topic."""
     for batch in _batches(folder / "words.parquet", WORDS):
         words, place = np.unique(batch["word"], return_inverse=True)
         rows = np.stack([place, topic_of(batch["page"].to_numpy()), batch["count"]])
@@ -273,13 +273,13 @@ def _unpacked(folder: Path, name: str) -> Bytes:
 
 
 def _column(folder: Path, table: str) -> pa.ChunkedArray | None:
-    """The one column of a table; None where there is no such table."""
+    """Return the only column of a table; None if there is no such table."""
     file = folder / f"{table}.parquet"
     return pq.read_table(file).column(0) if file.is_file() else None
 
 
 def _batches(file: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The rows of a table that has hashes, if there is one."""
+    """Yield the rows of a table with hashes, if there is one."""
     if file.is_file():
         with pq.ParquetFile(file) as table:
             for batch in table.iter_batches(_ROWS, columns=schema.names):

@@ -28,7 +28,7 @@ Numbers = NDArray[np.uint32]
 
 
 class Tokenized(NamedTuple):
-    """The tokens of pages as numbers, and the words (and marks of punctuation) that the numbers stand for.
+    """The tokens of pages as numbers, and the words and punctuation marks of the numbers.
 
     A token is twice the number of its word, and 1 more after a space; PARAGRAPH_END and PAGE_END are none.
     """
@@ -41,7 +41,7 @@ class Tokenized(NamedTuple):
 
 
 PARAGRAPH_END, PAGE_END = 0, 1  # tokens begin with 2
-# How often a word is written within sentences: in lower case, with a capital, with one directly before another word
+# Counts of a word within sentences: in lower case, with a capital, with a capital directly before another word
 # with a capital, and directly after one.
 CASES = ("lower", "capital", "before", "after")
 
@@ -51,7 +51,7 @@ def tokenized(text: Bytes, bounds: Offsets) -> Tokenized:
     longest = int(np.diff(bounds).max(initial=0)) + 1
     hashes = np.empty(longest, np.uint64)
     places = np.empty((2, longest), np.int64)
-    tokens = np.empty(len(text) + 2 * len(bounds), np.uint32)  # at most; what is not written takes no memory
+    tokens = np.empty(len(text) + 2 * len(bounds), np.uint32)  # an upper bound; unwritten pages take no memory
     shapes = np.empty(len(tokens), np.uint8)
     size, counts, spelling = _tokenized(text, bounds, characters(), hashes, places, tokens, shapes)
     cases = count_cases(tokens[:size], shapes, len(counts))
@@ -101,7 +101,7 @@ def _tokenized(
 
 @njit
 def count_cases(tokens: Numbers, shapes: Shapes, words: int) -> Numbers:
-    """Count how words are written where a capital is a choice: not at the start of a sentence, not in capitals."""
+    """Count the capitals of words where they are informative: not at sentence starts or in lines of capitals."""
     cases = np.zeros((4, words), np.uint32)
     for at in range(len(tokens)):
         if tokens[at] <= PAGE_END or shapes[at] & (FIRST | SHOUTED) or shapes[at] & SHAPE < LOWER:
@@ -118,9 +118,9 @@ def count_cases(tokens: Numbers, shapes: Shapes, words: int) -> Numbers:
 
 @bare
 def _slot(slots: Hashes, key: np.uint64) -> int:
-    """Where a key is, or would be, in an open-addressed table: a row of it is a key and its number, from 1 on.
+    """Return the slot of a key in an open-addressed table, whose rows are a key and its number from 1 on.
 
-    The two lie side by side, since to wait for memory is most of the time; so does a word's count, above its number.
+    Key and number are adjacent, because most time is spent on memory; a word's count is in the upper bits.
     """
     at = int64(((key >> np.uint64(32)) * np.uint64(len(slots))) >> np.uint64(32))  # type: ignore[arg-type]
     while slots[at, 1] != 0 and slots[at, 0] != key:
@@ -144,7 +144,7 @@ def _doubled(slots: Hashes, spelling: Offsets) -> tuple[Hashes, Offsets]:
 
 @njit
 def numbered(hashes: Hashes) -> tuple[Offsets, Numbers]:
-    """Number distinct hashes in the order in which they come: where each is first, and the number at each place."""
+    """Number distinct hashes in order of first occurrence: return first places, and the number at each place."""
     slots = np.zeros((2 * len(hashes) + 1, 2), np.uint64)
     first, numbers = np.empty(len(hashes), np.int64), np.empty(len(hashes), np.uint32)
     count = 0
@@ -160,7 +160,7 @@ def numbered(hashes: Hashes) -> tuple[Offsets, Numbers]:
 
 @njit
 def pack_tokens(tokens: Numbers, rank: Numbers) -> Bytes:
-    """Tokens with other numbers for their words, seven bits a byte, the lowest first."""
+    """Pack tokens with new word numbers, seven bits per byte, the lowest first."""
     packed = np.empty(5 * len(tokens), np.uint8)
     size = 0
     for at in range(len(tokens)):
@@ -195,7 +195,7 @@ def unpack_tokens(packed: Bytes) -> Numbers:
 
 @njit
 def tokens_of_pages(tokens: Numbers, living: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which tokens are those of the pages that count."""
+    """Return which tokens belong to pages that count."""
     kept = np.empty(len(tokens), np.bool_)
     page = 0
     for at in range(len(tokens)):
@@ -206,7 +206,7 @@ def tokens_of_pages(tokens: Numbers, living: NDArray[np.bool_]) -> NDArray[np.bo
 
 @njit
 def chained_tokens(tokens: Numbers, vocabulary: Hashes) -> Hashes:
-    """The hashes of tokens as mentions chain them, with BREAK after every paragraph and page."""
+    """Return the hashes of tokens in the form of mentions, with BREAK after every paragraph and page."""
     hashes = np.empty(len(tokens), np.uint64)
     for at in range(len(tokens)):
         value = int64(tokens[at])
@@ -215,7 +215,7 @@ def chained_tokens(tokens: Numbers, vocabulary: Hashes) -> Hashes:
 
 
 def word_rows(tokens: Numbers, numbers: NDArray[np.int32], topics: NDArray[np.int32]) -> Numbers:
-    """Rows of (number of a word, topic, count), by page; words without a number and pages without a topic have none."""
+    """Return rows of (word, topic, count) by page, for words with a number and pages with a topic."""
     rows = np.empty((3, len(tokens)), np.uint32)
     return rows[:, : _word_rows(tokens, numbers, topics, rows)]
 
@@ -243,7 +243,7 @@ def _word_rows(tokens: Numbers, numbers: NDArray[np.int32], topics: NDArray[np.i
 
 
 def normalized(text: Bytes, starts: Offsets, ends: Offsets) -> tuple[pa.StringArray, Hashes]:
-    """Spans of text as mention strings, and their hashes."""
+    """Return spans of text as mention strings, with their hashes."""
     out = np.empty(2 * int((ends - starts).sum()) + 8, np.uint8)
     offsets = np.zeros(len(starts) + 1, np.int64)
     _normalized(text, starts, ends, characters(), out, offsets)
@@ -277,7 +277,7 @@ def _mention_hashes(data: Bytes, offsets: Offsets, table: Characters) -> Hashes:
 
 @njit
 def text_lengths(text: Bytes, bounds: Offsets) -> Numbers:
-    """Characters of each page's text, runs of white space counted as one."""
+    """Return the number of characters of each page's text, with runs of white space counted as one."""
     lengths = np.zeros(len(bounds) - 1, np.uint32)
     for page in range(len(bounds) - 1):
         start, end = bounds[page], bounds[page + 1]
@@ -286,7 +286,7 @@ def text_lengths(text: Bytes, bounds: Offsets) -> Numbers:
         while start < end and text[end - 1] <= 32:
             end -= 1
         count = 0
-        for at in range(start, end):  # without branches: many bytes at once
+        for at in range(start, end):  # without branches, so that it is vectorised
             count += ((text[at] > 32) & ((text[at] & 0xC0) != 0x80)) | ((text[at] <= 32) & (text[at - 1] > 32))
         lengths[page] = count
     return lengths
@@ -294,7 +294,7 @@ def text_lengths(text: Bytes, bounds: Offsets) -> Numbers:
 
 @njit
 def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialect) -> Hashes:
-    """The titles that links lead to, as hashes; BREAK where a target is no title."""
+    """Return the hashes of links' target titles; BREAK where a target is not a title."""
     scratch = np.empty(2 * max(1, (ends - starts).max()) + 8 if len(starts) else 8, np.uint8)
     hashes = np.empty(len(starts), np.uint64)
     for link in range(len(starts)):
@@ -304,7 +304,7 @@ def target_hashes(source: Bytes, starts: Offsets, ends: Offsets, dialect: Dialec
 
 
 def title_strings(source: Bytes, spans: Offsets, dialect: Dialect) -> tuple[pa.StringArray, Hashes]:
-    """Titles as they are normalised, and their hashes; `spans` has two rows, where they start and end."""
+    """Return normalised titles and their hashes; `spans` has two rows, starts and ends."""
     out = np.empty(2 * int((spans[1] - spans[0]).sum()) + 8, np.uint8)
     offsets = np.zeros(spans.shape[1] + 1, np.int64)
     _title_strings(source, spans[0], spans[1], dialect, out, offsets)
@@ -320,7 +320,7 @@ def _title_strings(
 
 
 def as_strings(data: Bytes, offsets: Offsets) -> pa.StringArray:
-    """Strings that lie one after the other in a buffer, as an Arrow array, without a copy."""
+    """Return concatenated strings as an Arrow array without a copy."""
     if offsets[-1] >= 1 << 31:
         return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data))
@@ -351,7 +351,7 @@ def _title_hashes(data: Bytes, offsets: Offsets) -> Hashes:
 
 
 def word_hashes(words: pa.ChunkedArray | pa.Array) -> Hashes:
-    """The hashes of words and marks of punctuation with their flags; BREAK where a string is not one of them."""
+    """Return the hashes of words and punctuation marks with their flags; BREAK for other strings."""
     data, offsets = column_buffer(words)
     longest = int(np.diff(offsets).max(initial=0)) + 1
     return _word_hashes(data, offsets, characters(), np.empty(longest, np.uint64), np.empty((2, longest), np.int64))

@@ -1,4 +1,4 @@
-"""Words by which first sentences say what a thing is: `was an American *politician* from Idaho`."""
+"""Words by which first sentences name the type of a thing: `was an American *politician* from Idaho`."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ class TypeWords(NamedTuple):
     copulas: str
     stops: str
     joints: str  # end a phrase that has its noun
-    light: str  # say nothing before "of": one of, a kind of
+    light: str  # uninformative before "of": one of, a kind of
     suffixes: tuple[str, ...]
     nouns: dict[str, str]
-    compounds: dict[str, str]  # of two words, which together are of another type than the second
+    compounds: dict[str, str]  # two words that together have another type than the second
 
 
 _ENGLISH = TypeWords(

@@ -1,8 +1,8 @@
-"""The words of topics: counted from the pieces' tokens in two passes, and the best topics of each kept as they come.
+"""The words of topics: counted from the pieces' tokens in two passes, keeping the best topics of each.
 
-The first pass finds in how many topics each word is, and so which words are kept and how long their rows are. The
-second fills the rows, in which a word's worst topic always comes first and gives way to a better one. So nothing but
-what is kept is ever written, and the order in which topics come does not matter.
+The first pass counts the topics of each word, which decides the words that are kept and the lengths of their rows. The
+second fills the rows, heaps in which a word's worst topic comes first and is replaced by a better one. Only what is kept
+is written, and the order of topics does not matter.
 """
 
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.text.tokens import Hashes, Offsets
 
-_ENTRIES = 1 << 26  # of rows that are filled in one pass: half a gigabyte
+_ENTRIES = 1 << 26  # entries of rows that are filled in one pass: half a gigabyte
 _LEAST_CASED = 4  # occurrences within sentences of a word whose case is known
 _FOUND = pa.schema({"word": pa.uint64(), "frequency": pa.int64(), "total": pa.int64()})
 
 
 def write_words(sql: Database, out: Writer[Knowledge], rules: BuildSettings, workers: int) -> None:
-    """Words that are neither too common nor too rare, and their best topics."""
+    """Write words that are neither too common nor too rare, and their best topics."""
     counter = _Counter(sql, workers)
     _choose_words(sql, counter, rules)
     count = sql.value("SELECT count(*) FROM kept")
@@ -53,7 +53,7 @@ def write_words(sql: Database, out: Writer[Knowledge], rules: BuildSettings, wor
 
 
 def write_cases(sql: Database, out: Writer[Knowledge]) -> None:
-    """How words are written within sentences: shares in 255ths, of words that are there often enough."""
+    """Write the capitals of frequent words within sentences, as shares in 255ths."""
     with sql.reading("cases", CASE_COUNTS, read_cases):
         sql.run(f"""
             CREATE TABLE cased AS
@@ -74,7 +74,7 @@ def write_cases(sql: Database, out: Writer[Knowledge]) -> None:
 
 def _choose_words(sql: Database, counter: "_Counter", rules: BuildSettings) -> None:
     topics = sql.value("SELECT count(*) FROM topics")
-    # In a small wiki a twentieth of the topics is fewer than a word must have: then words may be in half of them.
+    # In a small wiki, `max_word_share` of the topics is below `min_word_topics`: words may be in half of them.
     most = rules.max_word_share * topics
     if most < 2 * rules.min_word_topics:
         most = max(most, topics / 2)
@@ -94,7 +94,7 @@ def _choose_words(sql: Database, counter: "_Counter", rules: BuildSettings) -> N
 
 
 def _spans(offsets: Offsets) -> Iterator[tuple[int, int]]:
-    """Stretches of words whose rows fit into memory."""
+    """Yield ranges of words whose rows fit into memory."""
     first = 0
     while first < len(offsets) - 1:
         last = int(np.searchsorted(offsets, offsets[first] + _ENTRIES, side="right")) - 1
@@ -118,7 +118,7 @@ class _Counter:
         return np.where(self._pages[at] == pages, self._topics[at], np.int32(-1))
 
     def frequencies(self, folder: Path) -> Iterator[pa.RecordBatch]:
-        """In how many topics of a piece each word is, and how often in all."""
+        """Return the number of topics of each word in a piece, and its total count."""
         for words, rows in read_words(folder, self.topic_of):
             frequency = np.bincount(rows[0], minlength=len(words))
             total = np.bincount(rows[0], rows[2], len(words)).astype(np.int64)
@@ -154,7 +154,7 @@ def _renumbered(words: Hashes, rows: Numbers, table: HashTable, first: int, last
 
 @njit
 def _keep_best(rows: Numbers, offsets: Offsets, first: int, filled: Offsets, topics: Any, counts: Any) -> None:
-    """Put topics into the rows of their words; of a full row the worst one goes."""
+    """Add topics to the rows of their words. In a full row they replace the worst."""
     for row in range(rows.shape[1]):
         word, topic, count = int64(rows[0, row]), rows[1, row], rows[2, row]
         start, size = offsets[word], filled[word - first]
@@ -172,7 +172,7 @@ def _is_worse(count: int, topic: int, other_count: int, other_topic: int) -> boo
 
 @inner
 def _rise(topics: Any, counts: Any, start: int, at: int, topic: int, count: int) -> None:
-    """Add one to a heap with its worst on top."""
+    """Add an entry to a heap with its worst on top."""
     while at > 0:
         above = (at - 1) // 2
         if not _is_worse(count, topic, counts[start + above], topics[start + above]):
@@ -184,7 +184,7 @@ def _rise(topics: Any, counts: Any, start: int, at: int, topic: int, count: int)
 
 @inner
 def _sink(topics: Any, counts: Any, start: int, size: int, topic: int, count: int) -> None:
-    """Put one in place of the worst."""
+    """Replace the worst entry of a heap."""
     at = 0
     while 2 * at + 1 < size:
         below = 2 * at + 1
@@ -201,7 +201,7 @@ def _sink(topics: Any, counts: Any, start: int, size: int, topic: int, count: in
 
 @njit
 def _sort_rows(offsets: Offsets, first: int, last: int, topics: Any, counts: Any) -> None:
-    """Each row in the order of its topics."""
+    """Sort each row by topic."""
     for word in range(first, last):
         start, end = offsets[word], offsets[word + 1]
         order = np.argsort(topics[start:end])

@@ -1,4 +1,4 @@
-"""The account of a build: what became of every page, link and byte of the dump. Each part adds up to its total."""
+"""The account of a build: every page, link and byte of the dump by class. The classes of a part add up to its total."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ JSON_FILE, HTML_FILE = "build-report.json", "build-report.html"
 
 @dataclass(frozen=True)
 class Entry:
-    """One class of pages, links or bytes: how much of it there is, examples, and the settings that change it."""
+    """A class of pages, links or bytes: its count, examples, and the settings that change it."""
 
     name: str
     count: int
@@ -34,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Account:
-    """What became of a dump."""
+    """The account of a dump."""
 
     wiki: str
     source: dict[str, Any]
@@ -72,7 +72,7 @@ class Account:
                     yield f"  {each.name}", f"{each.count:,}", f"{each.count / max(part.total, 1):.1%}"
 
     def to_html(self) -> str:
-        """A page that explains itself, without scripts."""
+        """Return a page without scripts."""
         body = []
         for part in self.parts:
             rows = [

@@ -1,4 +1,4 @@
-"""The pieces of an earlier build, for an update: which pages they hold, and what a newer dump leaves of them."""
+"""The pieces of an earlier build, for an update: their pages, and which of them a newer dump keeps."""
 
 import json
 import os
@@ -31,11 +31,11 @@ from wikilda.mediawiki.site import Site
 PIECES = "pieces"  # where knowledge keeps the pieces that it was made from
 MADE_FROM, PROPS = "made-from.json", "props.parquet"
 _FORMAT = 1
-_WHOLE = 0.5  # of the articles and redirects that were there: a dump with fewer has only changed pages
+_WHOLE = 0.5  # of the known articles and redirects: a dump with fewer has only changed pages
 
 
 def made_from(site: Site, settings: BuildSettings) -> dict[str, Any]:
-    """All that extraction depends on, but for the pages."""
+    """Return everything but the pages that extraction depends on."""
     return {"format": _FORMAT, "site": asdict(site), "redirect_words": list(settings.redirect_words)}
 
 
@@ -51,7 +51,7 @@ def gather_census(chunks: Path, first: int = 0) -> pa.Table:
 class Base:
     """The pieces that some knowledge was made from.
 
-    `changes` says whether newer dumps have only the pages that changed; None lets their number of pages decide.
+    `changes` is whether newer dumps have only changed pages; None decides by their number of pages.
     """
 
     knowledge: Knowledge
@@ -69,7 +69,7 @@ class Base:
         return Site(**known)
 
     def site_for(self, dumps: list[Path]) -> Site:
-        """The wiki of newer dumps; another wiki is refused. One that tells nothing of itself is taken for the same."""
+        """Return the wiki of newer dumps. Another wiki is refused; a dump without a description is accepted."""
         sites = [site_of(path) for path in dumps]
         for path, site in zip(dumps, sites, strict=True):
             for what, was, now in (
@@ -91,9 +91,9 @@ class Base:
         return pq.read_table(file) if file.is_file() else None
 
     def begin(self, chunks: Path, site: Site, settings: BuildSettings) -> tuple[Path | None, int]:
-        """Bring the pieces; returns a file of the digests that they hold, and the number of the first new piece.
+        """Link the pieces, and return a file of their digests and the number of the first new piece.
 
-        None are brought if they were made by other rules: then all pages have to be read.
+        Pieces made by other rules are not used: then all pages are read.
         """
         if self.census is None:
             return None, 0
@@ -113,7 +113,7 @@ class Base:
         return chunks.parent / "known.npy", max(int(each.name) for each in folders(self.pieces)) + 1
 
     def take_census(self, chunks: Path, first: int, dumps: list[Path]) -> None:
-        """Write the census of the newer wiki; pieces of which nothing is left go."""
+        """Write the census of the newer wiki, and remove pieces without living pages."""
         new = gather_census(chunks, first)
         if self.census is None:
             self._count(new, first)
@@ -138,15 +138,15 @@ class Base:
                 shutil.rmtree(folder)
 
     def _count(self, new: pa.Table, first: int) -> None:
-        """How many pages with content were read, and how many of them were known."""
+        """Count the pages with content that were read, and those among them that were known."""
         pages = new["page"].to_numpy()[new["kind"].to_numpy() < OTHER]
         known = int((pages < first * PAGES_A_PIECE).sum())
         self.counts = {"pages that have not changed": known, "pages that are new or have changed": len(pages) - known}
 
     def _changed(self, chunks: Path, new: pa.Table) -> pa.Table:
-        """The old census with newer rows instead of those of the same pages; rows that are older than theirs are left.
+        """Return the old census with newer rows in place of the same pages'. Older rows are ignored.
 
-        A page is the same if its title is, or its id where ids can be trusted: a page that was moved keeps its id.
+        A page is the same if its title is, or its id where ids are the wiki's own: a moved page keeps its id.
         """
         titles = _titles(chunks)
         old = _named(self.census, titles)
@@ -198,7 +198,7 @@ def _named(census: pa.Table, titles: pa.Table) -> pa.Table:
 
 
 def _link(folder: Path, target: Path) -> None:
-    """The same files in another folder: under another name where the disk can, else copies."""
+    """Link the files to another folder, or copy them where links are not possible."""
     beside = target.with_name(f"{target.name}.writing")
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(parents=True)
@@ -211,7 +211,7 @@ def _link(folder: Path, target: Path) -> None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The files of a piece; what the earlier build complained of is not the newer dump's."""
+    """Return the files of a piece without the earlier build's complaints."""
     for file in folder.iterdir():
         if file.is_file() and file.name not in ("dead.npy", "report.json"):
             yield file

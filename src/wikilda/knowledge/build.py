@@ -1,4 +1,4 @@
-"""`wikilda build`: pieces are extracted side by side, then assembled; what is finished is never done twice."""
+"""`wikilda build`: pieces are extracted in parallel, then assembled. Finished work is not repeated."""
 
 import json
 import re
@@ -47,12 +47,12 @@ from wikilda.mediawiki.site import Site
 _UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
 PIECE_SIZE = 1 << 24
 DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/experiments/build.md)
-EXPANSION = {".7z": 5.5, ".bz2": 4.5, ".gz": 3.5, ".xz": 5.0, ".zim": 2.0}  # XML to compressed bytes, as dumps have it
+EXPANSION = {".7z": 5.5, ".bz2": 4.5, ".gz": 3.5, ".xz": 5.0, ".zim": 2.0}  # XML to compressed bytes in dumps
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a build may use of the machine; none of it changes the result."""
+    """Resources of a build. They do not change the result."""
 
     workers: int = field(default_factory=available_cores)
     memory: str = "1GB"
@@ -65,7 +65,7 @@ def build_from_dump(
 ) -> Knowledge:  # fmt: skip
     """Turn MediaWiki dumps (the parts of one wiki) into knowledge.
 
-    With a `base`, pages that its pieces hold already are not extracted again.
+    With a `base`, pages in its pieces are not extracted again.
     """
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
@@ -95,7 +95,7 @@ def build_from_dump(
 
 
 def _keep_inputs(chunks: Path, site: Site, settings: BuildSettings, props: pa.Table | None) -> None:
-    """Note beside the pieces what an update needs to know of how they were made."""
+    """Write the inputs of the pieces, which an update compares."""
     (chunks / MADE_FROM).write_text(json.dumps(made_from(site, settings)), "utf-8")
     if props is not None:
         pq.write_table(props, chunks / PROPS)
@@ -128,7 +128,7 @@ def build_from_entities(
     listed: EntityList, target: Path, settings: BuildSettings, *, resources: Resources | None = None,
     overwrite: bool = False,
 ) -> Knowledge:  # fmt: skip
-    """Turn a list of entities into knowledge: every listed name is a mention string that means its entity."""
+    """Turn a list of entities into knowledge: every listed name is a mention string of its entity."""
     resources = resources or Resources()
     check_target(target, overwrite=overwrite)
     source: dict[str, Any] = {"entities": [Path(listed.source).name]}
@@ -149,7 +149,7 @@ _Step = tuple[str, Callable[[Writer[Knowledge]], None]]
 def _read_tables(
     tables: Tables, chunks: Path, settings: BuildSettings, resources: Resources
 ) -> tuple[Assembler, list[_Step]]:
-    """Turn tables into pieces; returns what assembles these, and its first steps."""
+    """Turn tables into pieces, and return the assembler and its first steps."""
     if not is_whole(chunks / "000000"):
         TableExtractor(chunks, tables).write_tables()
     if tables.articles is not None:
@@ -219,7 +219,7 @@ def _keep_pieces(made: Knowledge, chunks: Path) -> None:
 
 
 def _uninformative(out: Writer[Knowledge]) -> list[str]:
-    """Say so if link probabilities say nothing, for most strings are links wherever they occur."""
+    """Report if link probabilities are uninformative because most strings are always links."""
     linked, occurrences = out.read("mentions/linked").astype(np.int64), out.read("mentions/occurrences")
     share = linked[linked >= occurrences].sum() / max(linked.sum(), 1)
     if share < _UNINFORMATIVE:
@@ -231,7 +231,7 @@ def _uninformative(out: Writer[Knowledge]) -> list[str]:
 
 
 def disk_needed(dumps: list[Path]) -> float:
-    """About how many bytes of disk a build takes at its peak: work files and knowledge."""
+    """Estimate the peak disk of a build in bytes: work files and knowledge."""
     return DISK_A_BYTE * sum(path.stat().st_size * EXPANSION.get(path.suffix, 1.0) for path in dumps)
 
 
@@ -244,7 +244,7 @@ def _write_types(
 
 
 def _check_disk(dumps: list[Path], work: Path) -> None:
-    """Refuse to begin what the disk cannot hold."""
+    """Refuse a build that the disk cannot hold."""
     made = sum(file.stat().st_size for file in work.rglob("*") if file.is_file())  # by an earlier run
     needed, free = disk_needed(dumps) - made, shutil.disk_usage(work).free
     if free < needed:
@@ -255,7 +255,7 @@ def _check_disk(dumps: list[Path], work: Path) -> None:
 
 
 def one_site(dumps: list[Path]) -> Site:
-    """The wiki of the dumps; parts of different wikis do not mix."""
+    """Return the wiki of the dumps. Parts of different wikis are refused."""
     sites = [site_of(path) for path in dumps]
     for path, site in zip(dumps, sites, strict=True):
         if site.database != sites[0].database:
@@ -271,7 +271,7 @@ def _cut_all(dumps: list[Path]) -> Iterator[Piece]:
 
 
 def _inputs(kind: str, files: list[Path], settings: BuildSettings) -> dict[str, Any]:
-    """What pieces depend on: those that an earlier run has made of the same are used."""
+    """Return the inputs of pieces. Pieces of an earlier run with the same inputs are used."""
     stamps = [[str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns] for file in sorted(files)]
     return {kind: stamps, "piece": PIECE_SIZE, "settings": settings.to_mapping()}
 
@@ -279,7 +279,7 @@ def _inputs(kind: str, files: list[Path], settings: BuildSettings) -> dict[str, 
 def _extract_all(
     kind: type, making: tuple[Any, ...], pieces: Iterator[Any], workers: int, shown: Bar, first: int = 0
 ) -> None:
-    """Extract pieces with `kind(*making).extract(number, piece)`; folders that are there already are left alone."""
+    """Extract pieces with `kind(*making).extract(number, piece)`. Existing folders are kept."""
     todo = _missing(making[0], enumerate(pieces, first), shown)
     _start(kind, *making)
     for number, piece in islice(todo, 1):  # compiles the kernels once, before there are workers
@@ -317,7 +317,7 @@ def _size(piece: Any) -> float:
 def _whole_report(chunks: Path) -> Report:
     whole = Report()
     for folder in folders(chunks):
-        if (folder / "report.json").is_file():  # not of pieces of an earlier build
+        if (folder / "report.json").is_file():  # without pieces of an earlier build
             whole.add(Report.read(folder))
     whole.counts.pop("described", None)
     return whole
@@ -327,7 +327,7 @@ _ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation|hidd
 
 
 def read_page_props(path: Path) -> pa.Table:
-    """Rows of (id, wikidata, disambiguation, hidden), one a page."""
+    """Return rows of (id, wikidata, disambiguation, hidden), one per page."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
     items: dict[str, list[np.ndarray]] = {"item": [], "disambiguation": [], "hiddencat": []}

@@ -12,13 +12,13 @@ Numbers = NDArray[np.uint32]
 
 
 class Lists(NamedTuple):
-    """Sorted lists of numbers, one a row, from offsets[row] on."""
+    """Sorted lists of numbers, one per row, from offsets[row] on."""
 
     offsets: NDArray[np.int64]
     numbers: Numbers
 
     def row(self, number: int) -> Numbers:
-        """One list."""
+        """Return the list of a row."""
         return self.numbers[self.offsets[number] : self.offsets[number + 1]]
 
     @classmethod
@@ -36,8 +36,8 @@ class Lists(NamedTuple):
 class Categories:
     """Categories are numbers, in the order of their names.
 
-    A hidden category is one that the wiki hides from its readers, or that its name gives away as maintenance
-    (stubs, articles to be cleaned up). It is among the categories of a topic only when asked for.
+    A hidden category is one that the wiki hides from readers, or whose name marks maintenance (stubs, cleanup). It is
+    returned only on request.
     """
 
     names: StringTable
@@ -76,7 +76,7 @@ class Categories:
         return numbers if hidden else numbers[~self.hidden[numbers]]
 
     def _walk(self, first: Numbers, step: Lists, depth: int) -> dict[int, int]:
-        """Breadth first; loops, which wikis have, end by themselves."""
+        """Walk breadth first. Cycles, which wikis have, are visited once."""
         distances: dict[int, int] = {}
         level = first
         for distance in range(1, depth + 1):

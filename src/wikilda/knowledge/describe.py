@@ -1,4 +1,4 @@
-"""What knowledge says of a term, as plain values: for `wikilda show`, and for whoever else asks."""
+"""Describe a term of the knowledge as plain values, for `wikilda show` and the API."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from wikilda.knowledge.knowledge import Knowledge, Table
 
 
 def describe(knowledge: Knowledge, term: str, most: int = 10) -> dict[str, Any]:
-    """A mention string and a topic: what a term is, and what the string most often means if it is no title."""
+    """Describe a term as mention string and topic; a string that is no title shows its most frequent topic."""
     mention, topic = knowledge.find_mention(term), knowledge.find_topic(term)
     found = {}
     if mention >= 0:
@@ -27,7 +27,7 @@ def describe(knowledge: Knowledge, term: str, most: int = 10) -> dict[str, Any]:
 
 
 def describe_mention(knowledge: Knowledge, mention: int, most: int) -> dict[str, Any]:
-    """A mention string: its topics with P(k|v), and how often it is a link."""
+    """Describe a mention string: its topics with P(k|v), and its link probability."""
     topics, counts = knowledge.mentions.row(mention)
     order = np.lexsort((topics, -counts.astype(np.int64)))[:most]
     total = int(counts.sum())
@@ -46,7 +46,7 @@ def describe_mention(knowledge: Knowledge, mention: int, most: int) -> dict[str,
 
 
 def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any]:
-    """A topic: what it is, the strings that mean it, its words, its links, its nearest topics."""
+    """Describe a topic: its sentence and types, its strings, words, links and nearest topics."""
     graph = knowledge.graph
     linkers = graph.in_topics[graph.in_offsets[topic] : graph.in_offsets[topic + 1]]
     linked = graph.out_topics[graph.out_offsets[topic] : graph.out_offsets[topic + 1]]
@@ -72,7 +72,7 @@ def describe_topic(knowledge: Knowledge, topic: int, most: int) -> dict[str, Any
 
 
 def _symbols(table: Table, topic: int, strings: Any, most: int, *, by_count: bool) -> list[dict[str, Any]]:
-    """The symbols that have a topic in their rows, best first: by count, or by how much they mean it, P(k|v)."""
+    """Return the symbols of a topic, best first: by count, or by P(k|v)."""
     places = np.flatnonzero(table.topics == topic)
     symbols = np.searchsorted(table.offsets, places, "right") - 1
     counts = table.counts[places].astype(np.int64)
@@ -84,7 +84,7 @@ def _symbols(table: Table, topic: int, strings: Any, most: int, *, by_count: boo
 
 
 def topic_of(knowledge: Knowledge, title: str) -> int:
-    """The topic with a title, which may be that of a redirect; an error that names similar ones if there is none."""
+    """Return the topic of a title or redirect; raise an error with similar titles if there is none."""
     topic = knowledge.find_topic(title)
     if topic < 0:
         near = ", ".join(suggest(knowledge, title, 8))
@@ -93,7 +93,7 @@ def topic_of(knowledge: Knowledge, title: str) -> int:
 
 
 def suggest(knowledge: Knowledge, term: str, most: int) -> list[str]:
-    """Titles and mentions that begin like a term that was not found."""
+    """Return titles and mentions that begin like an unknown term."""
     titles = [knowledge.titles[at] for at in knowledge.titles.beginning_with(term[:1].upper() + term[1:], most)]
     lowered = term.lower()
     mentions = [knowledge.mention_strings[at] for at in knowledge.mention_strings.beginning_with(lowered, most)]

@@ -1,4 +1,4 @@
-"""What differs between two states of one wiki: topics, and what names mean most often."""
+"""Differences between two states of a wiki: topics, and the most frequent meanings of names."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from wikilda.knowledge._text_kernels import as_strings
 from wikilda.knowledge.knowledge import Knowledge, Table
 
 JSON_FILE, HTML_FILE, MAP_FILE = "update-report.json", "update-report.html", "topic-map.parquet"
-_LEAST_SHARED = 0.5  # of the topics with one title: where fewer have one id, ids are not the wiki's own
+_LEAST_SHARED = 0.5  # of topics with equal titles: where fewer have equal ids, ids are not the wiki's own
 _SHOWN = 500  # rows of a table on the page
 
 
@@ -45,7 +45,7 @@ class Meaning(NamedTuple):
 
 @dataclass(frozen=True)
 class Diff:
-    """What is new in a wiki."""
+    """The differences between two states of a wiki."""
 
     counts: dict[str, tuple[int, int]]
     added: list[str]
@@ -54,13 +54,13 @@ class Diff:
     meanings: list[Meaning]
 
     def to_json(self) -> str:
-        """All of it as JSON."""
+        """Return the differences as JSON."""
         known = {**asdict(self), "renamed": [each._asdict() for each in self.renamed]}
         known["meanings"] = [each._asdict() for each in self.meanings]
         return json.dumps(known, ensure_ascii=False, indent=1) + "\n"
 
     def to_html(self, title: str = "What has changed") -> str:
-        """A page that shows it."""
+        """Return the differences as a page of HTML."""
         numbers = [(name, before, after, after - before) for name, (before, after) in self.counts.items()]
         shares = [
             (each.name, each.before, f"{each.share_before:.0%}", each.after, f"{each.share_after:.0%}", each.links)
@@ -87,13 +87,13 @@ class Diff:
         yield "names with another dominant meaning", f"{len(self.meanings):,}", "; ".join(meanings)
 
     def save(self, directory: Path) -> None:
-        """Write it beside a model."""
+        """Write the report into a model."""
         write_text(directory / JSON_FILE, self.to_json())
         write_text(directory / HTML_FILE, self.to_html())
 
 
 class Comparison:
-    """Two states of one wiki, and which topics and strings of the one are which of the other.
+    """Two states of a wiki, with the mapping of topics and strings.
 
     A topic is the same if its page id is, where ids are the wiki's own, or else its title. A title that is now a
     redirect to a topic that is new was renamed.
@@ -109,7 +109,7 @@ class Comparison:
 
     @cached_property
     def topics(self) -> NDArray[np.int64]:
-        """By topic before, its number after; -1 where it is gone."""
+        """The new number of each old topic; -1 for removed topics."""
         before, after = self.before, self.after
         by_title = _places(before.titles, after.titles)
         found = by_title.copy()
@@ -138,12 +138,12 @@ class Comparison:
 
     @cached_property
     def mentions(self) -> NDArray[np.int64]:
-        """By mention string before, its number after; -1 where it is gone."""
+        """The new number of each old mention string; -1 for removed ones."""
         return _places(self.before.mention_strings, self.after.mention_strings)
 
     @cached_property
     def words(self) -> NDArray[np.int64]:
-        """By word before, its number after; -1 where it is gone."""
+        """The new number of each old word; -1 for removed ones."""
         return _places(self.before.word_strings, self.after.word_strings)
 
     def diff(self) -> Diff:
@@ -165,7 +165,7 @@ class Comparison:
         return Diff(counts, added, gone, renamed, self._meanings())
 
     def _meanings(self) -> list[Meaning]:
-        """Names whose most frequent meaning is another, the most linked first."""
+        """Return names with a new most frequent meaning, the most linked first."""
         olds, news = (_dominant(each.mentions) for each in (self.before, self.after))
         both = np.flatnonzero(self.mentions >= 0)
         now = self.mentions[both]
@@ -182,7 +182,7 @@ class Comparison:
         ]  # fmt: skip
 
     def save_map(self, file: Path) -> None:
-        """Write a table of topics: number and title before and after, null where it is gone."""
+        """Write a table of topics: number and title before and after, null for removed ones."""
         there = self.topics >= 0
         numbers = pa.array(self.topics, mask=~there)
         titles = _array(self.after.titles).cast(pa.string()).take(numbers)
@@ -216,7 +216,7 @@ def _array(strings: StringTable) -> pa.Array:
 
 
 def _places(strings: StringTable, among: StringTable) -> NDArray[np.int64]:
-    """Where strings are in another table; -1 for those that are not."""
+    """Return the indices of strings in another table; -1 for missing ones."""
     if not len(strings) or not len(among):
         return np.full(len(strings), -1, np.int64)
     kind = pa.large_string()

@@ -23,7 +23,7 @@ from wikilda.knowledge._type_words import LANGUAGES, TYPES
 from wikilda.text import normalized
 
 COMMON = 100  # occurrences of a function word, for each that is a mention
-EXPLICIT = 1000  # how often a listed name counts as a link: it is as sure to be a mention as a string linked so often
+EXPLICIT = 1000  # links that a listed name counts as
 USUAL_ODDS = 0.1  # that an occurrence of a string is a link, in an average wiki
 ENDINGS = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 COLUMNS = (

@@ -1,4 +1,4 @@
-"""What a build of a dump would do, estimated from a sample of its pages: `wikilda build --dry-run`.
+"""Estimate a build from a sample of the dump's pages: `wikilda build --dry-run`.
 
 Plain XML and multistream bz2 are read at a few places, all other files from their beginning. Which redirects and links
 lead to topics cannot be seen in a sample: they are counted together.
@@ -19,7 +19,7 @@ from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut, length
 
-_PLACES, _SIZE = 32, 1 << 18  # of a dump that can be read anywhere: at how many places, how many bytes of XML
+_PLACES, _SIZE = 32, 1 << 18  # of a dump that can be read anywhere: number of places, and bytes of XML at each
 _ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/experiments/build.md)
 
 
@@ -67,7 +67,7 @@ def estimate(dumps: list[Path], settings: BuildSettings, resources: Resources) -
 
 
 def _scale(dumps: list[Path], pieces: list[Piece], read: int) -> float:
-    """How many times larger the dump is than its sample: by bytes, or by the usual ratio where those are not known."""
+    """Return the ratio of the dump to its sample: by bytes, or by the usual ratio if those are unknown."""
     if all(piece.xml is None for piece in pieces):
         whole = sum(map(length, dumps))
         return max(whole / max(sum(piece.end - piece.start for piece in pieces), 1), 1.0)
@@ -86,14 +86,14 @@ def _sample(path: Path) -> Iterator[Piece]:
 
 
 def _streams(path: Path) -> list[Piece]:
-    """The pieces of a multistream dump; of one in a single stream the first."""
+    """Return the pieces of a multistream dump, or the first piece of a single stream."""
     pieces = cut(path, _SIZE)
     first = next(pieces)
     return [first, *pieces] if first.compressed else [first]
 
 
 def _scaled(part: Part, scale: float) -> Part:
-    """The classes of a whole dump; those that a sample cannot tell apart are one."""
+    """Scale the classes to the whole dump, merging those that a sample cannot distinguish."""
     found: dict[str, Entry] = {}
     for each in part.entries:
         name = each.name

@@ -15,7 +15,7 @@ _BEGINNING = re.compile(r"""(?:['’][a-z]\s)?["'«“„(\[¡¿]*(\w)""")  # of
 _OPENED = re.compile(r"[(\[（［]")
 _EMPTY = re.compile(r"[(\[（［]\s*(?:[;,:–—/.-]\s*|\b(?:or|und|ou|o|и)\b\s*)*[)\]）］]")
 _HOLE = re.compile(r"([(\[（［])[\s;,:、–—-]+(?=[^\s\d])")
-_AT_NOTHING = re.compile(r" (?:at|near|from|of|by) (?=[,;])")  # the space tells that something was there
+_AT_NOTHING = re.compile(r" (?:at|near|from|of|by) (?=[,;])")  # the space marks a removed template
 _BEFORE_CLOSE = re.compile(r"[\s;,:、]+(?=[)\]）］])")
 _COMMAS = re.compile(r"([,;:،、])(?:\s*[,;،、])+")
 _BEFORE_DASH = re.compile(r"[,;،、] ?(?=[–—] )")
@@ -40,7 +40,7 @@ _ABBREVIATIONS = frozenset(
 
 
 def first_sentence(lead: str, language: str = "") -> str:
-    """The first sentence of a text, without the holes that removed templates leave."""
+    """Return the first sentence of a text, without the holes of removed templates."""
     paragraph = _paragraph(lead.split("\n"))
     if len(paragraph) > _MOSTLY:  # most sentences are shorter than their paragraphs
         clean = _mended(paragraph[:_MOSTLY])
@@ -53,7 +53,7 @@ def first_sentence(lead: str, language: str = "") -> str:
 
 
 def _paragraph(lines: list[str]) -> str:
-    """The first line that is long enough, with those that continue its sentence."""
+    """Return the first line that is long enough, with the lines that continue its sentence."""
     first = next((at for at, line in enumerate(lines) if len(line.strip()) > 20), 0)
     paragraph = lines[first]
     for line in lines[first + 1 :]:
@@ -64,10 +64,10 @@ def _paragraph(lines: list[str]) -> str:
 
 
 def _end(clean: str, language: str) -> int:
-    """Where the first sentence ends; 0 if it does not."""
+    """Return the end of the first sentence; 0 if there is none."""
     parentheses = _parentheses(clean)
     for stop in _STOP.finditer(clean):
-        # A stop in parentheses ends nothing, unless it is their last character.
+        # A stop in parentheses does not end a sentence, unless it is their last character.
         if any(start < stop.start() < end - (stop.end() == end) for start, end in parentheses):
             continue
         if stop.group()[-1] in _FULL_STOPS:
@@ -99,7 +99,7 @@ def _cut(sentence: str) -> str:
 
 
 def _parentheses(text: str) -> list[tuple[int, int]]:
-    """Where parentheses begin and end; one that is never closed opens nothing."""
+    """Return the spans of parentheses. Unclosed ones are ignored."""
     spans: list[tuple[int, int]] = []
     opened: list[tuple[int, str]] = []
     for found in _BRACKET.finditer(text):
@@ -119,7 +119,7 @@ def _goes_on(text: str, stop: "re.Match[str]", after: int, language: str) -> boo
     if beginning is None:
         return True
     first = beginning.group(1)
-    if first.islower() and not "ა" <= first <= "ჿ":  # Georgian has upper case, and does not begin sentences with it
+    if first.islower() and not "ა" <= first <= "ჿ":  # Georgian has upper case, but does not begin sentences with it
         return True
     return stop.group() == "." and _is_abbreviation(text, stop.start(), language, before_number=first.isdigit())
 

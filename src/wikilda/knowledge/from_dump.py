@@ -1,8 +1,8 @@
-"""First half of a build: one piece of a dump → tables on disk, each piece on its own.
+"""First half of a build: each piece of a dump to tables on disk.
 
 A piece leaves a folder (`_pieces.py`). Pages are numbered by piece and place, titles and mentions are 64-bit hashes.
-What is extracted of a page depends on the page alone, so that an update takes the pages that did not change from the
-pieces of an earlier build: the digest of a page is that of all that extraction reads.
+Extraction of a page depends on the page only, so that an update takes unchanged pages from the pieces of an earlier
+build. The digest of a page covers all that extraction reads.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ PARENTHESIS = re.compile(r"^(.+?)\s*[(（][^()（）]*[)）]$")
 
 
 class Extractor:
-    """Turns pieces of one dump into folders; made once in each process.
+    """Turns pieces of one dump into folders. There is one per process.
 
     `known` is a file with three rows of integers, the two halves of digests (sorted by the first) and page numbers:
     pages with these digests are not extracted again.
@@ -99,7 +99,7 @@ class Extractor:
         return np.where(same, page[at].astype(np.int64), -1)
 
     def _read(self, xml: bytes, piece: Piece, report: Report) -> Iterator[RawPage | BadPage]:
-        """All pages, also those that cannot be read, which are complained of."""
+        """Read all pages. Unreadable ones are reported."""
         for page in pages_in(xml, self.site.namespaces):
             if isinstance(page, BadPage):
                 where = f"{piece.path}: page {page.title!r} near byte {piece.start}"
@@ -119,7 +119,7 @@ class Extractor:
                 yield self._seen(page)
 
     def _seen(self, page: RawPage) -> RawPage:
-        """Find redirects that only their text shows."""
+        """Find redirects that only the text declares."""
         if not page.redirect and page.text.lstrip()[:1] == b"#":
             found = self._redirect.match(page.text[:1000].decode("utf-8", "replace"))
             if found:
@@ -231,7 +231,7 @@ def _kind(page: RawPage | BadPage) -> int:
 
 
 def _digest(page: RawPage | BadPage) -> tuple[int, int]:
-    """A digest, in two halves, of all that is extracted from; 0 where nothing is."""
+    """Return a digest, in two halves, of all that is extracted; 0 for pages without content."""
     if isinstance(page, BadPage) or _kind(page) >= OTHER:
         return 0, 0
     head = f"{page.namespace}\n{page.title}\n{page.redirect}\n".encode("utf-8", "replace")
@@ -276,12 +276,12 @@ def _template_names(scanned: Scanned) -> dict[str, Any]:
     keys, first = np.unique(used[1], return_index=True)
     spans = used[2:, first].astype(np.int64).T.tolist()
     spelled = (scanned.source[start:end].tobytes().decode("utf-8", "replace") for start, end in spans)
-    names = [" ".join(name.replace("_", " ").lower().split()) for name in spelled]  # however it is first spelled
+    names = [" ".join(name.replace("_", " ").lower().split()) for name in spelled]  # in its first spelling
     return {"name": keys, "string": pa.array(names, pa.string())}
 
 
 def _names(titles: list[str]) -> tuple[Bytes, Offsets, Offsets, Offsets]:
-    """Titles and, where they end with a parenthesis, titles without it: as spans of one buffer."""
+    """Return titles, also without a final parenthesis, as spans of one buffer."""
     named = [(title, owner) for owner, title in enumerate(titles)]
     for owner, title in enumerate(titles):
         if title.endswith((")", "）")) and (short := PARENTHESIS.match(title)):

@@ -1,4 +1,4 @@
-"""The link graph: who links to whom, and how alike two topics are by those who link to both.
+"""The link graph, and similarities of topics by common in-links.
 
 Similarity is the Google distance of Cilibrasi & Vitányi on sets of in-links, as Milne & Witten use it:
 `1 − (log max(|A|, |B|) − log |A ∩ B|) / (log W − log min(|A|, |B|))`, and 0 where it would be negative.
@@ -28,7 +28,7 @@ class Graph(NamedTuple):
 
 @njit
 def similarity(graph: Graph, first: int, second: int) -> float:
-    """How alike two topics are, from 0 to 1; a topic is quite like itself."""
+    """Return the similarity of two topics, from 0 to 1 (a topic and itself)."""
     if first == second:
         return 1.0
     a = graph.in_topics[graph.in_offsets[first] : graph.in_offsets[first + 1]]
@@ -38,7 +38,7 @@ def similarity(graph: Graph, first: int, second: int) -> float:
 
 @inner
 def similarity_from(first: int, second: int, common: int, topics: int) -> float:
-    """The measure from the sizes of two sets, of their intersection, and of the whole."""
+    """Return the similarity by the sizes of two sets, of their intersection, and of the whole."""
     if common == 0:
         return 0.0
     larger, smaller = max(first, second), min(first, second)
@@ -90,7 +90,7 @@ def nearest(graph: Graph, topic: int, most: int) -> list[tuple[int, float]]:
 
 @njit
 def _nearest(graph: Graph, topic: int) -> tuple[Topics, NDArray[np.float64]]:
-    """All topics that share an in-link with one: whatever else its linkers link to."""
+    """Return all topics that share an in-link with one."""
     topics = len(graph.in_offsets) - 1
     common = np.zeros(topics, np.int32)
     linkers = graph.in_topics[graph.in_offsets[topic] : graph.in_offsets[topic + 1]]

@@ -1,4 +1,4 @@
-"""A sample of articles with their links, kept in the knowledge: what the weights of the evidence are learned from.
+"""A sample of articles with their links, kept in the knowledge, to learn the weights of the evidence from.
 
 Articles are chosen by a hash of their title, so that the sample of a build does not depend on workers. Pieces keep a
 limited number of candidates: after an update a few articles may differ from those of a build. Which links
@@ -25,10 +25,10 @@ if TYPE_CHECKING:  # linking reads the sample's arrays, and needs no pyarrow
 
 ARTICLES = 400  # of the sample
 _LEAST_LINKS = 3
-_LEAST_BYTES = 1_000  # of text, about that of a short news story: the words of a stub say little
+_LEAST_BYTES = 1_000  # characters of text, as in a short news story: the words of a stub say little
 _MOST_BYTES = 12_000  # of its text that are kept
 _TABLE = "sample"
-RED = -1  # instead of a topic: the link leads to no topic
+RED = -1  # instead of a topic: a link to a missing page
 ARRAYS: Arrays = {
     "sample/topics": Array(np.uint32, "sampled", below="topics", optional=True),
     **strings("sample/texts", "sampled", optional=True),
@@ -80,7 +80,7 @@ def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.u
 
 
 def sampled_links(chunks: Path) -> "pa.Table | None":
-    """The articles of all pieces that may be in the sample, by rank; nothing if there are none."""
+    """Return the candidates of all pieces by rank; None if there are none."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -112,7 +112,7 @@ def write_sample(
 
 
 def articles(knowledge: "Knowledge") -> Iterator[Article]:
-    """The articles of the sample; none if the knowledge has no text, or is of tables."""
+    """Yield the articles of the sample; none if the knowledge comes from tables or without text."""
     if not knowledge.has("sample/topics"):
         return
     topics, texts = knowledge.array("sample/topics"), knowledge.strings("sample/texts")
@@ -125,13 +125,13 @@ def articles(knowledge: "Knowledge") -> Iterator[Article]:
 
 
 def _scrambled(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hashes of keys that are hashes themselves: other parts of the build may have sorted by those."""
+    """Return hashes of keys, which are hashes that other parts of the build sort by."""
     mixed: NDArray[np.uint64] = (keys ^ (keys >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))
 
 
 def _cut(text: bytes) -> bytes:
-    """The beginning of a text, up to a whole character."""
+    """Return the beginning of a text, cut at a character."""
     return text[:_MOST_BYTES].decode("utf-8", "ignore").encode()
 
 

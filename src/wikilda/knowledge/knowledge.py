@@ -1,4 +1,4 @@
-"""Knowledge, opened: look titles, mentions and words up in memory-mapped tables."""
+"""Knowledge: look up titles, mentions and words in memory-mapped tables."""
 
 import json
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from wikilda.text import normalized
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
 _NAMED = Array(np.uint32, below="topics")
 _CATEGORIES = Array(np.uint32, below="categories", increasing=True)
-WHOLE = 0xFFFFFFFF  # words of a topic that has a whole article
+WHOLE = 0xFFFFFFFF  # `described` of a topic with an article
 _SITE: dict[str, Any] = {
     "name": str, "database": str, "language": str, "base": str, "first_letter_case": bool, "namespaces": dict[str, int],
 }  # fmt: skip
@@ -45,7 +45,7 @@ class Table(NamedTuple):
 
 
 class WordCases(NamedTuple):
-    """How words are written within sentences, by the numbers of a table of their hashes; shares in 255ths."""
+    """Capitals of words within sentences, by the numbers of a table of hashes; shares in 255ths."""
 
     table: HashTable
     capital: NDArray[np.uint8]  # share of the occurrences with a capital
@@ -58,7 +58,7 @@ NO_CASES = WordCases(HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32))
 
 
 class Knowledge(Artifact):
-    """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
+    """The knowledge of one wiki. Topics, mentions and words are numbers. Arrays are loaded on first use."""
 
     kind = "knowledge"
     format = 1
@@ -216,12 +216,12 @@ class Knowledge(Artifact):
 
     @cached_property
     def linked(self) -> NDArray[np.uint32]:
-        """How often each mention is a link in running text."""
+        """The number of links in running text, by mention."""
         return self.array("mentions/linked")
 
     @cached_property
     def occurrences(self) -> NDArray[np.uint32]:
-        """How often each mention occurs in text, as a link or not."""
+        """The number of occurrences in text, by mention."""
         return self.array("mentions/occurrences")
 
     @cached_property
@@ -241,7 +241,7 @@ class Knowledge(Artifact):
 
     @cached_property
     def word_frequencies(self) -> NDArray[np.uint32]:
-        """In how many topics each word occurs."""
+        """The number of topics of each word."""
         return self.array("words/frequencies")
 
     @cached_property
@@ -251,7 +251,7 @@ class Knowledge(Artifact):
 
     @cached_property
     def word_cases(self) -> WordCases:
-        """How words are written within the sentences of articles; none if that is not known."""
+        """The capitals of words within sentences; None if unknown."""
         if not self.has("case/capital"):
             return NO_CASES
         return WordCases(self._hashes("case/", ""), *(self.array(f"case/{each}") for each in WordCases._fields[1:]))
@@ -279,7 +279,7 @@ class Knowledge(Artifact):
         return Types(tuple(self.array(f"types/{each}") for each in TYPES) if self.has(f"types/{TYPES[0]}") else ())
 
     def find_topic(self, title: str) -> int:
-        """The topic of a title, through a redirect if need be; −1 if there is none."""
+        """Return the topic of a title or redirect; −1 if there is none."""
         title = " ".join(title.replace("_", " ").split())
         for spelled in dict.fromkeys((title, title[:1].upper() + title[1:])):
             topic = self.titles.find(spelled)
@@ -291,16 +291,16 @@ class Knowledge(Artifact):
         return -1
 
     def find_mention(self, text: str) -> int:
-        """The mention that a string is, however it is written; −1 if there is none."""
+        """Return the mention of a string in any case and spacing; −1 if there is none."""
         return self.mention_strings.find(normalized(text))
 
     def link_probability(self, mention: int) -> float:
-        """How often a mention is a link among how often it occurs; 0 for one that never does."""
+        """Return the share of links among a mention's occurrences; 0 for one that never occurs."""
         occurs = int(self.occurrences[mention])
         return int(self.linked[mention]) / occurs if occurs else 0.0
 
     def url(self, topic: int) -> str:
-        """Where the article is, or the address that a list of entities gives."""
+        """Return the address of the article, or that of a listed entity."""
         given = self.urls[topic] if self.urls else ""
         return given or self.site.url(self.titles[topic])
 
@@ -309,7 +309,7 @@ class Knowledge(Artifact):
         return (self.ids[topic] or None) if self.ids else None
 
     def topics_of_ids(self, ids: Iterable[str]) -> dict[str, int]:
-        """The topics of ids of listed entities, of those that there are."""
+        """Return the topics of known ids of listed entities."""
         if self.ids is None:
             return {}
         lengths = np.diff(self.ids.offsets)
@@ -318,19 +318,19 @@ class Knowledge(Artifact):
 
     @cached_property
     def lower_names(self) -> NDArray[np.bool_]:
-        """By mention, whether a list of entities has it in lower case; empty without such names."""
+        """Whether a list of entities has a mention in lower case, by mention; empty without such names."""
         return self.array("mentions/lower") if self.has("mentions/lower") else np.empty(0, np.bool_)
 
     @cached_property
     def described(self) -> NDArray[np.uint32] | None:
-        """By topic the words that describe it; `WHOLE` for an article. None without listed entities."""
+        """The number of words in the description of each topic; `WHOLE` for an article. None without listed entities."""
         return self.array("topics/described") if self.has("topics/described") else None
 
     @cached_property
     def link_odds(self) -> float | None:
         """The odds that an occurrence of a string is a link in the wiki to which entities were added.
 
-        None where none were added: it can be counted.
+        None if none were added.
         """
         return float(self.array("mentions/odds")[0]) if self.has("mentions/odds") else None
 
@@ -365,7 +365,7 @@ class Knowledge(Artifact):
 
 
 def _inside(path: Path) -> Path:
-    """Where the knowledge of a model is; knowledge is where it is."""
+    """Return the knowledge inside of a model, or the path itself."""
     if kind_of(path) != "model":
         return path
     known = json.loads((path / MANIFEST).read_text("utf-8")).get("knowledge")

@@ -1,4 +1,4 @@
-"""How often each mention string occurs in text: a trie of token sequences, held in a hash table."""
+"""Count the occurrences of mention strings: a trie of token sequences in a hash table."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -12,24 +12,24 @@ from wikilda._core.jit import njit
 from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import BREAK, Bytes, Hashes, Offsets, chain, tokenize
 
-PREFIX = -1  # a sequence that begins a mention and is none itself
+PREFIX = -1  # a sequence that begins a mention but is not one
 _LONGEST = 4096
 
 
 def fill_trie(strings: StringTable, trie: HashTable) -> None:
-    """Enter every mention string, and every beginning of one, into an empty table."""
+    """Insert all mention strings and their prefixes into an empty table."""
     _fill_trie(strings.data, strings.offsets, characters(), *_scratch(), trie)
 
 
 def trie_capacity(strings: StringTable) -> int:
-    """How large a table `fill_trie` needs: the tokens of all strings bound the size of their trie."""
+    """Return the table size for `fill_trie`: the number of tokens bounds the size of the trie."""
     return capacity_for(int(_count_tokens(strings.data, strings.offsets, characters(), *_scratch())))
 
 
 def count_occurrences(
     chunks: list[Path], read: Callable[[Path], Hashes], trie: HashTable, mentions: int, workers: int
 ) -> NDArray[np.uint32]:
-    """Count every mention string in the tokens that are read of all pieces; overlapping ones all count."""
+    """Count all mention strings in the tokens of all pieces, including overlapping ones."""
 
     def count(share: list[Path]) -> NDArray[np.uint32]:
         counts = np.zeros(mentions, np.uint32)

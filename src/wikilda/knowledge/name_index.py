@@ -1,9 +1,8 @@
-"""An index over the words of names: which topics a string may mean that the wiki never linked.
+"""An index over the words of names: candidates of strings that the wiki never linked.
 
-By folded word (`wikilda.text.folding`) it has the topics whose title, or a redirect to them, has the word; by initials
-those whose capitalised words begin with them; by the first letters of a word the titles of one word that begin so. Of
-each list it keeps the best known topics. By folded strings it has the mentions that differ only in accents, points and
-endings.
+Keys are the folded words (`wikilda.text.folding`) of titles and redirects, the initials of their capitalised words, and
+the first letters of titles of one word. Each key has its most popular topics. Folded strings map to mentions that differ
+only in accents, points and endings.
 """
 
 from typing import NamedTuple
@@ -19,10 +18,10 @@ from wikilda.text.characters import Characters, characters
 from wikilda.text.folding import Folds, fold_word, fold_words, folds, sequence_of
 from wikilda.text.tokens import WORD, Bytes, Hashes, Offsets, decode, lower_of, mix, tokenize
 
-MOST = 64  # topics a word
+MOST = 64  # topics per word
 STEM = 4  # letters
 _COLUMNS = ("offsets", "topics", "sizes", "popularity")
-_PART = 1 << 22  # entries that are sorted at once
+_PART = 1 << 22  # entries sorted at a time
 _LONGEST = 512  # bytes of a name
 _WORD, _INITIALS, _STEM = np.uint64(0), np.uint64(0x9E3779B97F4A7C14), np.uint64(0xC2B2AE3D27D4EB4E)
 _SEED = np.uint64(0x84222325CBF29CE4)
@@ -30,7 +29,7 @@ _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
 
 
 class Names(NamedTuple):
-    """Names as a table: the bytes of all, where each begins, and whose it is."""
+    """A table of names: bytes, offsets, and topics."""
 
     data: Bytes
     offsets: Offsets
@@ -38,13 +37,13 @@ class Names(NamedTuple):
 
 
 class NameIndex(NamedTuple):
-    """The index: topics by key, best known first, with the number of words of the name; and variants of mentions."""
+    """The index: topics by key, most popular first, with the number of words of the name; and variants of mentions."""
 
     table: HashTable  # key → row
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     sizes: NDArray[np.uint8]
-    popularity: NDArray[np.float32]  # by topic: how often it is linked
+    popularity: NDArray[np.float32]  # by topic: the number of its links
     variants: HashTable  # folded string → mention
 
 
@@ -110,7 +109,7 @@ def _write_table(out: Writer[Knowledge], name: str, keys: Hashes) -> None:
 
 
 def _best_entries(tables: list[Names], popularity: NDArray[np.float32]) -> Entries:
-    """The entries of all names: of each key the best known topics. Sorted a part at a time, so memory is bounded."""
+    """Return the most popular topics of each key. Sorts a part at a time, with bounded memory."""
     size = sum(int(_count(*names, characters(), folds())) for names in tables)
     parts = size // _PART + 1
     found = []
@@ -130,7 +129,7 @@ def _taken(entries: Entries, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> E
 
 
 def _best_of(entries: Entries, popularity: NDArray[np.float32]) -> Entries:
-    """Each topic once a key, by its shortest name; then the best known of each key."""
+    """Return each topic once per key, by its shortest name, then the most popular of each key."""
     entries = _taken(entries, np.lexsort((entries.sizes, entries.topics, entries.keys)))
     keys, topics = entries.keys, entries.topics
     entries = _taken(entries, np.append(True, (keys[1:] != keys[:-1]) | (topics[1:] != topics[:-1]))[: len(keys)])
@@ -174,7 +173,7 @@ def _entries(
 
 @njit
 def keys_of(data: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, keys: Hashes) -> tuple[Whole, Whole]:
-    """The keys that a name is found by: its words, its initials, its first letters; and its number of words."""
+    """Return the keys of a name (words, initials, first letters), and its number of words."""
     end = cut(data, start, name_end(data, start, end))
     words = fold_words(data, start, end, table, fold, keys)
     count = words
@@ -192,7 +191,7 @@ def keys_of(data: Bytes, start: Whole, end: Whole, table: Characters, fold: Fold
 
 @inner
 def name_end(title: Bytes, start: Whole, end: Whole) -> Whole:
-    """Where a title ends, but for a note in parentheses: `Mercury (planet)`."""
+    """Return the end of a title without a parenthesis: `Mercury (planet)`."""
     if end == start or title[end - 1] != _CLOSE:
         return end
     at = end - 1
@@ -203,7 +202,7 @@ def name_end(title: Bytes, start: Whole, end: Whole) -> Whole:
 
 @inner
 def cut(data: Bytes, start: Whole, end: Whole) -> Whole:
-    """Where a name ends that is not to be too long; not inside a character."""
+    """Return the end of a name limited in length, at a character."""
     if end - start <= _LONGEST:
         return end
     end = start + _LONGEST
@@ -236,7 +235,7 @@ def initials_key(letters: Bytes, table: Characters, fold: Folds) -> np.uint64:
 
 @inner
 def stem_key(data: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds) -> np.uint64:
-    """The key of the first letters of a word; 0 of a word that has no more than them."""
+    """Return the key of a word's first letters; 0 if it has no more letters."""
     at, count = start, 0
     while at < end and count < STEM:
         _, size = decode(data, at)
@@ -251,7 +250,7 @@ def stem_key(data: Bytes, start: Whole, end: Whole, table: Characters, fold: Fol
 def _fill_variants(
     data: Bytes, offsets: Offsets, weights: NDArray[np.int64], table: Characters, fold: Folds, variants: HashTable
 ) -> None:
-    """Enter every mention under its folded words; of several the one with the most links stays."""
+    """Insert mentions under their folded words; the one with the most links stays."""
     words = np.empty(4 * _LONGEST, np.uint64)
     for mention in range(len(offsets) - 1):
         end = cut(data, offsets[mention], offsets[mention + 1])

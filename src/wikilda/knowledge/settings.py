@@ -1,4 +1,4 @@
-"""The rules by which a wiki becomes knowledge; the paper's values are the defaults."""
+"""Settings of builds. The defaults are the paper's values."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from wikilda._core.settings import Settings, setting
 
 @dataclass(frozen=True)
 class BuildSettings(Settings):
-    """Settings of `wikilda build`. An empty list of words means: those of the wiki's own language."""
+    """Settings of `wikilda build`. Empty lists of words use those of the wiki's language."""
 
     min_text: int = setting(50, "a topic's main text is longer than this many characters", minimum=0)
     keep_disambiguation: bool = setting(False, "let disambiguation pages be topics, too")

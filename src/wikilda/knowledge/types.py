@@ -1,8 +1,8 @@
-"""Coarse types of topics (person, place, …), each with a probability, from what the wiki itself says.
+"""Coarse types of topics (person, place, …) with probabilities, from the wiki itself.
 
 Most first sentences name the type: `Perth is a *city* in central Scotland`. Their nouns are looked up in a list. The
-topics where that succeeds are counted, and naive Bayes extends what they have in common (words of titles, of first
-sentences, of what stands there in parentheses, and of categories) to all others.
+topics where that succeeds are counted, and naive Bayes extends their features (words of titles, first sentences,
+parentheses and categories) to all others.
 
 A person may be a fictional one; a team or a band is an organisation; a building, a road or a constituency is a place;
 a season is an event; a ship, a drug or a program is a product, but a game is a work; a class of things has the type of
@@ -28,20 +28,20 @@ from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, 
 __all__ = ["TYPES", "Types", "check_types", "write_types"]
 
 _SCALE = 255
-_SHOWN = 0.2  # types that are less probable are not mentioned
-_BITS = 22  # features are told apart by so many bits of their hashes, by fewer in a small wiki
+_SHOWN = 0.2  # less probable types are omitted
+_BITS = 22  # bits of the hashes of features; fewer in a small wiki
 _SHIFT = np.uint64(64 - _BITS)
 _BEGINNING = 20  # words of the first sentence
-_LEAST = 4  # topics that have a feature that counts
+_LEAST = 4  # least topics of a feature
 _SMOOTHING = 0.5
-_TEMPER = 0.6  # features repeat each other: naive Bayes is too sure
+_TEMPER = 0.6  # features are correlated: naive Bayes is overconfident
 _NOUN_WEIGHT = 4.0  # log odds that a noun in the first sentence adds to its type
-_CLASS_WEIGHT = 8.0  # and that Wikidata says so
-_ODD = np.uint32(2654435761)  # spreads the numbers of classes
+_CLASS_WEIGHT = 8.0  # and that Wikidata's class adds
+_ODD = np.uint32(2654435761)  # multiplier that spreads the numbers of classes
 _TITLE, _ASIDE, _LAST = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xC2B2AE3D27D4EB4C), np.uint64(0x27D4EB2F165667C4)
 _CATEGORY = np.uint64(0xD1B54A32D192ED00)
 _OPEN, _CLOSE = ord("("), ord(")")
-_COPULA, _STOP, _JOINT, _LIGHT = -2, -3, -4, -5  # what a word is if not a noun; −1: nothing
+_COPULA, _STOP, _JOINT, _LIGHT = -2, -3, -4, -5  # roles of words that are not nouns; −1: none
 
 _NO_WORDS = TypeWords("", "", "", "", (), dict.fromkeys(TYPES, ""), {})  # of a language without a list
 
@@ -50,7 +50,7 @@ Shares = NDArray[np.uint8]
 
 
 class Types(NamedTuple):
-    """By type, its probability for each topic, in 255ths; nothing where the knowledge has no types."""
+    """The probability of each type by topic, in 255ths; empty if the knowledge has no types."""
 
     shares: tuple[Shares, ...] = ()
 
@@ -61,11 +61,11 @@ class Types(NamedTuple):
         return {TYPES[at]: round(row[at] / _SCALE, 3) for at in order if row[at] >= _SHOWN * _SCALE}
 
     def best(self, topic: int) -> str | None:
-        """The most probable type of a topic; none where nothing is known."""
+        """Return the most probable type of a topic; None if it is unknown."""
         return next(iter(self.of(topic)), None)
 
     def topics(self, types: Iterable[str]) -> NDArray[np.bool_]:
-        """Which topics are most probably of one of some types."""
+        """Return the topics whose most probable type is one of some types."""
         wanted = [TYPES.index(each) for each in check_types(types)]
         if not self.shares:
             raise InputError("this knowledge has no types: build it from a wiki in English, or with --instances.")
@@ -73,7 +73,7 @@ class Types(NamedTuple):
 
 
 def check_types(types: Iterable[str]) -> list[str]:
-    """Types as they are, or an error that names the wrong one."""
+    """Check types, and raise an error that names unknown ones."""
     found = list(types)
     for each in found:
         if each not in TYPES:
@@ -91,10 +91,10 @@ def write_types(
 ) -> None:
     """Write the types of knowledge whose topics and categories are written.
 
-    There are none if its language has no nouns and nothing is known of what topics are `instances` of. `given` has the
-    numbers of types that are known already, −1 for others. What is `kept` are earlier shares, and their topics.
+    There are none if the language has no list of nouns and `instances` are unknown. `given` has the numbers of known
+    types, −1 for others. `kept` has earlier shares with their topics.
     """
-    words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables need not say theirs
+    words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables may lack a language
     titles, sentences = _strings(out, "topics/titles"), _strings(out, "topics/sentences")
     if (words is None and instances is None) or not len(titles):
         return
@@ -115,7 +115,7 @@ def find_types(
     titles: StringTable, sentences: StringTable, names: StringTable, categories: Lists, words: TypeWords,
     instances: Lists | None = None, given: NDArray[np.int64] | None = None,
 ) -> tuple[Shares, ...]:  # fmt: skip
-    """The shares of types of topics with titles, first sentences, categories, and classes they are instances of."""
+    """Return the types of topics by titles, first sentences, categories and classes."""
     table, roles = _roles(words)
     suffixes = StringTable.of(list(words.suffixes))
     nouns, trusted, offsets, features = _read(
@@ -124,7 +124,7 @@ def find_types(
     )  # fmt: skip
     said = np.full(len(nouns), -1, np.int64)
     if instances:
-        from wikilda.knowledge._instances import taught_types  # with Arrow, which linking does without
+        from wikilda.knowledge._instances import taught_types  # imports Arrow, which linking does not need
 
         said = taught_types(instances)
     if given is not None:
@@ -146,7 +146,7 @@ def find_types(
 
 
 def _roles(words: TypeWords) -> tuple[HashTable, NDArray[np.int64]]:
-    """What each known word is: a type's number if it is a noun, else its part in the phrase."""
+    """Return the role of each known word: a type's number for a noun, else its part of the phrase."""
     roles = {noun: number for number, kind in enumerate(TYPES) for each in words.nouns[kind].split()
              for noun in (each, *_plurals(each))}  # fmt: skip
     for part, given in ((_COPULA, words.copulas), (_STOP, words.stops), (_JOINT, words.joints), (_LIGHT, words.light)):
@@ -172,17 +172,17 @@ def _plurals(noun: str) -> tuple[str, ...]:
 
 
 def _sizes(taught: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How many topics of each type teach; one more, so that none is impossible."""
+    """Count the training topics of each type, plus one."""
     return np.bincount(taught[taught >= 0], minlength=len(TYPES)).astype(np.float64) + 1
 
 
 def _scores(taught: NDArray[np.int64], offsets: Offsets, features: Features) -> NDArray[np.float64]:
-    """Naive Bayes: what the features of each topic add to the log odds of types."""
+    """Return the log odds of types that the features of each topic add (naive Bayes)."""
     chance = _sizes(taught) / _sizes(taught).sum()
     size = 1 << min(_BITS, len(features).bit_length() + 1)
     features = features & np.uint32(size - 1)
     counts, totals = _counts(taught, offsets, features, size)
-    # Of a feature's topics, the share of each type against what chance would give: 0 where nothing is learnt of it.
+    # The share of each type among a feature's topics against chance; 0 for unknown features.
     share = counts + (_SMOOTHING * len(TYPES) * chance).astype(np.float32)
     weights = np.log(share / share.sum(axis=1, keepdims=True)) - np.log(chance).astype(np.float32)
     weights[totals < _LEAST] = 0
@@ -193,7 +193,7 @@ def _scores(taught: NDArray[np.int64], offsets: Offsets, features: Features) -> 
 def _counts(
     taught: NDArray[np.int64], offsets: Offsets, features: Features, size: Whole
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:  # fmt: skip
-    """How many topics of each type have each feature, and how many have it at all."""
+    """Count the topics of each type by feature, and all topics by feature."""
     counts, totals = np.zeros((size, len(TYPES)), np.float32), np.zeros(size, np.int64)
     for topic in range(len(taught)):
         for at in range(offsets[topic], offsets[topic + 1]):
@@ -218,9 +218,9 @@ def _read(
     titles: Bytes, title_offsets: Offsets, sentences: Bytes, sentence_offsets: Offsets, letters: Characters,
     table: HashTable, roles: NDArray[np.int64], suffixes: Bytes, suffix_offsets: Offsets,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_], Offsets, Features]:  # fmt: skip
-    """By topic the type that a noun names, or −1, and whether to learn from it; and the features of all.
+    """Return by topic the type of its noun, or −1, whether to learn from it, and the features.
 
-    A first sentence is trusted if it is about the title: `Honduras is a country` says nothing of *Geography of
+    A first sentence is trusted if it is about the title: `Honduras is a country` is no evidence for *Geography of
     Honduras*. Otherwise a noun of the title counts: *geography*, or the *band* of *Kashmir (band)*.
     """
     count = len(title_offsets) - 1
@@ -270,7 +270,7 @@ def _store(features: Features, offsets: Offsets, topic: Whole, own: Hashes) -> F
 def _add(
     own: Hashes, found: Whole, text: Bytes, tokens: Hashes, starts: Offsets, most: Whole, salt: np.uint64
 ) -> Whole:  # fmt: skip
-    """Add words; those in parentheses (`born`, `film`) are told apart from the others."""
+    """Add words; those in parentheses (`born`, `film`) are separate features."""
     depth = seen = np.int64(0)
     for at in range(len(tokens)):
         if tokens[at] == BREAK:
@@ -291,7 +291,7 @@ def _noun(
 ) -> tuple[Whole, bool, bool]:  # fmt: skip
     """The type of the noun that ends the phrase after the first `is`, or from the beginning if it has `begun`.
 
-    It is −1 if the noun is none we know. Also whether a preposition ended the phrase, and whether one of two words
+    It is −1 for an unknown noun. Also returns whether a preposition ended the phrase, and whether one of two words
     came before.
     """
     depth, noun, met = np.int64(0), np.int64(-1), False
@@ -351,7 +351,7 @@ def _words_of(data: Bytes, offsets: Offsets, letters: Characters) -> tuple[Offse
 def _spread(
     offsets: Offsets, numbers: NDArray[np.uint32], places: Offsets, words: Features
 ) -> tuple[Offsets, Features]:
-    """Lists of lists as lists of their distinct elements."""
+    """Flatten lists of lists to lists of distinct elements."""
     ends, total = np.zeros_like(offsets), np.int64(0)
     for each in numbers:
         total += places[each + 1] - places[each]

@@ -12,13 +12,13 @@
                             and sweeps; a row adds up to `sampled.sweeps · bag.occurrences`
     sampled.rows[i]         which of those symbols mention i is
 
-A sampler may be used by many threads: kernels run without the interpreter lock, each thread has its own memory. What
-comes out depends on the settings, the model's iteration (or the one given) and the document's id, and nothing else.
+A sampler may be used by many threads: kernels run without the interpreter lock, and each thread has its own memory.
+The result depends on the settings, the model's iteration (or the one given) and the document's id only.
 
 Words that are not in the vocabulary are left out. A mention that is not (−1) has a posterior, too, over topics of the
 document and all others by (α_k + N_k)/κ'_k; it means little, and makes the document slower.
 
-In two steps, as an engine wants it: `form_packet` gathers a document's parameters and similarities, `tagme(packet)`
+In two steps, as engines need it: `form_packet` gathers a document's parameters and similarities, `tagme(packet)`
 guesses (`choices` of the packet and `scores` of the guess are aligned), `sampler.sample_packet` samples.
 `likelihood.HeldOut(model).log_likelihood(document)` is the held-out likelihood.
 

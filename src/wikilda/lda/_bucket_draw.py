@@ -1,4 +1,4 @@
-"""Drawing a topic for one token: the masses of the buckets of Eq. 5, and a walk through the one that is hit.
+"""Draw a topic for one token: the masses of the buckets of Eq. 5, and a walk through the selected bucket.
 
 Bucket (v) is in two parts, private and shared entries; (c, v) is the live row, (c) all present topics where a symbol
 is smoothed; (d) is an alias table. With coherence, N_k is multiplied by what Eq. 6 has for the topic.
@@ -13,7 +13,7 @@ from wikilda._core.jit import Real, Whole, bare, inlined
 from wikilda.lda._sampler_state import CANDIDATE, COHERENT, COMPANY, END, FIRST, MENTIONS, PRESENT, State
 from wikilda.lda.similarity import Likeness
 
-# Where a draw has hit.
+# The bucket of a draw.
 HIT_PRIVATE, HIT_SHARED, HIT_LIVE, HIT_PRESENT, HIT_DENSE = range(5)
 
 
@@ -109,7 +109,7 @@ def hit(uniform: Real, private: Real, shared: Real, live: Real, present: Real, e
         return HIT_PRESENT, x
     if everywhere > 0.0:
         return HIT_DENSE, x - present
-    # Only rounding leads here: the last bucket that has any mass.
+    # Reached by rounding only: the last bucket with mass.
     if present > 0.0 or live > 0.0:
         return HIT_PRESENT if present > 0.0 else HIT_LIVE, x
     return HIT_SHARED if shared > 0.0 else HIT_PRIVATE, x
@@ -153,7 +153,7 @@ def walk_private(
 
 @bare
 def join(state: State, likeness: Likeness, number: Whole, tokens: Whole) -> None:
-    """Add mentions to a topic; the first brings it into the company."""
+    """Add mentions to a topic. The first makes it present."""
     mentions = state.known[number, MENTIONS]
     state.known[number, MENTIONS] = mentions + tokens
     if mentions == 0:
@@ -162,7 +162,7 @@ def join(state: State, likeness: Likeness, number: Whole, tokens: Whole) -> None
 
 @bare
 def leave(state: State, likeness: Likeness, number: Whole) -> None:
-    """Take a mention away from a topic; with the last it leaves the company."""
+    """Remove a mention from a topic. The last makes it absent."""
     mentions = state.known[number, MENTIONS] - 1
     state.known[number, MENTIONS] = mentions
     if mentions == 0:
@@ -171,7 +171,7 @@ def leave(state: State, likeness: Likeness, number: Whole) -> None:
 
 @bare
 def _tell(state: State, likeness: Likeness, candidate: Whole, sign: Whole) -> None:
-    """Tell the neighbours of a candidate that it has come or gone. Their sums are exact, and do not drift."""
+    """Update the sums of a candidate's neighbours. The sums are exact and do not drift."""
     if candidate >= 0:
         state.numbers[COMPANY] += sign
         for at in range(likeness.offsets[candidate], likeness.offsets[candidate + 1]):

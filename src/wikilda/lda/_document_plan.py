@@ -12,7 +12,7 @@ from wikilda.lda._sampler_state import NOWHERE, State, reset
 from wikilda.lda._shared_rows import Shared, fill_buckets, mark_rows, split_rows
 from wikilda.lda.packet import Bag
 
-# How a symbol's tokens are drawn: its one topic is certain; its private topics matter to no one; in earnest.
+# How a symbol's tokens are drawn: it has one topic; it has only private topics; sampled.
 FIXED, IDLE, ACTIVE = range(3)
 # Columns of `tokens`.
 TOKEN_SYMBOL, TOKEN_TOPIC, SINCE = range(3)
@@ -33,11 +33,11 @@ class Plan(NamedTuple):
     masses: NDArray[np.float64]
     roles: NDArray[np.int64]
     idle: NDArray[np.int64]  # by symbol, sweeps on private topics
-    tokens: NDArray[np.int64]  # those to draw: SYMBOL, number of their TOPIC, SINCE which sweep
+    tokens: NDArray[np.int64]  # tokens to draw: SYMBOL, number of the TOPIC, SINCE which sweep
 
 
 class Shifts(NamedTuple):
-    """How wide the tables of this document are."""
+    """Sizes of the tables of this document."""
 
     marks: np.uint64
     buckets: np.uint64
@@ -60,7 +60,7 @@ def shared_of(plan: Plan) -> Shared:
 
 @bare
 def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
-    """Set everything up for a document; returns how many tokens have to be drawn."""
+    """Prepare a document, and return the number of tokens to draw."""
     smooth = False
     for symbol in range(len(bag.symbols)):
         smooth |= bag.smoothing[symbol] > 0.0

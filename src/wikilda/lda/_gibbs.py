@@ -133,7 +133,7 @@ def start_words(
         else:
             held[words, TOKEN_TOPIC] = _best_start(plan, state, rules, held[words, TOKEN_SYMBOL])
         words += 1
-    # They are counted only now: every word was judged by the mentions alone.
+    # They are counted only now, so that every word is judged by the mentions only.
     for token in range(words):
         number, symbol = held[token, TOKEN_TOPIC], held[token, TOKEN_SYMBOL]
         if number == PRIVATE and bag.occurrences[symbol] > 1:
@@ -190,7 +190,7 @@ def gibbs(
 ) -> tuple[Whole, Counts]:
     """Sample a document; `guesses` are places in the rows of its mentions, where they start.
 
-    Returns FINE and the counts, or what there is too little memory for: the caller then gets more and begins anew.
+    Returns FINE and the counts, or the table that is too small: the caller enlarges it and starts over.
     """
     shifts, tokens = arrange(bag, len(likeness.topics), rules, plan, state)
     start_fixed(bag, likeness, dense, rules, plan, shifts, state)
@@ -302,7 +302,7 @@ def _draw_seldom(
 def _move(
     rules: Rules, plan: Plan, state: State, token: Whole, symbol: Whole, old: Whole, new: Whole, sweep: Whole
 ) -> None:
-    """Lines 16–18: a token has another topic from now on."""
+    """Lines 16–18: change the topic of a token."""
     lasted = sweep - max(plan.tokens[token, SINCE], rules.burn_in + 1)
     if old >= 0:
         if lasted > 0:
@@ -319,7 +319,7 @@ def _move(
 
 @bare
 def _note_last(plan: Plan, state: State, token: Whole, sweeps: Whole, burn_in: Whole) -> None:
-    """Credit the topic that a token has in the end, not counting sweeps of the burn-in."""
+    """Credit the last topic of a token, without sweeps of the burn-in."""
     lasted = sweeps + 1 - max(plan.tokens[token, SINCE], burn_in + 1)
     number, symbol = plan.tokens[token, TOKEN_TOPIC], plan.tokens[token, TOKEN_SYMBOL]
     if number >= 0:
@@ -352,5 +352,5 @@ def _gather(bag: Bag, rules: Rules, stream: Stream, plan: Plan, shifts: Shifts, 
 
 @bare
 def _idle_draws(bag: Bag, rules: Rules, plan: Plan, symbol: Whole) -> Whole:
-    """Among how many draws the sweeps of a symbol on private topics are shared out."""
+    """Return the number of draws that share the sweeps of a symbol on private topics."""
     return plan.idle[symbol] if symbol >= bag.first_mention else min(plan.idle[symbol], rules.idle_draws)

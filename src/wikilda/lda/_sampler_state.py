@@ -16,11 +16,11 @@ from wikilda.lda.expected_phi import Dense
 from wikilda.lda.packet import number_of
 from wikilda.lda.similarity import Likeness
 
-PRIVATE, NOWHERE = -1, -2  # instead of a topic's number: some private topic, no matter which; no topic yet
+PRIVATE, NOWHERE = -1, -2  # instead of a topic's number: any private topic; no topic yet
 
 # Numbers that change, in `State.numbers`.
 KNOWN, HOLDERS, PRESENT, COMPANY, EXTRA, HASH, STATUS, SMOOTH, COHERENT = range(9)
-# What is too small, in `numbers[STATUS]`.
+# The table that is too small, in `numbers[STATUS]`.
 FINE, MORE_TOPICS, MORE_EXTRA = range(3)
 # Columns of `known`, `holders`, `live` and `extra`; rows of `factors`.
 TOPIC, START, LENGTH, CANDIDATE, MENTIONS, POSITION = range(6)
@@ -34,7 +34,7 @@ _MASK = np.uint64(0xFFFFFFFF)
 
 
 class State(NamedTuple):
-    """All of it."""
+    """The state of a document."""
 
     numbers: NDArray[np.int64]
     hashed: NDArray[np.int32]  # numbers of known topics by a hash of the topic, −1: none
@@ -130,12 +130,12 @@ def find_known(state: State, topic: Whole) -> Whole:
 
 @bare
 def _introduce(state: State, likeness: Likeness, dense: Dense, topic: Whole) -> Whole:
-    """Give a topic that is not known yet a number; its holders are still to be told."""
+    """Number a topic that is not known yet. Its holders are not updated."""
     known, numbers = state.known, state.numbers
     number = numbers[KNOWN]
     if number >= len(known) - 1:
         numbers[STATUS] = MORE_TOPICS
-        return number  # the last is never used: whatever is written there is forgotten
+        return number  # the last entry is a sink
     if 2 * number >= numbers[HASH]:
         _rehash(numbers, state.hashed, known)
     _put_hash(state.hashed, numbers[HASH] - 1, topic, number)
@@ -191,7 +191,7 @@ def _appear(state: State, number: Whole) -> None:
 
 @bare
 def vanish(state: State, number: Whole) -> None:
-    """Take a topic that no token has any more out of the live rows."""
+    """Remove a topic without tokens from the live rows."""
     known, holders, live, topics, weights = (
         state.known, state.holders, state.live, state.live_topics, state.live_weights
     )  # fmt: skip

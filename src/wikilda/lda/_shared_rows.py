@@ -1,4 +1,4 @@
-"""What is done once per document: which rows share topics, and which tokens need drawing at all.
+"""Preparation of a document: the topics that rows share, and the tokens that need sampling.
 
 An entry (symbol, topic) is *shared* if another symbol of the document has the topic too, else *private*. Only
 shared topics let tokens influence one another, so private entries enter the sampling by their sum alone. That an
@@ -15,12 +15,12 @@ from wikilda._core.seen_twice_filter import Marks, clear, log_size, mark, seen_a
 from wikilda.lda._ordered_sums import largest, total
 from wikilda.lda.packet import Bag, Entries, entries_of
 
-_LINE = 16  # numbers of four bytes that come at once
+_LINE = 16  # four-byte numbers in a cache line
 
 
 @bare
 def ask_for(values: NDArray[Any], start: Whole, length: Whole) -> None:
-    """Have some four-byte numbers fetched, without waiting for them."""
+    """Prefetch some four-byte numbers."""
     for at in range(start, start + length + np.uint64(_LINE), np.uint64(_LINE)):
         _ask(values, at)
 
@@ -33,13 +33,13 @@ def _intrinsics() -> Any:
 
 @emitted(lambda: _intrinsics().prefetch)
 def _ask(values: NDArray[Any], at: Whole) -> None:
-    """Interpreted, there is nothing to gain."""
+    """No effect when interpreted."""
 
 
 _SPREAD = np.uint64(0x85EBCA6B)
 _MASK = np.uint64(0xFFFFFFFF)
 _PER_BUCKET = 12
-_AHEAD = 2  # so many rows before its turn a row is asked for
+_AHEAD = 2  # rows ahead of which a row is prefetched
 
 
 class Shared(NamedTuple):
@@ -62,12 +62,12 @@ class Shared(NamedTuple):
 # the largest of all.
 PRIVATE_MASS, SHARED_MASS, BEST = range(3)
 
-TOO_CLOSE = 1e-6  # a difference that is a smaller part than this of what it is taken from is not exact enough
+TOO_CLOSE = 1e-6  # a difference that is a smaller share than this of the minuend is not exact enough
 
 
 @bare
 def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -> Whole:
-    """See all topics of all rows; those that shall count as shared in any case are seen twice."""
+    """Mark all topics of all rows. Topics that always count as shared are marked twice."""
     total = np.int64(0)
     for symbol in range(len(bag.symbols)):
         total += bag.lengths[symbol]
@@ -90,7 +90,7 @@ def mark_rows(bag: Bag, marks: Marks, all_shared: bool, mentions_shared: bool) -
 
 @bare
 def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared, masses: NDArray[np.float64]) -> None:
-    """Copy the shared entries, sum up the private ones: all of a row less those that are shared."""
+    """Copy the shared entries, and sum the private ones as the row's total minus the shared ones."""
     count = np.uint64(0)
     for symbol in range(len(bag.symbols)):
         start, length, entries = np.uint64(bag.starts[symbol]), np.uint64(bag.lengths[symbol]), entries_of(bag, symbol)
@@ -112,12 +112,12 @@ def split_rows(bag: Bag, marks: Marks, shift: Whole, alpha: Real, shared: Shared
 def _copy_shared(
     entries: Entries, start: Whole, length: Whole, marks: Marks, shift: Whole, shared: Shared, count: Whole
 ) -> Whole:
-    """Copy the entries of a row that are shared, and have any weight; returns how many there are now."""
+    """Copy the shared entries of a row that have weight, and return the new number of entries."""
     topics, weights, priors = entries.topics, entries.weights, entries.priors
     to_topics, to_weights, to_priors, to_places = shared.topics, shared.weights, shared.priors, shared.places
     end = count
     for at in range(length):
-        # Always written, kept by moving on: there is no branch to guess wrong.
+        # Written always and kept by advancing, without a branch.
         to_places[end] = at
         end += seen_again(marks, shift, np.uint64(topics[start + at]))
     for at in range(count, end):

@@ -1,4 +1,4 @@
-"""What comes out of sampling a document: in how many sweeps tokens of each symbol had each topic. Whole numbers."""
+"""Counts of a sampled document: the number of sweeps in which tokens of a symbol had a topic."""
 
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ class Items(NamedTuple):
 
 @inner
 def room_for(items: Whole) -> Items:
-    """An empty list for so many items."""
+    """Return an empty list with room for a number of items."""
     return Items(
         np.zeros(1, np.int64),
         np.empty(items, np.int32),
@@ -70,7 +70,7 @@ def add(items: Items, symbol: Whole, topic: Whole, place: Whole, sweeps: Whole) 
 
 @bare
 def add_noted(items: Items, state: State) -> None:
-    """Add what was noted while sampling."""
+    """Add the notes of sampling."""
     known, holders = state.known, state.holders
     for number in range(state.numbers[KNOWN]):
         start, topic = known[number, START], np.uint32(known[number, TOPIC])
@@ -92,7 +92,7 @@ def add_idle(
     draws: Whole,
     stream: Stream,
 ) -> None:
-    """Share sweeps on private topics out by evenly spaced draws: on average, each gets its due.
+    """Share sweeps on private topics by evenly spaced draws, which keeps expectations.
 
     With fewer draws than sweeps, each draw stands for several. Blocks of the row in which no draw falls are skipped.
     """
@@ -121,7 +121,7 @@ def add_idle(
             if done > first:
                 add(items, symbol, topics[start + place], place, _share(first, done, turn, sweeps, draws))
         place += 1
-    if done < draws:  # only rounding leads here
+    if done < draws:  # reached by rounding only
         place = walk_private(priors, start, length, places, plan.shared_offsets[symbol], end, np.inf)
         add(items, symbol, topics[start + place], place, _share(done, draws, turn, sweeps, draws))
 
@@ -144,7 +144,7 @@ def _private_block(
 
 @bare
 def _share(first: Whole, end: Whole, turn: Whole, sweeps: Whole, draws: Whole) -> Whole:
-    """How many sweeps some of the draws stand for; which of them stand for one more is left to chance (`turn`)."""
+    """Return the number of sweeps per draw; which draws get one more is random (`turn`)."""
     share = np.int64(0)
     for draw in range(first, end):
         share += sweeps // draws + ((draw + turn) % draws < sweeps % draws)

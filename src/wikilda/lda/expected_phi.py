@@ -1,4 +1,4 @@
-"""λ̂ made ready for sampling: the weights κ_kv/κ'_k of Eq. 5, computed once per model and memory-mapped.
+"""Weights for sampling: κ_kv/κ'_k of Eq. 5, computed once per model and memory-mapped.
 
 The conditional of a token does not change when all weights of its symbol are multiplied by one number, so
 every symbol has its own scale: the largest weight is 1, whatever exp(Ψ(·)) underflows to. For a symbol v
@@ -56,7 +56,7 @@ def digammas(values: NDArray[np.float64], add: Real) -> NDArray[np.float64]:
 
 
 TINY = 1e-30
-_KEPT = 8  # weights of so many models, the last made
+_KEPT = 8  # number of models whose weights are kept
 _PARTS = ("weights", "priors", "smoothing", "factors", "alias_shares", "alias_others")
 
 
@@ -95,7 +95,7 @@ class Smoothing(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """All that is precomputed of a model."""
+    """All precomputed weights of a model."""
 
     words: Rows
     mentions: Rows
@@ -124,16 +124,16 @@ class Prepared(Artifact):
 
 
 def prepare(model: Model) -> Weights:
-    """Open the weights of a model and its priors in the user's cache; make them when they are not there yet.
+    """Open the weights of a model and its priors in the user's cache; compute them if they are missing.
 
-    Nothing is written into the model. Where there is no cache to write to, they live as long as the model is open.
+    Nothing is written into the model. Without a writable cache they exist while the model is open.
     """
     try:
         target = weights_directory() / f"{Prepared.kind}-{_digest(model)}"
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             _write(model, target)
-    except (RuntimeError, OSError) as error:  # the first: there is no home
+    except (RuntimeError, OSError) as error:  # the first: there is no home directory
         if isinstance(error, OSError) and error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR):
             raise
         target = Path(tempfile.mkdtemp(prefix="wikilda-")) / Prepared.kind
@@ -143,7 +143,7 @@ def prepare(model: Model) -> Weights:
 
 
 def weights_directory() -> Path:
-    """Where the weights of models are kept."""
+    """Return the directory of the weights."""
     return cache_directory() / "weights"
 
 
@@ -154,7 +154,7 @@ def _digest(model: Model) -> str:
 
 
 def _write(model: Model, target: Path) -> None:
-    with lock(target, wait=True):  # others may be making the same weights at the same time
+    with lock(target, wait=True):  # other processes may compute the same weights
         if target.exists():
             return
         with Prepared.writer(target) as writer:
@@ -164,7 +164,7 @@ def _write(model: Model, target: Path) -> None:
 
 
 def _clean(place: Path) -> None:
-    """Remove what those who were killed have left, weights in an old format, and the oldest of many."""
+    """Remove leftovers of killed processes, weights in an old format, and the oldest weights."""
     there = sorted(place.glob(f"{Prepared.kind}-*"), key=lambda each: each.stat().st_mtime_ns)
     whole = [each for each in there if not each.suffix and format_of(each) == Prepared.format]
     for old in there:
@@ -220,7 +220,7 @@ def row_weights(
     weights = np.empty(len(rows.topics), np.float32)
     smoothing = np.empty(len(rows.offsets) - 1, np.float32)
     logs = np.empty(len(rows.topics), np.float64)
-    bare = digamma(beta)  # Ψ(β) is −1/β or so: exp of it may be 0, but it is only used in differences
+    bare = digamma(beta)  # Ψ(β) is about −1/β: exp of it may be 0, but it is only used in differences
     for symbol in range(len(smoothing)):
         start, end = rows.offsets[symbol], rows.offsets[symbol + 1]
         top = bare - least

@@ -1,10 +1,10 @@
 """Held-out log likelihood by the left-to-right estimator of Wallach et al. (2009), Algorithm 3.
 
 The document is read from left to right by a number of particles: the probability of each token given those before
-it is Σ_k E[φ_kv] (α_k + N_k) / (Σα + n − 1), and the topics of those before it are drawn anew each time. The mean
-over particles estimates the probability of the token. We add one thing: after each token, particles are drawn anew
-in proportion to how well they foresaw it. Without this they lag behind what was read, and no number of them makes
-up for it; with it, the estimate of the document's probability is unbiased.
+it is Σ_k E[φ_kv] (α_k + N_k) / (Σα + n − 1), and the topics of those before it are drawn again each time. The mean
+over particles estimates the probability of the token. Unlike there, particles are resampled after each token
+in proportion to how well they predicted it. Without this the estimate is biased for any number of particles; with it,
+the estimate of the document's probability is unbiased.
 
 E[φ_kv] = (β + λ̂_kv) / (Vβ + λ̂_k·), so here, unlike in Eq. 4, probabilities add up to 1. Symbols that are not in the
 vocabulary have no probability, and are left out.
@@ -24,7 +24,7 @@ from wikilda.model.model import MENTIONS, WORDS, Parameters
 
 
 class _Kind(NamedTuple):
-    """What words or mentions need of all topics: β/(Vβ + λ̂_k·), and an alias table of it times α_k."""
+    """Smoothing of words or mentions: β/(Vβ + λ̂_k·) of all topics, and an alias table of it times α_k."""
 
     smooth: NDArray[np.float64]
     shares: NDArray[np.float32]
@@ -58,7 +58,7 @@ class _Reading(NamedTuple):
 
 
 class HeldOut:
-    """Estimates how probable a model finds documents that it has not seen."""
+    """Estimates the probability of held-out documents."""
 
     def __init__(self, model: Model, particles: int = 20, seed: int = 1) -> None:
         self.model, self.particles, self.seed = model, particles, seed
@@ -70,7 +70,7 @@ class HeldOut:
         self._mentions = _kind(settings.beta_mentions / self._norms[1], self._alphas)
 
     def log_likelihood(self, document: EncodedDocument) -> tuple[float, int]:
-        """The log of the probability of a document, and how many tokens it is of."""
+        """Return the log probability of a document, and its number of tokens."""
         tokens = self._tokens(document)
         if len(tokens.kinds) == 0:
             return 0.0, 0
@@ -192,7 +192,7 @@ def _begin(tokens: _Tokens, words: _Kind, mentions: _Kind) -> _Reading:
 
 @inner
 def _change(tokens: _Tokens, reading: _Reading, local: Whole, by: Whole) -> None:
-    """Add a token to a topic, or take one away."""
+    """Add a token to a topic, or remove one."""
     if by > 0 and reading.counts[local] == 0:
         reading.present[reading.size[0]], reading.where[local] = local, reading.size[0]
         reading.size[0] += 1
@@ -222,7 +222,7 @@ def _mass(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, tok
 
 @inner
 def _draw(tokens: _Tokens, words: _Kind, mentions: _Kind, reading: _Reading, token: Whole, stream: Stream) -> Whole:
-    """A topic for a token: from its row, from the document, or from all topics."""
+    """Draw a topic for a token: from its row, from the document, or from all topics."""
     kind = tokens.kinds[token]
     x = uniform(stream) * _mass(tokens, words, mentions, reading, token)
     for at in range(tokens.starts[token], tokens.ends[token]):

@@ -1,8 +1,8 @@
-"""A packet: a document, its parameters and its similarities. It is all that the sampler needs.
+"""A packet: a document, its parameters and its similarities, which is all that the sampler needs.
 
 Forming packets and sampling them are two steps. Here they are formed from memory-mapped tables, without
-copying parameters: a packet says where its rows are. An engine that joins tables makes packets of the rows
-that the join has brought, and samples them all the same.
+copying parameters: a packet has the positions of its rows. An engine that joins tables makes packets from the joined
+rows, and samples them in the same way.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ UNKNOWN = -1
 
 
 class Entries(NamedTuple):
-    """Arrays in which rows of (topic, weight, prior) lie."""
+    """Arrays of rows of (topic, weight, prior)."""
 
     topics: NDArray[np.uint32]
     weights: NDArray[np.float32]
@@ -32,7 +32,7 @@ class Entries(NamedTuple):
 class Bag(NamedTuple):
     """Distinct symbols of a document, words before mentions, and where their rows are.
 
-    Kernels take flat tuples like this one: taking an array out of a tuple in a tuple costs them time.
+    Kernels take flat tuples: access to arrays of nested tuples is slower.
     """
 
     word_topics: NDArray[np.uint32]
@@ -50,7 +50,7 @@ class Bag(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What each mention symbol may mean: numbers of candidates in `Likeness.topics`, and P(k|v)."""
+    """Candidates of each mention symbol: their numbers in `Likeness.topics`, and P(k|v)."""
 
     offsets: NDArray[np.int64]
     candidates: NDArray[np.int32]
@@ -58,7 +58,7 @@ class Choices(NamedTuple):
 
 
 class Packet(NamedTuple):
-    """All that is known of a document."""
+    """A document, its parameters and similarities."""
 
     bag: Bag
     choices: Choices
@@ -66,9 +66,9 @@ class Packet(NamedTuple):
 
 
 def form_packet(document: EncodedDocument, model: Model, weights: Weights, graph: Graph | None) -> Packet:
-    """Gather what is needed to sample a document. Words that are not in the vocabulary are left out.
+    """Form the packet of a document. Words that are not in the vocabulary are left out.
 
-    Mentions that are not stay in: they may mean any topic. Without a graph, all similarities are 0.
+    Unknown mentions stay: they may mean any topic. Without a graph, all similarities are 0.
     """
     words, word_counts = _distinct(np.sort(numbers(document.words)))
     mentions, mention_counts = _distinct(np.sort(numbers(document.mentions)))
@@ -87,7 +87,7 @@ def form_packet(document: EncodedDocument, model: Model, weights: Weights, graph
 
 @njit
 def _distinct(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct ones of some sorted numbers, which are overwritten, and how often each is there."""
+    """Return the distinct values of sorted numbers, which are overwritten, and their counts."""
     counts, found = np.zeros(len(ordered), np.int64), np.int64(0)
     for at in range(len(ordered)):
         if at == 0 or ordered[at] != ordered[found - 1]:
@@ -98,7 +98,7 @@ def _distinct(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def numbers(symbols: ArrayLike) -> NDArray[np.int64]:
-    """Numbers of symbols as an array; whatever is negative is unknown."""
+    """Return numbers of symbols as an array; negative numbers are unknown symbols."""
     return np.maximum(np.asarray(symbols, np.int64).ravel(), UNKNOWN)
 
 
@@ -195,5 +195,5 @@ def entries_of(bag: Bag, symbol: Whole) -> Entries:
 
 @bare
 def number_of(ordered: NDArray[np.uint32], topic: Whole) -> Whole:
-    """Where a topic is in a sorted list, or −1."""
+    """Return the index of a topic in a sorted list, or −1."""
     return find(ordered, np.int64(0), np.int64(len(ordered)), topic)

@@ -35,7 +35,7 @@ class Memory(threading.local):
         self._made: tuple[Plan, State] | None = None
 
     def for_document(self, packet: Packet) -> tuple[Plan, State]:
-        """Enough for a document, as far as can be said before."""
+        """Return memory for a document, by an estimate."""
         bag = packet.bag
         needed = (len(bag.symbols), int(bag.lengths.sum()), int(bag.occurrences.sum()), len(packet.likeness.topics))
         there = (self._symbols, self._entries, self._tokens, self._candidates)
@@ -46,7 +46,7 @@ class Memory(threading.local):
         return self._both()
 
     def more(self, status: int) -> tuple[Plan, State]:
-        """More of what there was too little of."""
+        """Return memory with a larger table where one was too small."""
         self._topics *= 4 if status == MORE_TOPICS else 1
         self._extra *= 4 if status == MORE_EXTRA else 1
         self._made = None
@@ -64,7 +64,7 @@ def _rounded(size: int) -> int:
 
 
 def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
-    room = entries + 1  # one more is written to than is kept
+    room = entries + 1  # one more entry is written than kept
     return Plan(
         marks=np.empty(marks_for(entries), np.uint64),
         shared_offsets=np.empty(symbols + 1, np.int64),
@@ -108,7 +108,7 @@ Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Sampled:
-    """What sampling a document has found. Tokens with the same symbol are alike, and share their counts."""
+    """The result of sampling a document. Tokens with the same symbol share their counts."""
 
     packet: Packet
     counts: Counts  # by symbol of the packet; those of a row add up to sweeps · occurrences
@@ -185,7 +185,7 @@ class Sampler:
         self.rules, self.memory = self.packets.rules, self.packets.memory
 
     def packet(self, document: EncodedDocument) -> Packet:
-        """All that is needed to sample a document."""
+        """Return the packet of a document."""
         return form_packet(document, self.model, self.weights, self.graph)
 
     def sample(self, document: EncodedDocument, iteration: int | None = None) -> Sampled:

@@ -1,4 +1,4 @@
-"""How documents are sampled."""
+"""Settings of the paper's sampler."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +9,7 @@ from wikilda.model.model import LDA
 
 @dataclass(frozen=True)
 class LdaSettings(Settings):
-    """Settings of the sampler; those of the model (α, β) are the model's."""
+    """Settings of the sampler. The priors α and β are settings of the model."""
 
     method: ClassVar[str] = LDA
 

@@ -1,9 +1,9 @@
-"""How alike the topics are that a document's mentions may mean: from the link graph, once per document.
+"""Similarities of the candidate topics of a document, from the link graph.
 
 Pairs are not compared one by one. The in-links of all candidates are marked; only pages that link to two
 candidates or more can add to an intersection, and for each of them the candidates it links to are listed.
-Not so those of hubs, for one with more in-links than all lesser candidates together would cost more than these: its
-in-links become a set of bits, in which those of the others are looked up.
+Hubs, topics with more in-links than all lesser candidates together, are handled apart: their in-links become a bit
+set, in which those of the others are looked up.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from wikilda.knowledge.graph import Graph, similarity_from
 # numbers that are 0 or at least this large are multiples of 2⁻⁴⁰: sums of them in double precision are exact.
 LEAST_SIMILARITY = 2.0**-17
 
-_FEWEST_LINKS, _MOST_HUBS = 4096, 8  # in-links that a hub has at least; hubs of a document
+_FEWEST_LINKS, _MOST_HUBS = 4096, 8  # least in-links of a hub; most hubs of a document
 
 _MULTIPLIER = np.uint64(0x9E3779B1)
 _MASK = np.uint64(0xFFFFFFFF)
@@ -44,7 +44,7 @@ class _Linkers(NamedTuple):
 
 
 def no_likeness(topics: NDArray[np.uint32]) -> Likeness:
-    """Topics that have nothing in common."""
+    """Similarities of topics without common links: all 0."""
     return Likeness(topics, np.zeros(len(topics) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 
@@ -191,7 +191,7 @@ def _shared_links(
 
 @inner
 def group(pages: NDArray[np.int64], owners: NDArray[np.int32]) -> _Linkers:
-    """Bring the topics that a page links to together."""
+    """Group the topics by the page that links to them."""
     size = np.int64(16)
     while size < 2 * len(pages):
         size *= 2

@@ -4,7 +4,7 @@ A shard has its own copy of the parameters of its symbols, which changes after e
 
     λ̂_kv ← (1 − ρ) λ̂_kv + ρ · (documents / minibatch) · Σ_d λ̂^d_kv                  line 10, Eq. 3
 
-That *all* parameters shrink costs nothing: they are kept as multiples of one scale. Weights κ_kv/κ'_k cannot be
+*All* parameters shrink at no cost: they are stored as multiples of one scale. Weights κ_kv/κ'_k cannot be
 computed beforehand, so they are made for the rows of a minibatch when it begins, with an exp(Ψ(x)) that needs one
 exponential at most. κ'_k is computed again for topics that have gained, and for the rest when they have shrunk by half
 a percent since it was. New pairs of symbol and topic, which are rare, are kept beside the table.
@@ -23,8 +23,8 @@ from wikilda.model.model import Parameters
 
 _SMALLEST_SCALE = 1e-4
 _FAINT = 1e-25  # a row whose weights are all below this is weighed in logarithms
-_TINY_NORM = -50.0  # log κ'_min below which 1/κ' is not to be had from single-precision factors
-_DRIFT = 5e-3  # how far κ' of topics may lag behind
+_TINY_NORM = -50.0  # log κ'_min below which 1/κ' is out of range for single-precision factors
+_DRIFT = 5e-3  # largest relative error of κ'
 
 
 class Table(NamedTuple):
@@ -45,7 +45,7 @@ class Beside(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """What must be known of one kind of symbol besides its rows: β, Vβ, and log κ'_min of the model."""
+    """Priors of one kind of symbol: β, Vβ, and log κ'_min of the model."""
 
     beta: float
     mass: float
@@ -60,7 +60,7 @@ class Weighed(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How far a minibatch moves the parameters: ρ, and what one counted sweep is worth."""
+    """The step of a minibatch: ρ, and the weight of one counted sweep."""
 
     rho: float
     worth: float
@@ -102,7 +102,7 @@ class Copy:
         return self.scale if self.shrink_sums else 1.0
 
     def weigh(self, rows: NDArray[np.int64]) -> Weighed:
-        """The weights of some rows as λ̂ is now; they stay as they are while λ̂ changes."""
+        """Return the weights of some rows for the present λ̂. They do not change with λ̂."""
         if self._sum_scale < self._norm_scale * (1.0 - _DRIFT):
             self._norm_scale = self._sum_scale
             _norms(self.topics, self.sums, self._sum_scale, self.prior.mass)
@@ -111,7 +111,7 @@ class Copy:
         return Weighed(Rows(offsets, topics, *made), Parameters(offsets, topics, values))
 
     def begin(self, step: Step) -> None:
-        """Shrink all parameters by 1 − ρ, before what a minibatch has found is added."""
+        """Shrink all parameters by 1 − ρ, before the counts of a minibatch are added."""
         self.scale *= 1.0 - step.rho
         if self.scale < _SMALLEST_SCALE:
             self.table.values[:] *= np.float32(self.scale)
@@ -122,7 +122,7 @@ class Copy:
             self.scale = 1.0
 
     def add(self, counts: Counts, first: int, rows: NDArray[np.int64], step: Step) -> None:
-        """Add what a document has found: its counts from symbol `first` on are those of the given rows."""
+        """Add the counts of a document: those from symbol `first` on are of the given rows."""
         gain = step.worth / self.scale
         found, new = _add(
             counts, first, rows, self.table, gain, self.sums, self.shrink_sums, self.scale, self.prior.mass, self.topics
@@ -136,7 +136,7 @@ class Copy:
             self._seen.append((counts.topics[span], counts.sweeps[span]))
 
     def end(self, step: Step) -> None:
-        """Finish a minibatch: take new pairs in, and, where they do not shrink, the sums of the topics seen."""
+        """Finish a minibatch: add new pairs and, if sums do not shrink, the sums of the topics seen."""
         if self._new:
             gain = step.worth / self.scale
             self.beside = _merged(self.beside, np.concatenate(self._new), gain)
@@ -149,7 +149,7 @@ class Copy:
             self._seen.clear()
 
     def counted(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
-        """All that was added so far: symbols, topics and sweeps, by symbol and topic, each pair once."""
+        """Return all counts so far: symbols, topics and sweeps, sorted, each pair once."""
         every = np.concatenate([np.empty((0, 2), np.int64), *self._found])
         pairs, where = np.unique(every[:, 0], return_inverse=True)
         sweeps = np.zeros(len(pairs), np.int64)
@@ -255,7 +255,7 @@ def _weigh(
     for row in range(len(smoothing)):
         start, end = offsets[row], offsets[row + 1]
         top, least = np.float32(bare_smooth), np.float32(1)
-        for at in range(start, end):  # apart from what follows, where memory is waited for
+        for at in range(start, end):  # apart from the following loop, which waits for memory
             weights[at] = exp_digamma(beta + scale * np.float64(values[at]))
         for at in range(start, end):
             norm = state[topics[at], 0]

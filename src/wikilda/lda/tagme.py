@@ -1,9 +1,9 @@
-"""TagMe*: the paper's quick guess at what mentions mean, where the sampler starts; a method in its own right.
+"""TagMe*: the paper's fast initial assignment of mentions, also a method of its own.
 
     votes_j(k) = Σ_k' sim(k, k') P(k'|w_j) / |z(w_j)|      rel(k|w_i) = Σ_{j≠i} votes_j(k)
 
 Candidates with rel < ε · max rel or P(k|w_i) < τ are dropped; of the rest the one with the highest prior is
-chosen. Should none be left, that is the candidate with the highest prior of all. P(k|v) is λ̂ shared out, so at
+chosen. If none is left, it is the candidate with the highest prior of all. P(k|v) is λ̂ shared out, so at
 t = 0 it is the paper's λ. A mention that occurs twice votes for itself once.
 """
 
@@ -25,7 +25,7 @@ class Guess(NamedTuple):
 
 
 def tagme(packet: Packet, epsilon: float = 0.25, tau: float = 0.02) -> Guess:
-    """Guess what the mentions of a packet mean; `scores` are rel(k|w), in the order of `packet.choices`."""
+    """Choose a topic for each mention of a packet; `scores` are rel(k|w), in the order of `packet.choices`."""
     occurrences = packet.bag.occurrences[packet.bag.first_mention :]
     return Guess(*_tagme(packet.choices, packet.likeness, occurrences, epsilon, tau))
 
@@ -54,7 +54,7 @@ def _tagme(
 def _ballots(
     choices: Choices, topics: Whole, occurrences: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P(k'|w_j) / |z(w_j)|, summed over all mentions by candidate, and of each mention alone."""
+    """Return P(k'|w_j) / |z(w_j)|, summed over all mentions by candidate, and of each mention."""
     everyone, own = np.zeros(topics, np.float64), np.zeros(len(choices.candidates), np.float64)
     for mention in range(len(occurrences)):
         start, end = choices.offsets[mention], choices.offsets[mention + 1]
@@ -69,7 +69,7 @@ def _ballots(
 
 @inner
 def _related(alike: Likeness, topic: Whole, everyone: NDArray[np.float64], mine: NDArray[np.float64]) -> Real:
-    """rel(k|w_i): what all mentions but this one say for a topic."""
+    """Return rel(k|w_i): the votes of all other mentions for a topic."""
     score = everyone[topic] - mine[topic]
     for at in range(alike.offsets[topic], alike.offsets[topic + 1]):
         other = alike.neighbours[at]

@@ -1,7 +1,7 @@
-"""Dumps: cut into pieces that can be read on their own, so that many processes can read one file.
+"""Dumps: cut into pieces that processes can read independently.
 
-A piece owns the pages that begin in it. Plain XML is cut anywhere, multistream bz2 between its streams; a
-dump in one single stream is decompressed by one process, which hands the XML on.
+A piece owns the pages that begin in it. Plain XML is cut anywhere, multistream bz2 between its streams. A dump in a
+single stream is decompressed by one process, which passes the XML on.
 """
 
 import bz2
@@ -34,12 +34,12 @@ _PAGE_OVER = re.compile(rb"</page>|(?=<page>)|(?=</mediawiki>)")
 _LONGEST_PAGE = 1 << 28
 _LARGEST_PIECE = 1 << 30
 _TAIL = 256
-_DAMAGES = (RuntimeError, ValueError, IndexError, ArithmeticError, OSError)  # as C++ has them
+_DAMAGES = (RuntimeError, ValueError, IndexError, ArithmeticError, OSError)  # exceptions of C++
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a dump: a range of the file's bytes, of a ZIM file's entries, or XML that has been read already."""
+    """A part of a dump: a range of bytes, a range of entries of a ZIM file, or XML that has been read."""
 
     path: Path
     start: int
@@ -71,12 +71,12 @@ def cut(path: Path, size: int) -> Iterator[Piece]:
 
 
 def length(path: Path) -> int:
-    """The sum of the sizes of all pieces that have no XML of their own: bytes, or the entries of a ZIM file."""
+    """Return the total size of the pieces without own XML: bytes, or entries of a ZIM file."""
     return zim.length(path) if path.suffix == _ZIM else path.stat().st_size
 
 
 def read_piece(piece: Piece) -> bytes:
-    """The XML of the pages that begin in a piece, whole."""
+    """Return the XML of the pages that begin in a piece."""
     if piece.xml is not None:
         return piece.xml
     if piece.path.suffix == _ZIM:
@@ -93,7 +93,7 @@ def read_piece(piece: Piece) -> bytes:
 
 
 def site_of(path: Path) -> Site:
-    """What the dump says of its wiki; also finds out, before hours are spent, whether it is a whole dump."""
+    """Return the wiki of a dump. Also checks, before hours are spent, that the dump is complete."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
     if path.suffix == _ZIM:
@@ -138,7 +138,7 @@ def _groups(path: Path, starts: list[int], size: int) -> Iterator[Piece]:
 
 
 def _stream_blocks(piece: Piece) -> Iterator[bytes]:
-    """The piece's own streams as one block, then what follows, a little at a time."""
+    """Yield the piece's streams as one block, then the following data in small blocks."""
     with piece.path.open("rb") as file:
         file.seek(piece.start)
         yield _decompress(file.read(piece.end - piece.start), piece)
@@ -152,13 +152,13 @@ def _stream_blocks(piece: Piece) -> Iterator[bytes]:
 
 
 def _decompress(data: bytes, piece: Piece) -> bytes:
-    """All streams of a piece; what expands beyond all reason is refused while it does."""
+    """Decompress all streams of a piece. Decompression bombs are refused."""
     if indexed_bzip2 is not None:
         with suppress(*_DAMAGES), indexed_bzip2.open(io.BytesIO(data), parallelization=1) as stream:
             xml = _bounded(iter(lambda: stream.read(_READ), b""), piece)
-            if stream.tell_compressed() == 8 * len(data):  # bits; it ignores what follows a damaged stream
+            if stream.tell_compressed() == 8 * len(data):  # bits; it ignores data after a damaged stream
                 return xml
-        # What it cannot read the standard library will name.
+        # The standard library reports what is damaged.
     return _bounded(_streams(data, piece), piece)
 
 
@@ -185,7 +185,7 @@ def _streams(data: bytes, piece: Piece) -> Iterator[bytes]:
 
 
 def _expand(decompressor: bz2.BZ2Decompressor, data: bytes, path: Path, at: int) -> Iterator[bytes]:
-    """What compressed data stands for, a megabyte at a time."""
+    """Yield decompressed data, a megabyte at a time."""
     try:
         while not decompressor.eof and (data or not decompressor.needs_input):
             if part := decompressor.decompress(data, _READ):
@@ -204,9 +204,9 @@ def _plain_blocks(piece: Piece) -> Iterator[bytes]:
 
 
 def _complete(piece: Piece, own: bytes, first: int, limit: int, blocks: Iterator[bytes]) -> bytes:
-    """The pages from `first` on that begin before `limit`: adds what is missing of the last, cuts what is not ours.
+    """Return the pages that begin between `first` and `limit`: completes the last one and cuts the rest.
 
-    A page without `</page>` ends where the next begins, or with the dump; `pages_in` will say so.
+    A page without `</page>` ends where the next begins, or with the dump; `pages_in` reports it.
     """
     last = own.rfind(_PAGE, 0, limit + len(_PAGE) - 1)
     page = bytearray(own[last:])
@@ -223,7 +223,7 @@ def _complete(piece: Piece, own: bytes, first: int, limit: int, blocks: Iterator
 
 
 def _one_stream(path: Path, size: int) -> Iterator[Piece]:
-    """Decompress here, and hand on pieces that end with a page."""
+    """Decompress in this process, and yield pieces that end with a page."""
     rest, at = b"", 0
     with open_compressed(path) as stream:
         while block := stream.read(_READ):
@@ -240,7 +240,7 @@ def _one_stream(path: Path, size: int) -> Iterator[Piece]:
 
 
 def _check_end(path: Path) -> None:
-    """A whole dump ends with `</mediawiki>`; where that can be seen at once, look."""
+    """Check that the dump ends with `</mediawiki>`, where that can be read directly."""
     if path.suffix == ".bz2":
         tail = _last_streams(path)
         if not tail:
@@ -254,7 +254,7 @@ def _check_end(path: Path) -> None:
 
 
 def _last_streams(path: Path) -> bytes:
-    """The end of the XML, from as many streams as it takes: it may be cut anywhere. Nothing of a single stream."""
+    """Return the end of the XML, from as many streams as needed; empty for a single stream."""
     tail, end = b"", path.stat().st_size
     with _mapped(path) as data:
         at = data.rfind(_HEAD)

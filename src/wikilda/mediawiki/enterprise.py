@@ -22,7 +22,7 @@ _PAGE = (
 
 
 def site_of(path: Path) -> Site:
-    """The wiki, as the first record has it."""
+    """Return the wiki of the first record."""
     for place, record in islice(_records(path), 1):
         wiki, code = _of(record, "is_part_of"), str(_of(record, "in_language").get("identifier") or "en")
         if not isinstance(record.get("name"), str) or not wiki:
@@ -40,7 +40,7 @@ def site_of(path: Path) -> Site:
 
 
 def pages(path: Path, size: int) -> Iterator[tuple[int, int, bytes]]:
-    """The XML of the pages, about `size` bytes at a time, with the place of each part in the whole."""
+    """Yield the XML of the pages, about `size` bytes at a time, with the place of each part."""
     parts: list[bytes] = []
     begin = at = 0
     for place, record in _records(path):
@@ -54,7 +54,7 @@ def pages(path: Path, size: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The records with their places, of all files of an archive."""
+    """Yield the records of all files of an archive, with their places."""
     with open_compressed(path) as stream:
         for name, lines in _files(path, stream):
             for number, record in json_objects(whole_lines(lines, name), name):

@@ -1,7 +1,7 @@
 """Wikitext from the HTML that MediaWiki makes of it, as ZIM files have it.
 
-The wikitext has the text, the links and the places of both (paragraphs, headings, tables, references), so that all that
-reads dumps reads it. Templates are expanded already; scripts, styles and edit links are dropped.
+The wikitext has the text, the links and their places (paragraphs, headings, tables, references), so that it is read
+like that of a dump. Templates are expanded already; scripts, styles and edit links are dropped.
 """
 
 import re
@@ -114,7 +114,7 @@ class _Writer:
         self._after_link = False
 
     def text(self, text: str | None) -> None:
-        """Text as wikitext: nothing in it is markup."""
+        """Return text as wikitext in which nothing is markup."""
         if not text:
             return
         plain = _SPACES.sub(" ", text)
@@ -123,7 +123,7 @@ class _Writer:
         if not plain:
             return
         if self._after_link and plain[0].isalpha():
-            self.parts.append("<nowiki/>")  # else these letters would belong to the link
+            self.parts.append("<nowiki/>")  # otherwise these letters would belong to the link
         escaped = _SPECIAL.sub(_escaped, plain)
         self.parts.append(_AT_START.sub(_escaped, escaped) if self._at_start else escaped)
         self._at_start = self._after_link = False

@@ -1,6 +1,6 @@
-"""How wikis name things: namespaces, redirects, disambiguation pages, lists, letters that trail a link.
+"""Words of wikis: namespaces, redirects, disambiguation pages, lists, letters that trail a link.
 
-`wikis.jsonl` has what the wikis' configurations tell; `scripts/wiki_words.py` makes it. Templates and categories of
+`wikis.jsonl` has the wikis' configurations; `scripts/wiki_words.py` writes it. Templates and categories of
 disambiguation pages, titles of lists and link trails are not in configurations and are tabled here. A language that is
 missing here still works: disambiguation pages are known by `__DISAMBIG__`, by the templates of the dump or by `page_props`, and
 every entry can be set.
@@ -25,7 +25,7 @@ class Language:
     disambiguation_suffixes: tuple[str, ...] = ()
     list_prefixes: tuple[str, ...] = ()
     trail: str = "abcdefghijklmnopqrstuvwxyz"
-    maintenance: str = ""  # a regular expression for names of categories that sort the work, not the world
+    maintenance: str = ""  # a regular expression for names of maintenance categories
     # From the configurations:
     namespaces: Mapping[str, int] = field(default_factory=dict)
     redirect: tuple[str, ...] = ()
@@ -96,16 +96,16 @@ LANGUAGES: dict[str, Language] = {
     "la": Language(("discretiva",), ("paginae discretivae",), ("(discretiva)",), ("index ",), _AZ),
 }  # fmt: skip
 
-# Prefixes of links that leave the wiki: the sister projects, and every Wikipedia's language code.
+# Prefixes of links to other wikis: the sister projects, and every Wikipedia's language code.
 SISTERS = frozenset(
     "w wikipedia wikt wiktionary b wikibooks n wikinews q wikiquote s wikisource v wikiversity voy wikivoyage c commons "
     "d wikidata m meta metawikipedia mw mediawikiwiki species wikispecies incubator foundation wmf phab phabricator "
     "bugzilla toollabs doi google imdbname imdbtitle rfc pmid oeis arxiv acronym".split()
 )
-# Codes that links use and that are no wiki's own any more.
+# Codes that links use, but no wiki any more.
 _OLD_CODES = "be_x_old cz dk jp minnan zh-cfr tokipona tlh ru-sib nan nb zh-sg zh-hk zh-mo sr-ec sr-el".split()
 
-# Wikis whose language has another code than their address.
+# Wikis whose language code differs from their address.
 _ADDRESSES = {
     "nb": "no", "gsw": "als", "yue": "zh-yue", "nan": "zh-min-nan", "lzh": "zh-classical", "sgs": "bat-smg",
     "vro": "fiu-vro", "rup": "roa-rup", "egl": "eml", "be-x-old": "be",
@@ -120,14 +120,14 @@ def _table() -> dict[str, dict[str, Any]]:
 
 @cache
 def language_prefixes() -> frozenset[str]:
-    """Prefixes of links to the same article in another language."""
+    """Return the prefixes of links to the same article in other languages."""
     known = [*_table()[""]["language_prefixes"], *_OLD_CODES]
     return frozenset(each for code in known for each in (code, code.replace("-", "_")))
 
 
 @cache
 def language(*codes: str) -> Language:
-    """The words of the first code that is known: a wiki's (`de`, `zh-yue`) or a language's; else those of every wiki."""
+    """Return the words of the first known code of a wiki (`de`, `zh-yue`) or language, else the common words."""
     tried = [each for code in codes for each in (code, _ADDRESSES.get(code, ""), code.split("-")[0]) if each]
     table = _table()
     known = next((each for each in tried if each in table), "")

@@ -20,7 +20,7 @@ _TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
 _ENTITY = re.compile(rb"&(?:#(x[0-9a-fA-F]{1,6}|[0-9]{1,7})|(?:lt|gt|quot|apos|amp));")
 _ID, _NAMESPACE = re.compile(r"[0-9]{1,18}"), re.compile(r"-?[0-9]{1,9}")
 _PAGE_NAME = re.compile(rb"\{\{\s*(?:FULL|BASE|SUB)?PAGENAME\s*\}\}", re.IGNORECASE)
-_TEMPLATE = 10  # the namespace where a page's name is that of the page which uses it
+_TEMPLATE = 10  # the namespace in which `{{PAGENAME}}` is the name of the including page
 _AMP, _QUOT, _APOS = (np.frombuffer(each, np.uint8) for each in (b"&amp;", b"&quot;", b"&apos;"))
 _REVISION = re.compile(rb"\s*<id>(\d{1,18})</id>")
 _STAMP = re.compile(rb"<timestamp>(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)Z</")
@@ -28,7 +28,7 @@ _MODEL = re.compile(rb"<model>([^<]*)</model>")
 
 
 class RawPage(NamedTuple):
-    """A page as the dump has it; `redirect` is empty when it is not one, `text` is valid UTF-8.
+    """A page of a dump. `redirect` is empty if it is not a redirect; `text` is valid UTF-8.
 
     `revision` and `stamp` (as yyyymmddhhmmss) are 0 where the dump does not give them; `size` is in bytes of XML.
     """
@@ -46,7 +46,7 @@ class RawPage(NamedTuple):
 
 
 class BadPage(NamedTuple):
-    """A page that cannot be read: where it begins in the XML, what it may be called, why, and its size in bytes."""
+    """An unreadable page: its place in the XML, its probable title, the reason, and its size in bytes."""
 
     at: int
     title: str
@@ -55,7 +55,7 @@ class BadPage(NamedTuple):
 
 
 def pages_in(xml: bytes, namespaces: Mapping[str, int]) -> Iterator[RawPage | BadPage]:
-    """All pages of a stretch of XML, one after the other; a bad one does not stop the rest.
+    """Yield all pages of some XML. An unreadable page does not stop the others.
 
     A page without `<ns>`, as in exports before 2012, gets its namespace from its title.
     """
@@ -81,9 +81,7 @@ def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage |
     text, repaired = b"", not _is_valid(head.group())
     if not opening.group(1):
         finish = page.find(b"<", opening.end())
-        if (
-            not page.startswith(b"</text>", finish) or page.find(b"<text", finish) >= 0
-        ):  # of several revisions, the last
+        if not page.startswith(b"</text>", finish) or page.find(b"<text", finish) >= 0:  # the last of several revisions
             return _read_carefully(page, at, namespaces)
         raw = _unescaped(page[opening.end() : finish])
         text = _valid(raw)
@@ -100,7 +98,7 @@ def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage |
 
 
 def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage | BadPage:
-    """A page in an unusual order goes through a real XML parser, which also tells what is wrong with it."""
+    """Read a page in an unusual order with an XML parser, which also reports errors."""
     try:
         root = ElementTree.fromstring(_valid(page))
     except ElementTree.ParseError as error:
@@ -129,7 +127,7 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
 
 
 def _named(text: bytes, title: str, namespace: int) -> bytes:
-    """Put a page's name where its text says `{{PAGENAME}}`."""
+    """Replace `{{PAGENAME}}` by the page's name."""
     if b"PAGENAME" not in text or namespace == _TEMPLATE:
         return text
     return _PAGE_NAME.sub(title.encode("utf-8", "replace").replace(b"\\", b"\\\\"), text)
@@ -154,13 +152,13 @@ def _unescaped(raw: bytes) -> bytes:
         return raw
     if b"&#" in raw:
         return _ENTITY.sub(lambda found: unescape(found.group().decode()).encode("utf-8", "replace"), raw)
-    source = byte_array(raw)  # which is written over: entities are longer than what they stand for
+    source = byte_array(raw)  # in place: entities are longer than their characters
     return source[: _unescape(source)].tobytes()
 
 
 @njit
 def _unescape(text: Bytes) -> int:
-    """Replace the named entities of XML in place; returns the length that is left."""
+    """Replace the named entities of XML in place, and return the new length."""
     size = at = 0
     while at < len(text):
         byte, length = text[at], 1
@@ -200,5 +198,5 @@ def _is_valid(raw: bytes) -> bool:
 
 
 def _valid(raw: bytes) -> bytes:
-    """Bytes as UTF-8, with what is not replaced."""
+    """Return valid UTF-8, with bad bytes replaced."""
     return raw if _is_valid(raw) else raw.decode("utf-8", "replace").encode()

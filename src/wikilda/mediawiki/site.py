@@ -1,4 +1,4 @@
-"""What a dump says about its wiki (`<siteinfo>`)."""
+"""The description of a wiki in its dump (`<siteinfo>`)."""
 
 import re
 from dataclasses import dataclass, field
@@ -25,24 +25,24 @@ class Site:
 
     @property
     def words(self) -> Language:
-        """How the wiki names things: by its database (`dewiki`), or else by its language."""
+        """The words of the wiki, by its database (`dewiki`) or else by its language."""
         return language(self.database.removesuffix("wiki").replace("_", "-"), self.language)
 
     def url(self, title: str) -> str:
-        """The address of an article, after the pattern of the main page's; nothing if that is none of the web."""
-        if not _WEB.match(self.base):  # such as javascript:, which must not get into a page
+        """Return the address of an article, by the pattern of the main page's; empty if that is not a web address."""
+        if not _WEB.match(self.base):  # such as javascript:, which must not be used in a page
             return ""
         return self.base.rsplit("/", 1)[0] + "/" + quote(title.replace(" ", "_"), safe="/:@!$*(),;~'")
 
 
 class _Header:
-    """Collects `<siteinfo>` while expat reads; refuses a document type, the home of entity bombs."""
+    """Collects `<siteinfo>` from expat. Refuses a document type, which can hold entity bombs."""
 
     def __init__(self, place: str) -> None:
         self.site, self.place = Site(), place
         self.names: dict[str, int] = {}
         self._text, self._key, self.root_seen = "", "", False
-        self.parser = expat.ParserCreate("UTF-8")  # as every export is, whatever it declares
+        self.parser = expat.ParserCreate("UTF-8")  # the encoding of every export, regardless of its declaration
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end

@@ -1,4 +1,4 @@
-"""Titles as MediaWiki normalises them, and the hashes by which links find their pages."""
+"""Titles in MediaWiki's normal form, and the hashes that connect links with pages."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _SPACE, _HASH, _PERCENT, _AMPERSAND, _COLON = 32, 35, 37, 38, 58
 
 @njit
 def normalize_title(source: Bytes, start: int, end: int, dialect: Dialect, out: Bytes, at: int) -> int:
-    """Write the title that a link's target means; returns the position after it (`at`: no title).
+    """Write the title of a link's target, and return the position after it (`at`: no title).
 
     `out` needs room for three bytes for each two of the source.
     """
@@ -45,7 +45,7 @@ def normalize_title(source: Bytes, start: int, end: int, dialect: Dialect, out: 
 
 @inner
 def _next_point(source: Bytes, at: int, end: int, dialect: Dialect) -> tuple[int, int]:
-    """One character of a target, with `%20` and `&amp;` undone."""
+    """Return one character of a target, with `%20` and `&amp;` decoded."""
     byte = source[at]
     if byte == _AMPERSAND:
         point, after = entity_at(source, at, end, dialect)
@@ -105,7 +105,7 @@ def _is_direction_mark(point: int) -> bool:
 
 @njit
 def hash_title(title: Bytes, start: int, end: int) -> np.uint64:
-    """The hash of a normalised title; BREAK when it is none (empty, or longer than MediaWiki admits)."""
+    """Return the hash of a normalised title; BREAK if it is invalid (empty or too long)."""
     if end <= start or end - start > LONGEST_TITLE:
         return BREAK
     value = np.uint64(0x2545F4914F6CDD1D)

@@ -1,4 +1,4 @@
-"""ZIM files (Kiwix): the articles as XML of a dump, with wikitext made of their HTML. Needs the extra `zim`."""
+"""ZIM files (Kiwix): the articles as XML of a dump, with wikitext made from their HTML. Needs the extra `zim`."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _PAGE = (
 
 
 def site_of(path: Path) -> Site:
-    """What the file says of its wiki."""
+    """Return the wiki of the file."""
     archive = _archive(path)
     kept = {name: _metadata(archive, name) for name in ("Title", "Name", "Source", "Language")}
     found, named = _WIKI.match(kept["Source"]), _NAME.match(kept["Name"])
@@ -44,14 +44,14 @@ def length(path: Path) -> int:
 
 
 def ranges(path: Path, size: int) -> Iterator[tuple[int, int]]:
-    """Stretches of entries that take about `size` bytes of HTML."""
+    """Return ranges of entries with about `size` bytes of HTML."""
     entries = length(path)
     most = max(1, entries * size // (4 * max(path.stat().st_size, 1)))  # HTML is compressed to about a quarter
     yield from ((start, min(start + most, entries)) for start in range(0, entries, most))
 
 
 def read(path: Path, start: int, end: int) -> bytes:
-    """The pages of a stretch of entries, as XML of a dump."""
+    """Return the pages of a range of entries as XML of a dump."""
     archive = _archive(path)
     namespaces = site_of(path).namespaces
     old = not archive.has_new_namespace_scheme
@@ -68,7 +68,7 @@ def read(path: Path, start: int, end: int) -> bytes:
 
 
 def _leads_to(entry: Any, path: str | None) -> bool:
-    """Whether an entry is the page with some path, such as the main page, or a redirect to it."""
+    """Whether an entry is the page with a path, such as the main page, or a redirect to it."""
     end = entry.get_redirect_entry() if entry.is_redirect else entry
     return bool(end.path == path)
 
@@ -102,7 +102,7 @@ def _page(entry: Any, namespaces: dict[str, int], *, old: bool) -> str:
 
 
 def _title(path: str, *, old: bool) -> str | None:
-    """The title of an entry; files before 2021 have articles under `A/`."""
+    """Return the title of an entry. Files before 2021 have articles under `A/`."""
     if old:
         namespace, _, path = path.partition("/")
         if namespace != "A":

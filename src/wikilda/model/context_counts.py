@@ -1,4 +1,4 @@
-"""What a model has learned of context symbols: how often each was next to a mention of which type of topic."""
+"""Counts of context symbols next to mentions, by type words of the topics."""
 
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from wikilda.text.tokens import BREAK, WORD, Bytes, Offsets, tokenize
 
 HASHES = 1 << 22  # of type words
 
-# The arrays that it is stored as.
+# The stored arrays.
 PARTS = (
     "type_offsets", "type_words", "type_hashes", "symbols_keys", "symbols_values", "offsets", "words", "counts",
     "expected", "sums", "totals", "texts",
@@ -23,7 +23,7 @@ PARTS = (
 
 
 def declared(prefix: str) -> Arrays:
-    """What the stored arrays must be, for the model's own declarations."""
+    """Return the declarations of the stored arrays."""
     words = Array(np.uint32, below="types", increasing=True)
     return {
         **rows(f"{prefix}type_", "topics", optional=True, words=words),
@@ -37,7 +37,7 @@ def declared(prefix: str) -> Arrays:
 
 
 class TopicTypes(NamedTuple):
-    """The type words of each topic: those of topic k from offsets[k] on, sorted; and the hash of every word."""
+    """Type words of topics: sorted, those of topic k from offsets[k] on; and the hash of every word."""
 
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32]
@@ -47,7 +47,7 @@ class TopicTypes(NamedTuple):
 class ContextCounts(NamedTuple):
     """n_cd: of context symbol number c, type words d (sorted) and counts from offsets[c] on; and their sums.
 
-    `expected` is what the counts would be if strings meant what they mean elsewhere, by P(k|v).
+    `expected` has the counts under P(k|v), the meanings that strings have elsewhere.
     """
 
     types: TopicTypes
@@ -58,11 +58,11 @@ class ContextCounts(NamedTuple):
     expected: NDArray[np.float32]
     sums: NDArray[np.float64]  # n_c
     totals: NDArray[np.float64]  # n_d
-    texts: NDArray[np.uint64]  # digests of the texts that it was learned from, sorted
+    texts: NDArray[np.uint64]  # digests of the training texts, sorted
 
     @property
     def total(self) -> float:
-        """How many counts there are in all: n."""
+        """The sum of all counts, n."""
         return float(self.totals.sum())
 
     @property
@@ -74,11 +74,11 @@ class ContextCounts(NamedTuple):
         return found
 
     def has(self, text: str) -> bool:
-        """Whether it was learned from a text, among others."""
+        """Whether a text is among the training texts."""
         return bool(self.among(np.array([text_digest(text)], np.uint64))[0])
 
     def among(self, digests: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Which texts it was learned from, by their digests."""
+        """Return which texts are training texts, by their digests."""
         if len(self.texts) == 0:
             return np.zeros(len(digests), np.bool_)
         places = np.minimum(np.searchsorted(self.texts, digests), len(self.texts) - 1)
@@ -87,7 +87,7 @@ class ContextCounts(NamedTuple):
 
     @classmethod
     def of(cls, parts: dict[str, NDArray[Any]]) -> "ContextCounts":
-        """Put stored arrays together."""
+        """Make it from stored arrays."""
         arrays = [parts[name] for name in PARTS]
         return cls(TopicTypes(*arrays[:3]), HashTable(*arrays[3:5]), *arrays[5:])
 
@@ -97,13 +97,13 @@ class ContextCounts(NamedTuple):
 
 
 def text_digest(text: str) -> np.uint64:
-    """A text as a number, by which it is recognised."""
+    """Return a digest by which a text is recognised."""
     return np.uint64(int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little"))
 
 
 _BEGINNING = 15  # words of the first sentence
 _LEAST = 20  # topics that a type word must have
-_LARGEST = 0.2  # share of all topics that it may have
+_LARGEST = 0.2  # largest share of all topics
 _SHIFT = np.uint64(64 - 22)
 _OPEN, _CLOSE = ord("("), ord(")")
 
@@ -111,9 +111,9 @@ Words = NDArray[np.uint32]
 
 
 def topic_types(knowledge: Knowledge, known: NDArray[np.uint32] | None = None) -> TopicTypes:
-    """The type words of every topic, numbered: those that some other topics have too, but not too many.
+    """Return the type words of every topic, numbered: words that enough topics share, but not too many.
 
-    With `known`, the type words of another TopicTypes, those alone, so that their numbers stay.
+    With `known`, only the type words of another TopicTypes, with their numbers.
     """
     titles, sentences = knowledge.titles, knowledge.sentences
     offsets, words = _read(titles.data, titles.offsets, sentences.data, sentences.offsets, characters())
@@ -165,7 +165,7 @@ def _read(
 def _add(
     own: Words, found: Whole, text: Bytes, tokens: NDArray[np.uint64], starts: Offsets, most: Whole, aside: bool
 ) -> Whole:
-    """Add the first so many words of some tokens; `aside`: but for what stands in parentheses."""
+    """Add the first words of some tokens; with `aside`, skip parentheses."""
     seen, depth = np.int64(0), np.int64(0)
     for at in range(len(tokens)):
         if aside and tokens[at] != BREAK:

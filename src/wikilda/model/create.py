@@ -52,7 +52,7 @@ def create_model(
 def popularity_of(mentions: Table, topics: int) -> NDArray[np.float32]:
     """How often topics are mentioned, plus one, with a mean of 1."""
     counts = np.ones(topics, np.float64)
-    step = max(1 << 20, topics)  # or the time would grow with topics times mentions
+    step = max(1 << 20, topics)  # otherwise time grows with topics times mentions
     for start in range(0, len(mentions.topics), step):
         span = slice(start, start + step)
         counts += np.bincount(mentions.topics[span], mentions.counts[span], minlength=topics)
@@ -94,7 +94,7 @@ def shares(
 
 
 def relative_hint(knowledge: Path, model: Path) -> str:
-    """The way from the model's directory to the knowledge: a pair that moves together stays together."""
+    """Return the path from the model's directory to the knowledge, so that both can move together."""
     try:
         return os.path.relpath(knowledge.resolve(), model.resolve())
     except ValueError:  # on another drive

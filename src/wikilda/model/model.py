@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wikilda.model.writer import ModelWriter
 
 WORDS, MENTIONS, CONTEXTS, BASE, PAIRS, NIL = "words", "mentions", "contexts", "base", "pairs", "nil"
-EXPECTED = "expected"  # contexts by what strings mean elsewhere: with CONTEXTS in one table
+EXPECTED = "expected"  # expected contexts, stored in one table with CONTEXTS
 WEIGHTS = "weights"
 URN, LDA = "urn", "lda"
 _TOPICS = Array(np.uint32, below="topics", increasing=True)
@@ -51,7 +51,7 @@ class Parameters(NamedTuple):
 
 
 class NilCounts(NamedTuple):
-    """In how many texts a mention string was NIL, by the posterior, and in how many it was a mention at all."""
+    """The number of texts in which a mention string was NIL, by its posterior, and in which it was a mention."""
 
     symbols: NDArray[np.int64]  # sorted
     nil: NDArray[np.float32]
@@ -59,11 +59,11 @@ class NilCounts(NamedTuple):
 
     @property
     def share(self) -> float:
-        """q: how often a string of a text is NIL, with one text of either kind more: neither 0 nor 1."""
+        """q: the share of NIL among strings of texts, smoothed by one text of either kind."""
         return float((self.nil.sum(dtype=np.float64) + 1.0) / (self.texts.sum(dtype=np.float64) + 2.0))
 
     def of(self, symbols: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both counts of some strings; 0 where it was never met."""
+        """Return both counts of some strings; 0 for strings that were never seen."""
         places = np.searchsorted(self.symbols, symbols)
         there = self.symbols[np.minimum(places, len(self.symbols) - 1)] == symbols if len(self.symbols) else False
         met = np.flatnonzero(there)
@@ -83,7 +83,7 @@ class Learned(NamedTuple):
 
 
 class Model(Artifact):
-    """λ̂ of words and mentions over the topics of some knowledge, after some iterations of training."""
+    """The parameters λ̂ of words and mentions over the topics of its knowledge."""
 
     kind = "model"
     format = 2
@@ -120,17 +120,17 @@ class Model(Artifact):
 
     @property
     def iteration(self) -> int:
-        """How many iterations of training it has had."""
+        """The number of training iterations."""
         return self.field("iteration", int)
 
     @property
     def method(self) -> str:
-        """What it was trained for: URN or LDA; nothing if it was not trained."""
+        """The method that it was trained for, URN or LDA; empty if it was not trained."""
         return self.field("method", str)
 
     @cached_property
     def weights(self) -> Weights | None:
-        """The weights of the evidence, learned from the wiki's own links; None if it has the pooled ones."""
+        """The weights of the evidence, learned from the wiki's own links; None for the pooled weights."""
         if not self.has(f"{WEIGHTS}/values"):
             return None
         values = self.array(f"{WEIGHTS}/values").tolist()
@@ -143,23 +143,23 @@ class Model(Artifact):
 
     @property
     def learned_weights(self) -> dict[str, Any]:
-        """What the weights were learned from, and how good they were on other links; empty for pooled ones."""
+        """The data that the weights were learned from, and their accuracy on other links; empty for pooled weights."""
         found = self.manifest.get("learned", {})
         return found if isinstance(found, dict) else {}
 
     @property
     def change(self) -> dict[str, int]:
-        """How many parameters the last iteration of training has left, gained and dropped."""
+        """The number of parameters that the last iteration has left, gained and dropped."""
         return self.field("change", dict)
 
     @property
     def knowledge_identity(self) -> str:
-        """The knowledge that it was made from; nothing if there is none."""
+        """The identity of the knowledge that it was made from; empty if there is none."""
         return self.field("knowledge.identity", str)
 
     @property
     def knowledge_hint(self) -> str:
-        """Where this knowledge was, seen from the model's directory; nothing if it is not known."""
+        """The path of the knowledge from the model's directory; empty if it is unknown."""
         return self.field("knowledge.path", str)
 
     @property
@@ -210,36 +210,36 @@ class Model(Artifact):
 
     @cached_property
     def popularity(self) -> NDArray[np.float32]:
-        """How well known topics are, 1 on average: α_k/α where α is asymmetric."""
+        """The popularity of topics, 1 on average: α_k/α where α is asymmetric."""
         return self.array("topics/popularity")
 
     @cached_property
     def contexts(self) -> ContextCounts | None:
-        """What it has learned of the context of mentions, if it was trained for the urn."""
+        """The context counts, if it was trained for the urn."""
         if not self.has(f"{CONTEXTS}/offsets"):
             return None
         return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})
 
     @cached_property
     def base(self) -> Parameters:
-        """The urn's base measure: λ̂ of mentions by what their strings alone explain; λ̂ itself if it was not trained."""
+        """The parameters of the prior: λ̂ of mentions by the share that their strings explain; λ̂ if untrained."""
         return self._table(BASE) if self.has(f"{BASE}/offsets") else self.mentions
 
     @cached_property
     def pairs(self) -> Parameters | None:
-        """In how many texts two topics were together, by topic, if it was trained for the urn."""
+        """The number of texts that two topics share, if it was trained for the urn."""
         return self._table(PAIRS) if self.has(f"{PAIRS}/offsets") else None
 
     @cached_property
     def nil(self) -> NilCounts | None:
-        """In how many texts mention strings were NIL, if it was trained for the urn."""
+        """The counts of NIL by mention string, if it was trained for the urn."""
         if not self.has(f"{NIL}/symbols"):
             return None
         return NilCounts(*(self.array(f"{NIL}/{part}") for part in NilCounts._fields))
 
     @property
     def learned(self) -> Learned:
-        """What it has learned for the urn."""
+        """Everything that training for the urn has learned."""
         return Learned(self.mentions, self.base, self.contexts, self.pairs, self.nil)
 
     def with_settings(self, settings: ModelSettings) -> "Model":
@@ -249,20 +249,20 @@ class Model(Artifact):
         return other
 
     def with_learned(self, learned: Learned, iteration: int) -> "Model":
-        """In memory, the same model with what another has learned after some iterations for the urn."""
+        """Return the same model, in memory, with newly learned parameters."""
         other = copy.copy(self)
         other.manifest = self.manifest | {"iteration": iteration, "method": URN}
         other.__dict__ |= learned._asdict()
         return other
 
     def derive(self, target: str | Path, *, overwrite: bool = False) -> "ModelWriter":
-        """Write a model that is this one but for what is replaced."""
+        """Write a copy of this model with some parts replaced."""
         from wikilda.model.writer import ModelWriter
 
         return ModelWriter(target, self.topics, overwrite=overwrite, base=self)
 
     def knowledge(self, path: str | Path | None = None) -> "Knowledge":
-        """Open the knowledge that the model belongs to, where it was or at `path`; any other is refused."""
+        """Open the knowledge of the model at its recorded path or at `path`. Other knowledge is refused."""
         from wikilda.knowledge import Knowledge
 
         found = Knowledge.open(path if path is not None else self._knowledge_path())
@@ -276,7 +276,7 @@ class Model(Artifact):
         return found
 
     def redirect(self, knowledge_path: str) -> None:
-        """Say where the knowledge is, seen from the model: the one thing that may change in a finished model."""
+        """Change the recorded path of the knowledge, the only field of a finished model that may change."""
         self.rewrite_manifest(knowledge={"identity": self.knowledge_identity, "path": knowledge_path})
 
     def _knowledge_path(self) -> Path:

@@ -1,8 +1,8 @@
 """A model, with its knowledge, as one file to share: a tar archive in Zstandard, its contents listed first.
 
-`pack.json` says what it is, where it comes from and under which licence; then come the manifests and arrays. Unpacking
-checks everything: only files that a manifest lists are written, with the size that it says; then what was written is
-opened, and all digests and values are compared with what is declared, before it gets its name.
+`pack.json` has the contents, the source and the licence; manifests and arrays follow. Unpacking checks everything:
+only files that a manifest lists are written, with the declared size. All digests and values are compared before the
+directory is renamed.
 """
 
 import io
@@ -48,7 +48,7 @@ def pack(path: Path, target: Path, *, licence: str = "") -> Path:
 
 
 def _about(made: Artifact, knowledge: Any, licence: str) -> bytes:
-    """What a pack is; the text of Wikimedia's wikis is under one licence."""
+    """Return the description of a pack. The text of Wikimedia's wikis has one licence."""
     site = knowledge.site
     known = f"CC BY-SA 4.0, text of {site.name} ({site.base})" if _WIKIMEDIA.search(site.base) else "not stated"
     about = {
@@ -89,13 +89,13 @@ def _compressing(path: Path) -> Iterator[tarfile.TarFile]:
 
 
 def read_about(file: Path) -> dict[str, Any]:
-    """What a pack says of itself."""
+    """Return the description in a pack."""
     with _opened(file) as archive:
         return _read_about(archive, file)
 
 
 def unpack(file: Path, target: Path, *, overwrite: bool = False) -> Artifact:
-    """Check a pack and put what it holds at `target`; nothing stays of one that is damaged or lies."""
+    """Check a pack and unpack it to `target`. A damaged or forged pack leaves nothing behind."""
     check_target(target, overwrite=overwrite)
     with lock(target), scratch_directory(target) as beside:
         with _opened(file) as archive:
@@ -162,7 +162,7 @@ class _Archive:
         return data
 
     def damaged(self, why: object) -> InputError:
-        """The error of a file that is no pack, or not whole."""
+        """Return the error for a file that is not a pack, or is incomplete."""
         return InputError(f"{self._file}: is damaged, or no pack of wikilda ({why}). Get it again.")
 
 
@@ -181,7 +181,7 @@ def _opened(file: Path) -> Iterator[_Archive]:
             archive = _Archive(stream, file)
             yield archive
     except (pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno:  # of the disk, not of the data
+        if isinstance(error, OSError) and error.errno:  # an error of the disk, not of the data
             raise
         raise archive.damaged(error) from None
 
@@ -201,7 +201,7 @@ def _json(archive: _Archive, entry: _Entry, file: Path) -> dict[str, Any]:
     if entry.size <= _LARGEST_LIST:
         try:
             found = json.loads(archive.read(entry.size))
-            json.dumps(found, ensure_ascii=False).encode()  # halves of characters cannot be written or shown
+            json.dumps(found, ensure_ascii=False).encode()  # lone surrogates cannot be written
         except (ValueError, RecursionError):
             found = None
     if not isinstance(found, dict):
@@ -216,7 +216,7 @@ class _Unpacker:
         self._archive, self._file, self._directory = archive, file, directory
 
     def run(self, *, with_knowledge: bool) -> None:
-        """All parts in order; what is left over is refused."""
+        """Unpack all parts in order. Anything else is refused."""
         for prefix in ("", f"{INSIDE}/") if with_knowledge else ("",):
             self._part(prefix)
         if self._archive.next() is not None:

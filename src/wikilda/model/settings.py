@@ -1,4 +1,4 @@
-"""The numbers that a model is made with and sampled with."""
+"""Settings of models: masses and priors."""
 
 from dataclasses import dataclass
 

@@ -66,7 +66,7 @@ class Weights:
         return asdict(self)
 
     def replaced(self, values: Iterable[tuple[str, float]]) -> Self:
-        """The same weights but for some."""
+        """Return the weights with some replaced."""
         return type(self).from_mapping(self.to_mapping() | dict(values))
 
 
@@ -81,7 +81,7 @@ def pooled() -> Weights:
 
 @cache
 def pooled_file() -> dict[str, Any]:
-    """The whole data file: the weights and what they were learned from."""
+    """Return the data file: the weights and the data that they were learned from."""
     text = files("wikilda.model").joinpath("pooled_weights.json").read_text("utf-8")
     found: dict[str, Any] = json.loads(text)
     return found

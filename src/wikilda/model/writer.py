@@ -1,4 +1,4 @@
-"""Writes a model piece by piece: however large it is, little of it is in memory."""
+"""Write a model in parts, with bounded memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,9 +18,9 @@ _CHUNK = 1 << 20  # parameters handled at a time
 
 
 class ModelWriter:
-    """Writes a model; used as a context, it leaves nothing behind when something goes wrong.
+    """Writes a model. A context manager that leaves nothing behind after an error.
 
-    With a `base`, the model has what that has but for what is replaced; they share it on disk.
+    With a `base`, the model shares all files that are not replaced.
     """
 
     def __init__(self, target: str | Path, topics: int, *, overwrite: bool = False, base: Model | None = None) -> None:
@@ -50,19 +50,19 @@ class ModelWriter:
         self._tables[kind] = Parameters(offsets, *adopted)
 
     def contexts(self, learned: ContextCounts | None) -> None:
-        """What was learned of the context of mentions, if anything."""
+        """Write the context counts, if there are any."""
         self._writer.remove(CONTEXTS)
         for name, values in learned.parts().items() if learned else ():
             self._writer.array(f"{CONTEXTS}/{name}", values)
 
     def nil(self, learned: NilCounts) -> None:
-        """In how many texts mention strings were NIL."""
+        """Write the counts of NIL."""
         self._writer.remove(NIL)
         for name, values in learned._asdict().items():
             self._writer.array(f"{NIL}/{name}", values)
 
     def weights(self, weights: Weights | None) -> None:
-        """The weights of the evidence; without any, the model has the pooled ones."""
+        """Write the weights of the evidence. Without them the model uses the pooled weights."""
         self._writer.remove(WEIGHTS)
         if weights is not None:
             self._writer.array(f"{WEIGHTS}/values", np.array(list(weights.to_mapping().values())))
@@ -106,7 +106,7 @@ class ModelWriter:
         return self._writer.finish(manifest)
 
     def _write_sums(self) -> None:
-        """What is derived from the tables that were written, by topic."""
+        """Write the sums by topic, derived from the tables."""
         for kind in {WORDS, MENTIONS} & self._tables.keys():
             self._writer.array(f"topics/{kind}_sums", sum_by_topic(self._tables[kind], self.topics))
         if WORDS in self._tables:
@@ -114,7 +114,7 @@ class ModelWriter:
 
 
 def chunks(offsets: NDArray[np.int64], most: int = _CHUNK) -> Iterator[tuple[int, int]]:
-    """Ranges of symbols with about so many parameters each."""
+    """Yield ranges of symbols with about this many parameters each."""
     first, symbols = 0, len(offsets) - 1
     while first < symbols:
         last = int(np.searchsorted(offsets, offsets[first] + most, side="right")) - 1

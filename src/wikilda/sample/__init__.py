@@ -14,6 +14,6 @@ SETTINGS = BuildSettings(max_word_share=0.25)
 
 
 def texts() -> list[dict[str, Any]]:
-    """Texts to link, with their mentions and the titles that these mean."""
+    """Return texts with their mentions and the titles that they refer to."""
     lines = Path(__file__).with_name("texts.jsonl").read_text("utf-8").split("\n")
     return [json.loads(line) for line in lines if line]

@@ -1,4 +1,4 @@
-"""`python -m wikilda.sample` builds the sample model that ships with the package anew."""
+"""Rebuild the sample model that ships with the package: `python -m wikilda.sample`."""
 
 import shutil
 

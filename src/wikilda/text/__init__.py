@@ -1,4 +1,4 @@
-"""How text becomes symbols: one reading of characters and tokens for wikis, corpora and documents."""
+"""Text to symbols: the same characters and tokens for wikis, corpora and documents."""
 
 from wikilda.text.characters import lower
 from wikilda.text.tokens import mention_key, normalized, token_hashes, word_hash

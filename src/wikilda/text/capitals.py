@@ -1,4 +1,4 @@
-"""What the capitals of a text say: the shape of every token, sentence starts, and lines of capitals."""
+"""Capitals of a text: the shape of every token, sentence starts, and lines of capitals."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,21 @@ OTHER, UNCASED, LOWER, CAPITAL, UPPER = 0, 1, 2, 3, 4
 SHAPE = 7
 FIRST, SHOUTED = 8, 16  # flags: the first word of a sentence; in a line that is mostly capitals
 INITIAL = 128  # flag: a single capital letter
-NAME, COMMON = 32, 64  # flags by the rest of the text: mostly has a capital where that means something; or mostly not
+NAME, COMMON = (
+    32,
+    64,
+)  # flags by the rest of the text: the word mostly has a capital where capitals are informative, or mostly not
 
 Shapes = NDArray[np.uint8]
 
 _TAB, _COLON = 0x09, 0x3A
 _DIGIT_ZERO, _DIGIT_NINE = 0x30, 0x39
-_INITIAL = 3  # a capitalised word of so few letters before a full stop is an abbreviation: Mr., Jan., U.S.
+_INITIAL = 3  # a capitalised word of at most this many letters before a full stop is an abbreviation: Mr., Jan., U.S.
 
 
 @inner
 def shape_of(text: Bytes, start: int, end: int, table: Characters) -> int:
-    """The shape of a word: capital if any of its letters is one (iPhone), upper if all of several are."""
+    """Return the shape of a word: capital if any letter is a capital (iPhone), upper if all of several are."""
     letters = capitals = small = 0
     at = start
     while at < end:
@@ -59,7 +62,7 @@ def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count
 def shape_sentences(
     text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count: int, table: Characters, shapes: Shapes
 ) -> None:
-    """Write the shapes of tokens, with the flags that their sentences give, into zeros."""
+    """Write the shapes of tokens with the flags of their sentences."""
     first, begin = True, 0
     for token in range(count):
         if hashes[token] & WORD:
@@ -76,7 +79,7 @@ def shape_sentences(
 
 @inner
 def _begins(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: int) -> bool:
-    """Whether a capital says little although no sentence begins: after a colon, in a quotation, in a cell."""
+    """Whether a capital is uninformative although no sentence begins: after a colon, in a quotation, in a cell."""
     if token == 0 or is_apart(text, hashes, starts, ends, token):
         return True
     if hashes[token - 1] & WORD or hashes[token - 1] == BREAK:
@@ -130,7 +133,7 @@ def _is_quote(text: Bytes, place: int) -> bool:
 
 @inner
 def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
-    """Flag the words of a sentence of which most are written in capitals."""
+    """Flag the words of a sentence that is mostly in capitals."""
     upper = cased = 0
     for token in range(begin, end):
         shape = shapes[token] & SHAPE
@@ -143,7 +146,7 @@ def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
 
 @inner
 def _mark_elsewhere(hashes: Hashes, shapes: Shapes, count: int) -> None:
-    """Flag words where capitals say nothing by how they are mostly written elsewhere in the text."""
+    """Flag words at uninformative positions by their usual spelling elsewhere in the text."""
     keys, small, capital = np.zeros(2 * count + 8, np.uint64), np.zeros(2 * count + 8), np.zeros(2 * count + 8)
     for token in range(count):
         shape = shapes[token] & SHAPE

@@ -1,4 +1,4 @@
-"""What each Unicode character is to us, as tables that kernels can index by code point."""
+"""Properties of Unicode characters, as tables that kernels index by code point."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 SPACE, WORD_PART, LONE, PUNCTUATION, MARK = 0, 1, 2, 3, 4
 
-# Assigned characters end here but for variation selectors and private use; the tables stop with them.
+# The last assigned character, apart from variation selectors and private use, and the end of the tables.
 TABLE_SIZE = 0x32400
 _BLOCK = 256
 _POINTS = ("utf-32-le", "surrogatepass")
@@ -28,7 +28,7 @@ _LONE_RANGES = [
     (0xF900, 0xFAFF),
     (0x20000, 0x323AF),
 ]
-_JOINERS = [0x200C, 0x200D]  # stand inside words in Persian and Indic scripts
+_JOINERS = [0x200C, 0x200D]  # occur inside words in Persian and Indic scripts
 
 
 class Characters(NamedTuple):
@@ -40,7 +40,7 @@ class Characters(NamedTuple):
 
 
 def lower(text: str) -> str:
-    """Lower case, one character for one character, so that offsets stay what they were.
+    """Return a lower-cased text of the same length, so that offsets stay valid.
 
     Python's own rule differs in two places: İ becomes two characters, and Σ depends on its neighbours.
     """
@@ -49,14 +49,14 @@ def lower(text: str) -> str:
 
 @cache
 def characters() -> Characters:
-    """The tables; made once a process."""
+    """Return the tables, which are made once per process."""
     everything = np.arange(TABLE_SIZE, dtype="<u4").tobytes().decode(*_POINTS)
     lowered = np.frombuffer(lower(everything).encode(*_POINTS), np.uint32)
     return Characters(_kinds(everything), lowered.copy(), _upper(everything))
 
 
 def _blocks(everything: str) -> Iterator[tuple[int, str]]:
-    """Most blocks are alike throughout, which Python tells at once; only the others need a look at each character."""
+    """Return the blocks whose characters differ: only these are examined character by character."""
     return ((first, everything[first : first + _BLOCK]) for first in range(0, TABLE_SIZE, _BLOCK))
 
 

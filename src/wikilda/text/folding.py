@@ -1,4 +1,4 @@
-"""Words as names are compared: without case, accents, plural endings and the points of initials.
+"""Fold words for comparing names: without case, accents, plural endings and the points of initials.
 
 `Münchner`, `Muenchner` and `MUNCHNER` fold to one hash, and so do `Giants` and `Giant's`, `U.S.` and `US`. Both sides
 of a comparison are folded, so it does not matter that `Samuel` loses its `e` as `Müller`'s other spelling does.
@@ -21,12 +21,12 @@ _FOLDED = 0x2000  # the alphabets with accents end here
 _SPECIAL = {"ß": "s", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "a", "œ": "o", "ı": "i", "þ": "t", "ħ": "h"}
 _A, _E, _O, _S, _U, _POINT = (ord(each) for each in "aeosu.")
 _APOSTROPHES = (0x27, 0x2019, 0x60, 0x2BC)
-_PLURAL = 4  # letters from which on a word may have lost its ending
+_PLURAL = 4  # number of letters from which on a plural ending is removed
 
 
 @cache
 def folds() -> Folds:
-    """By code point, of letters in lower case: the letter without its accents."""
+    """Return a table by code point: the lower-case letter without accents."""
     table = np.arange(TABLE_SIZE, dtype=np.uint32)
     for point in range(0x80, _FOLDED):
         character = chr(point)
@@ -36,7 +36,7 @@ def folds() -> Folds:
 
 @inner
 def fold_word(text: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, value: np.uint64) -> np.uint64:
-    """Take a folded word into a hash; the plural's `s` at its end is left out."""
+    """Add a folded word to a hash, without a final plural `s`."""
     count, before, last = np.int64(0), value, np.int64(0)
     at = start
     while at < end:
@@ -58,7 +58,7 @@ def fold_word(text: Bytes, start: Whole, end: Whole, table: Characters, fold: Fo
 
 @njit
 def fold_words(text: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, words: Hashes) -> Whole:
-    """The folded words of a name as hashes, in their order; returns how many. `words` must hold `end - start`."""
+    """Write the hashes of a name's folded words, and return their number. `words` must hold `end - start`."""
     size = end - start + 1
     hashes, starts, ends = np.empty(size, np.uint64), np.empty(size, np.int64), np.empty(size, np.int64)
     tokens = tokenize(text, start, end, table, hashes, starts, ends)

@@ -1,4 +1,4 @@
-"""Offsets into a text: in code points as Python counts, in UTF-16 units as JavaScript and Java do, in UTF-8 bytes."""
+"""Convert offsets between code points (Python), UTF-16 units (JavaScript, Java) and UTF-8 bytes."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ CODE_POINTS, UTF16, BYTES = "code-points", "utf-16", "bytes"
 Spans = list[tuple[int, int]]
 Points = NDArray[np.uint32]
 
-# How many units a code point takes. A lone surrogate takes one in UTF-16, and three bytes.
+# The number of units of a code point. A lone surrogate takes one unit in UTF-16, and three bytes.
 _SIZES: dict[str, Callable[[Points], NDArray[np.int64]]] = {
     UTF16: lambda points: 1 + (points > 0xFFFF).astype(np.int64),
     BYTES: lambda points: 1 + (points > 0x7F).astype(np.int64) + (points > 0x7FF) + (points > 0xFFFF),
@@ -21,14 +21,14 @@ UNITS = (CODE_POINTS, *_SIZES)
 
 
 def from_code_points(text: str, spans: Spans, unit: str) -> Spans:
-    """Spans in another unit."""
+    """Convert spans from code points to another unit."""
     if unit == CODE_POINTS or not spans:
         return spans
     return [(start, end) for start, end in _positions(text, unit)[np.array(spans)].tolist()]
 
 
 def to_code_points(text: str, spans: Spans, unit: str) -> Spans:
-    """Spans that are in another unit; those that cut a character in two, or lie outside the text, are refused."""
+    """Convert spans to code points. Spans that split a character or exceed the text are refused."""
     if unit == CODE_POINTS or not spans:
         return spans
     positions = _positions(text, unit)
@@ -41,7 +41,7 @@ def to_code_points(text: str, spans: Spans, unit: str) -> Spans:
 
 
 def _positions(text: str, unit: str) -> NDArray[np.int64]:
-    """Where each code point begins, and where the text ends."""
+    """Return the position of each code point, and of the end of the text."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
     positions = np.zeros(len(points) + 1, np.int64)
     np.cumsum(_SIZES[unit](points), out=positions[1:])

@@ -50,7 +50,7 @@ def mix(value: np.uint64) -> np.uint64:
 
 @bare
 def decode(text: Bytes, at: int) -> tuple[int, int]:
-    """The code point at a position of valid UTF-8, and its length in bytes."""
+    """Return the code point at a position of valid UTF-8, and its length in bytes."""
     first = int64(text[at])
     if first < 0x80:
         return first, 1
@@ -64,7 +64,7 @@ def decode(text: Bytes, at: int) -> tuple[int, int]:
 
 @bare
 def encode(point: int, out: Bytes, at: int) -> int:
-    """Write a code point as UTF-8; returns the position after it."""
+    """Write a code point as UTF-8, and return the position after it."""
     if point < 0x80:
         out[at] = point
         return at + 1
@@ -86,13 +86,13 @@ def encode(point: int, out: Bytes, at: int) -> int:
 
 @bare
 def add_point(value: np.uint64, point: int) -> np.uint64:
-    """Take one more character into a hash."""
+    """Add a character to a hash."""
     return (value ^ np.uint64(point)) * _PRIME
 
 
 @bare
 def kind_of(point: int, table: Characters) -> int:
-    """The kind of a character; those past the table are variation selectors and private use."""
+    """Return the kind of a character. Beyond the table are variation selectors and private use."""
     return int64(table.kind[point]) if point < TABLE_SIZE else MARK
 
 
@@ -116,9 +116,9 @@ def is_small(point: int, table: Characters) -> bool:
 def tokenize(
     text: Bytes, start: int, end: int, table: Characters, hashes: Hashes, starts: Offsets, ends: Offsets
 ) -> int:
-    """Cut `text[start:end]` into tokens; returns how many. The arrays must hold `end - start` of them.
+    """Tokenise `text[start:end]`, and return the number of tokens. The arrays must hold `end - start`.
 
-    A line break that ends a paragraph stands among them as BREAK.
+    A line break that ends a paragraph is the token BREAK.
     """
     count = 0
     at = start
@@ -168,7 +168,7 @@ def _flagged(value: np.uint64, kind: int, after_space: bool) -> np.uint64:
 
 @bare
 def chain(sequence: np.uint64, token: np.uint64) -> np.uint64:
-    """The hash of a token sequence with one more token; a sequence begins with BREAK."""
+    """Return the hash of a token sequence with one more token. A sequence begins with BREAK."""
     if sequence == BREAK:
         return mix(token | FLAGS)
     return mix((sequence * _PRIME) ^ (token | WORD))
@@ -176,7 +176,7 @@ def chain(sequence: np.uint64, token: np.uint64) -> np.uint64:
 
 @njit
 def normalize(text: Bytes, start: int, end: int, table: Characters, out: Bytes, at: int) -> int:
-    """Write text in lower case with single spaces and none at its ends; returns the position after it."""
+    """Write text in lower case with single spaces and none at its ends, and return the position after it."""
     begin = at
     pending = False
     while start < end:
@@ -207,22 +207,22 @@ def sequence_hash(text: Bytes, start: int, end: int, table: Characters) -> tuple
 
 
 def as_bytes(text: str) -> Bytes:
-    """The UTF-8 bytes of a string, as kernels take them; lone surrogates become question marks."""
+    """Return the UTF-8 bytes of a string for kernels. Lone surrogates become question marks."""
     return byte_array(text.encode("utf-8", "replace"))
 
 
 def byte_array(data: bytes) -> Bytes:
-    """Bytes as an array that may be written to: read-only ones would be a second type to compile for."""
+    """Return bytes as a writable array: read-only ones would be a second type to compile for."""
     return np.frombuffer(data, np.uint8).copy()
 
 
 def joined(parts: list[bytes]) -> tuple[bytes, Offsets]:
-    """Parts one after the other, and their bounds."""
+    """Concatenate parts, and return their bounds."""
     return b"".join(parts), offsets_of([len(part) for part in parts])
 
 
 class Strings(NamedTuple):
-    """Strings as kernels take many: their UTF-8 bytes, those of string i from offsets[i] on."""
+    """Strings for kernels: concatenated UTF-8 bytes; string i begins at offsets[i]."""
 
     data: Bytes
     offsets: Offsets
@@ -239,14 +239,14 @@ class Strings(NamedTuple):
 
 
 def normalized(text: str) -> str:
-    """A mention as the dictionary spells it."""
+    """Return a mention string in the dictionary's spelling."""
     source = as_bytes(text)
     out = np.empty(2 * len(source) + 4, np.uint8)
     return out[: normalize(source, 0, len(source), characters(), out, 0)].tobytes().decode()
 
 
 def mention_key(text: str) -> tuple[str, int]:
-    """A mention as the dictionary spells it, and its hash."""
+    """Return a mention string in the dictionary's spelling, and its hash."""
     spelling = normalized(text)
     data = as_bytes(spelling)
     return spelling, int(sequence_hash(data, 0, len(data), characters())[0])

@@ -23,7 +23,7 @@ from wikilda.documents.reading.tables import Row, parquet_rows, row_groups
 from wikilda.mediawiki.dump import Piece, cut, site_of
 from wikilda.mediawiki.site import Site
 
-BATCH_BYTES = 1 << 23  # a batch depends on the input alone, never on who reads it
+BATCH_BYTES = 1 << 23  # batches depend on the input only, not on the number of workers
 _FILES, _ROWS = 256, 4096  # of a batch
 _DEFAULT = ReadSettings()
 Item = TypeVar("Item")
@@ -103,7 +103,7 @@ Batch = Texts | Lines | Rows | RowGroup | Articles
 
 
 def batches(paths: Sequence[Path], settings: ReadSettings = _DEFAULT) -> Iterator[Batch]:
-    """All documents of files and directories, in batches that can be read on their own, in any process."""
+    """Yield the documents of files and directories in batches that any process can read."""
     texts: list[File] = []
     for file in find_files(paths, settings):
         if file.kind in (TEXT, MARKED):
@@ -148,7 +148,7 @@ def _row_groups(file: File, stream: IO[bytes]) -> Iterator[Batch]:
 
 
 def _cut(items: Iterable[Item], most: int, size_of: Callable[[Item], int]) -> Iterator[tuple[int, tuple[Item, ...]]]:
-    """Items in groups of about some size, each with the number of its first."""
+    """Yield items in groups of about some size, each with the number of its first item."""
     held: list[Item] = []
     size, first = 0, 1
     for number, item in enumerate(items, 1):

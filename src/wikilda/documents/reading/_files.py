@@ -1,7 +1,7 @@
 """Files and directories → one stream of documents.
 
-A document that cannot be read comes out as `Bad`, in its place. Its id is the one that it has, or the name of its file
-(below the directory that was given) and the number of its line or row.
+A document that cannot be read is yielded as `Bad`. The id of a document is its own, or the name of its file (below the
+given directory) and the number of its line or row.
 """
 
 import io
@@ -61,7 +61,7 @@ Read = Document | Bad
 
 
 class File(NamedTuple):
-    """A file, what it is called in ids, and its format."""
+    """A file, its name in ids, and its format."""
 
     path: Path
     name: str
@@ -105,7 +105,7 @@ def read_documents(
 
 
 def find_files(paths: Sequence[Path], settings: ReadSettings) -> Iterator[File]:
-    """All files, those of directories in the order of their names; hidden ones in directories are left alone."""
+    """Find all files, those of directories in the order of their names. Hidden files in directories are ignored."""
     names = Counter(path.name for path in paths)
     for path in paths:
         if not path.exists():
@@ -175,7 +175,7 @@ def _whole(stream: IO[bytes], file: File, settings: ReadSettings) -> Read:
 
 
 def from_lines(lines: Iterable[bytes | None], file: File, first: int, settings: ReadSettings) -> Iterator[Read]:
-    """Documents from lines of JSON, of which the first has a number; None is a line that is too long."""
+    """Yield documents from lines of JSON, numbered from a first number. None is a line that is too long."""
     for number, line in enumerate(lines, first):
         if line is None:
             yield Bad(f"{file.path}: line {number}", str(too_large(settings)))
@@ -189,7 +189,7 @@ def from_lines(lines: Iterable[bytes | None], file: File, first: int, settings: 
 
 
 def from_rows(rows: Iterable[Row], file: File, first: int, settings: ReadSettings) -> Iterator[Read]:
-    """Documents from the rows of a table, of which the first has a number."""
+    """Yield documents from the rows of a table, numbered from a first number."""
     for number, row in enumerate(rows, first):
 
         def read(row: Row = row, number: int = number) -> Document:
@@ -201,7 +201,7 @@ def from_rows(rows: Iterable[Row], file: File, first: int, settings: ReadSetting
 
 
 def table_rows(stream: IO[bytes], file: File, settings: ReadSettings) -> Iterator[Row]:
-    """The rows of a table; what is wrong with the whole of it names the file."""
+    """Yield the rows of a table. Errors of the whole table name the file."""
     try:
         if file.kind == PARQUET:
             if file.path.suffix.lower() in SUFFIXES:
@@ -218,7 +218,7 @@ def table_rows(stream: IO[bytes], file: File, settings: ReadSettings) -> Iterato
 
 @contextmanager
 def _seekable(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A stream, or a temporary file with what it has: Parquet is read from its end."""
+    """Return a stream, or a temporary copy of it: Parquet is read from its end."""
     if stream.seekable():
         yield stream
         return
@@ -235,7 +235,7 @@ def _id(file: File, number: int) -> str:
 def _caught(read: Callable[[], Document], place: str) -> Read:
     try:
         return read()
-    except CompressionError:  # of the whole file
+    except CompressionError:  # an error of the whole file
         raise
     except InputError as error:
         return Bad(place, str(error))
@@ -243,14 +243,14 @@ def _caught(read: Callable[[], Document], place: str) -> Read:
 
 def read_articles(piece: Piece, site: Site) -> Iterator[Read]:
     """The articles of a piece of a MediaWiki dump."""
-    from wikilda.documents.reading._files import articles  # brings kernels
+    from wikilda.documents.reading._files import articles  # imports kernels
 
     for found in articles(piece, site):
         yield Bad(f"{piece.path}: page {found[0]!r}", found[1]) if isinstance(found, tuple) else found
 
 
 def articles(piece: Piece, site: Site) -> Iterator[Document | tuple[str, str]]:
-    """The articles of a piece of a dump; for a page that cannot be read, its title and the reason."""
+    """Yield the articles of a piece of a dump; for an unreadable page, its title and the reason."""
     pages: list[RawPage] = []
     for page in pages_in(read_piece(piece), site.namespaces):
         if not isinstance(page, RawPage):
@@ -267,7 +267,7 @@ def _article(number: int, page: RawPage, scanned: Scanned) -> Document:
     links = scanned.links[:, scanned.link_bounds[number] : scanned.link_bounds[number + 1]]
     data = scanned.text[start:end]
     anchors = links[ANCHOR_START : ANCHOR_END + 1, links[IN_ASIDE] == 0].T - start
-    characters = ((data & 0xC0) != 0x80).cumsum()  # how many begin up to each byte
+    characters = ((data & 0xC0) != 0x80).cumsum()  # the number of characters that begin up to each byte
     spans: list[tuple[int, int]] = []
     for first, last in anchors.tolist():
         if first < last and (not spans or characters[first] - 1 >= spans[-1][1]):

@@ -1,4 +1,4 @@
-"""Bytes, lines and rows → documents; what is wrong with one is an InputError, without its place."""
+"""Bytes, lines and rows to documents. Errors are InputErrors without the place."""
 
 import codecs
 import json
@@ -51,7 +51,7 @@ class ReadSettings(Settings):
             raise SettingsError(f"encoding {self.encoding!r} is not known; try utf-8, latin-1, cp1252, …") from None
 
     def format_of(self, path: Path) -> str:
-        """The format of a file: the given one, or by the end of its name; text if that is not known."""
+        """Return the format of a file: the given one, or by the end of its name; text if that is unknown."""
         return self.format if self.format != AUTO else _SUFFIXES.get(uncompressed_suffix(path), TEXT)
 
 
@@ -60,7 +60,7 @@ _REMEDY = "Use --set encoding=NAME, or --set invalid=replace."
 
 
 def decode(data: bytes, settings: ReadSettings, encoding: str = "utf-8") -> str:
-    """Text, exactly as it stands; with the policy `replace` bad bytes become U+FFFD."""
+    """Decode text without changes. With the policy `replace`, bad bytes become U+FFFD."""
     nul = data.find(b"\0")
     if nul >= 0 and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
         raise InputError(f"has a zero byte at {nul:,}: it is a binary file or in UTF-16.")
@@ -72,7 +72,7 @@ def decode(data: bytes, settings: ReadSettings, encoding: str = "utf-8") -> str:
 
 
 def unescape(text: str, settings: ReadSettings) -> str:
-    """Text that was decoded with `surrogateescape`, held to the same policy."""
+    """Apply the same policy to text that was decoded with `surrogateescape`."""
     bad = _ESCAPED.search(text)
     if bad is None:
         return text
@@ -82,12 +82,12 @@ def unescape(text: str, settings: ReadSettings) -> str:
 
 
 def too_large(settings: ReadSettings) -> InputError:
-    """A document that nobody can have meant as one."""
+    """Return the error for a document that is too large."""
     return InputError(f"is larger than {settings.largest:,} bytes. Split it into documents, or raise --largest.")
 
 
 def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
-    """A line of JSON as a row of named values."""
+    """Parse a line of JSON into a row of named values."""
     try:
         row = json.loads(decode(line, settings))
     except (ValueError, RecursionError) as error:
@@ -100,7 +100,7 @@ def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
 def plain(row: dict[str, Any]) -> dict[str, Any]:
     """A record in its plain form: `text` for `marked`, an id that is a string, mentions that are objects.
 
-    All that reads JSON lines takes the same records; fields that it does not know are ignored.
+    All readers of JSON lines accept the same records. Unknown fields are ignored.
     """
     kept = {name: value for name, value in row.items() if name != "id" or value is not None}
     if "text" not in kept and isinstance(kept.get("marked"), str):

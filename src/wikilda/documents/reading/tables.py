@@ -17,7 +17,7 @@ Row = dict[str, Any] | InputError
 
 
 def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> Iterator[Row]:  # noqa: A002
-    """Rows of a CSV file (quoted as spreadsheets do) or a TSV file (where quotation marks are plain characters)."""
+    """Yield the rows of a CSV file (quoted as by spreadsheets) or a TSV file (without quoting)."""
     csv.field_size_limit(max(settings.largest, csv.field_size_limit()))
     lines = _lines(stream, settings)
     first = next(lines, None)
@@ -40,7 +40,7 @@ def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> It
 
 
 class Lines:
-    """Lines for a CSV reader, which asks for more than there are only in the middle of a quoted field."""
+    """Lines for a CSV reader, which asks for more lines than exist only within a quoted field."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines, self._ended = lines, False
@@ -50,7 +50,7 @@ class Lines:
         self._ended = True
 
     def check(self, begun: int) -> None:
-        """Refuse the row that the reader has made from all that was left; it began at some line."""
+        """Refuse a row that an unclosed quote has extended to the end of the file."""
         if self._ended:
             raise InputError(
                 f"line {begun:,}: unclosed quote. Close it, or use --format tsv for a file without quotes."
@@ -58,7 +58,7 @@ class Lines:
 
 
 def check_quotes(path: Path, delimiter: str) -> None:
-    """Refuse a file of separated values that ends within quotes, which most readers take for one large cell."""
+    """Refuse a file that ends within quotes, which most readers take for one large cell."""
     before = csv.field_size_limit(MAX_LINE)
     with path.open(encoding="utf-8", errors="replace", newline="") as stream:
         source = Lines(stream)
@@ -86,7 +86,7 @@ def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:
             yield line
     finally:
         if not stream.closed:
-            wrapped.detach()  # whoever opened the stream closes it
+            wrapped.detach()  # the caller closes the stream
 
 
 def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _again(first: str, rest: Iterator[str]) -> Iterator[str]:
 
 
 def _delimiter(header: str, settings: ReadSettings) -> str:
-    """The delimiter by which the header has the column of texts, else the one that gives the most columns."""
+    """Return the delimiter that yields the column of texts in the header, else the one with the most columns."""
     columns = {mark: next(csv.reader([header], delimiter=mark), []) for mark in _DELIMITERS}
     for mark, names in columns.items():
         if settings.text_column in names:
@@ -134,7 +134,7 @@ def row_groups(stream: IO[bytes]) -> list[int]:
 
 
 def check_columns(names: list[str], settings: ReadSettings) -> None:
-    """Refuse a table without the columns that settings name."""
+    """Refuse a table without the columns that the settings name."""
     for name, option in ((settings.text_column, "--text-column"), (settings.id_column, "--id-column")):
         if name is not None and name not in names:
             shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")

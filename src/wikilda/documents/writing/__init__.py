@@ -18,24 +18,24 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def json_line(row: dict[str, Any]) -> bytes:
-    """One row and a line break."""
+    """Return a row as JSON with a line break."""
     return encoded_line(json.dumps(row, ensure_ascii=False, separators=(",", ":")))
 
 
 def encoded_line(written: str) -> bytes:
-    """JSON and a line break in UTF-8. Lone surrogates, which that does not have, are escaped; they are in strings."""
+    """Return JSON with a line break in UTF-8. Lone surrogates, which UTF-8 cannot encode, are escaped."""
     return written.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """A line a document."""
+    """Yield one line per document."""
     return map(json_line, rows)
 
 
 def tsv_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """A line a mention, or a line a topic where rows have no mentions; after a line with the names of the columns.
+    """Yield a header and one line per mention, or per topic where rows have no mentions.
 
-    Tabs, line breaks and backslashes in values are `\\t`, `\\n`, `\\r` and `\\\\`; what is not known is empty.
+    Tabs, line breaks and backslashes in values are `\\t`, `\\n`, `\\r` and `\\\\`; unknown values are empty.
     """
     columns: tuple[str, ...] = ()
     for row in rows:
@@ -83,7 +83,7 @@ _STREAMS: dict[str, Callable[[Iterable[Row]], Iterator[bytes]]] = {
 
 
 def format_of(path: Path | None, given: str | None) -> str:
-    """The format of a file: the given one, or that of the end of its name, which must be known."""
+    """Return the format of a file: the given one, or by the end of its name, which must be known."""
     if given or path is None:
         return given or JSON_LINES
     if path.suffix.lower() not in SUFFIXES:
@@ -92,14 +92,14 @@ def format_of(path: Path | None, given: str | None) -> str:
 
 
 def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:
-    """Rows as a stream of bytes, written as they come."""
+    """Write rows to a stream as they come."""
     if kind not in _STREAMS:
         raise InputError(f"{kind} cannot be written to standard output. Name a file with -o.")
     return _STREAMS[kind](rows)
 
 
 def write_file(rows: Iterable[Row], path: Path, kind: str) -> None:
-    """Rows as a file."""
+    """Write rows to a file."""
     if kind in (PARQUET, MENTIONS):
         write_parquet(rows, path, mentions=kind == MENTIONS)
         return

@@ -1,4 +1,4 @@
-"""Rows as one HTML page: texts with their links highlighted. It loads nothing from anywhere else."""
+"""Rows as an HTML page: texts with highlighted links. The page loads no other resources."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -43,7 +43,7 @@ _FOOT = "<footer>Knowledge: {wiki}, from {files} ({identity}).</footer>\n</body>
 
 
 def html_page(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    """A page with a section a document. Rows need their `text`, and offsets in code points."""
+    """Return a page with one section per document. Rows need their `text`, and offsets in code points."""
     known: dict[str, Any] = {"wiki": "?", "language": "", "files": [], "identity": ""}
     first = True
     for row in rows:
@@ -59,12 +59,12 @@ def html_page(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 
 def html_fragment(row: dict[str, Any]) -> str:
-    """A document as HTML for a notebook."""
+    """Return a document as HTML for a notebook."""
     return f'<style>{_STYLE}</style><div class="wikilda">{_article(row)}</div>'
 
 
 def html_card(title: str, url: str, rows: Iterable[tuple[str, object]]) -> str:
-    """A thing with a title and a table of what is known of it, as HTML for a notebook."""
+    """Return a title with a table of properties as HTML for a notebook."""
     head = f'<a href="{escape(url)}" rel="noreferrer">{escape(title)}</a>' if _is_address(url) else escape(title)
     body = "".join(f"<tr><th>{escape(name)}</th><td>{escape(str(value))}</td></tr>" for name, value in rows)
     return f'<style>{_STYLE}</style><div class="wikilda"><b>{head}</b><table>{body}</table></div>'
@@ -82,7 +82,7 @@ def _article(row: dict[str, Any]) -> str:
     parts, last, text = [], 0, row["text"]
     for mention in sorted(row["mentions"], key=lambda each: (each["start"], each["end"])):
         if mention["start"] < last:
-            continue  # one that overlaps another cannot be shown
+            continue  # overlapping mentions cannot be shown
         parts += [escape(text[last : mention["start"]]), _mention(mention)]
         last = mention["end"]
     parts.append(escape(text[last:]))

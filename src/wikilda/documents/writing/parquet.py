@@ -1,4 +1,4 @@
-"""Rows as a Parquet file: a row a document, with lists of its mentions and topics."""
+"""Rows as a Parquet file: one row per document, with lists of mentions and topics."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -6,11 +6,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-_ROWS = 1000  # of a row group, which is what is held
+_ROWS = 1000  # bytes of a row group, which are held in memory
 
 
 def schema_of(names: Collection[str]) -> Any:
-    """The Arrow schema of rows that have some of the columns that `Linked.to_dict` gives."""
+    """Return the Arrow schema of rows with some of the columns of `Linked.to_dict`."""
     import pyarrow as pa
 
     texts = [(name, pa.string()) for name in ("wikidata", "url", "type")]
@@ -29,7 +29,7 @@ def schema_of(names: Collection[str]) -> Any:
 
 
 def mention_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A row a mention, with flat columns, of a row a document."""
+    """Yield one row per mention, with flat columns, from rows of documents."""
     for each in row["mentions"]:
         best = each["candidates"][0] if each["candidates"] else {}
         known = {name: each[name] for name in ("id", "title", "page_id", "wikidata", "url", "type")}
@@ -51,7 +51,7 @@ def _mention_schema() -> Any:
 
 
 def write_parquet(rows: Iterable[dict[str, Any]], path: Path, *, mentions: bool = False) -> None:
-    """Write rows, some at a time: one a document, or one a mention."""
+    """Write rows in groups: one row per document, or one per mention."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -69,7 +69,7 @@ def write_parquet(rows: Iterable[dict[str, Any]], path: Path, *, mentions: bool 
 
 
 def storable(row: dict[str, Any]) -> dict[str, Any]:
-    """A row without lone surrogates, which UTF-8 and so Parquet does not have."""
+    """Return a row without lone surrogates, which UTF-8 and Parquet cannot encode."""
     try:
         json.dumps(row, ensure_ascii=False).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Wikitext → plain text, links and marks: a scanner made for the purpose, compiled, in three passes.
+"""Wikitext to plain text, links and marks: a compiled scanner in three passes.
 
 `docs/method/wikitext.md` has the rules.
 """

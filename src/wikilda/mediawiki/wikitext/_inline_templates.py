@@ -75,7 +75,7 @@ def _rule(source: Bytes, name: int, name_end: int, dialect: Dialect) -> int:
 
 @bare
 def _in_sentence(source: Bytes, end: int, size: int, out: Rendered) -> bool:
-    """Text goes before it on its line, and a space or a parenthesis; and text goes after it."""
+    """Whether text and a space or parenthesis precede it on its line, and text follows it."""
     state = out.state
     written = state[AT_TEXT]
     if written - state[LINE] < 2 or end >= size or state[HEADING]:
@@ -107,7 +107,7 @@ def _show(
     source: Bytes, name: int, name_end: int, end: int, partner: Partners, rule: int, frames: Frames,
     out: Rendered,
 ) -> int:  # fmt: skip
-    """Show the parameters that a rule names, one after the other; the rest of the template is left out."""
+    """Show the parameters that a rule names, and drop the rest of the template."""
     close = end - 2
     if rule == AFTER_COLON:
         colon = name

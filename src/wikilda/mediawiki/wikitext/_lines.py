@@ -1,4 +1,4 @@
-"""Lines: headings, lists, rows of tables that nothing begins, and which line describes what the page is about."""
+"""Lines: headings, lists, rows of tables without a beginning, and the line that describes the page's topic."""
 
 from wikilda._core.jit import bare
 from wikilda.mediawiki.wikitext._output import (
@@ -29,7 +29,7 @@ from wikilda.mediawiki.wikitext._pairs import TABLE_END, Partners
 from wikilda.mediawiki.wikitext._quotes import UNKNOWN
 from wikilda.text.tokens import Bytes
 
-_SHORT = 3  # bytes, of a line that describes nothing
+_SHORT = 3  # bytes of a line that is too short for a description
 _FAR = 20_000  # bytes, within which a table ends whose beginning is in a template
 
 
@@ -52,7 +52,7 @@ def end_line(at: int, out: Rendered) -> None:
 
 @bare
 def note_lead(out: Rendered) -> None:
-    """The paragraph that describes: before the first heading, the first with bold type near its beginning, or else the
+    """Note the describing paragraph: before the first heading, the first with bold type near its beginning, else the
     first.
     """
     state = out.state
@@ -65,7 +65,7 @@ def note_lead(out: Rendered) -> None:
 
 @bare
 def _is_label(out: Rendered) -> bool:
-    """A line in bold type that ends with a colon names what comes after it: `Disputes - international:`."""
+    """Whether a line is a label, bold and with a colon at its end: `Disputes - international:`."""
     state, end = out.state, out.state[AT_TEXT]
     while end > state[LINE] and out.text[end - 1] == SPACE:
         end -= 1
@@ -74,7 +74,7 @@ def _is_label(out: Rendered) -> bool:
 
 @bare
 def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Frames, out: Rendered) -> int:
-    """What only counts at the start of a line: headings, lists, rules, tables; returns where to go on."""
+    """Read markup at the start of a line (headings, lists, rules, tables), and return where to go on."""
     state = out.state
     begin = at
     while at + 1 < size and (source[at] == 32 or source[at] == 58 or source[at] == 9):
@@ -108,7 +108,7 @@ def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
 
 @bare
 def _is_row(source: Bytes, at: int, size: int, partner: Partners) -> bool:
-    """Whether a line belongs to a table whose beginning or end is missing here: a template's, or nobody's."""
+    """Whether a line belongs to a table whose beginning or end is missing, such as in a template."""
     return (
         source[at] == 124
         or source[at] == 33
@@ -118,7 +118,7 @@ def _is_row(source: Bytes, at: int, size: int, partner: Partners) -> bool:
 
 @bare
 def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: Frames, out: Rendered) -> int:
-    """Set rows aside: up to the end of the table, if it ends in this section and is mostly rows, else this line."""
+    """Set rows aside: up to the end of the table if it ends in this section and is mostly rows, else this line."""
     state = out.state
     rows, others = 1, 0
     after = at
@@ -145,7 +145,7 @@ def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
 
 @bare
 def _is_italic_line(source: Bytes, at: int, size: int) -> bool:
-    """A line in italics from beginning to end is a note to the reader: `''For other uses, see …''`."""
+    """Whether a line is entirely in italics, a note to the reader: `''For other uses, see …''`."""
     if at + 2 >= size or source[at] != 39 or source[at + 1] != 39 or source[at + 2] == 39:
         return False
     at += 2

@@ -50,7 +50,7 @@ from wikilda.text.tokens import Bytes
 
 @bare
 def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames, out: Rendered) -> int:
-    """A `[[`: decide from its target what it is, and render what it shows."""
+    """Read a `[[`: classify it by its target, and render its text."""
     state = out.state
     start = at + 2
     while start < end - 2 and source[start] == SPACE:
@@ -58,7 +58,7 @@ def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames
     pipe = _target_end(source, start, end - 2)
     if pipe < 0 and _has_template(source, start, end - 2):
         out.account[COMPUTED_LINKS] += 1
-        state[HIDDEN] += 1  # a title that only the wiki could work out
+        state[HIDDEN] += 1  # a title that only the wiki can compute
         push(frames, out, end - 2, end, SET_ASIDE)
         return start
     if pipe < 0:
@@ -107,7 +107,7 @@ def _categorize(source: Bytes, start: int, end: int, dialect: Dialect, out: Rend
 
 @bare
 def _target_end(source: Bytes, start: int, end: int) -> int:
-    """Where a link's target ends (its pipe, or the whole), or -1 when it cannot be a title."""
+    """Return the end of a link's target (its pipe, or the whole), or -1 if it cannot be a title."""
     for at in range(start, end):
         byte = source[at]
         if byte == 124:
@@ -119,7 +119,7 @@ def _target_end(source: Bytes, start: int, end: int) -> int:
 
 @bare
 def _has_template(source: Bytes, at: int, end: int) -> bool:
-    """Whether a link's target has a template in it."""
+    """Whether a link's target contains a template."""
     while at + 1 < end and source[at] != 124 and source[at] != NEWLINE:
         if source[at] == 123 and source[at + 1] == 123:
             return True
@@ -145,7 +145,7 @@ def _target_kind(source: Bytes, start: int, end: int, dialect: Dialect) -> int:
 
 @bare
 def _has_link(source: Bytes, start: int, end: int) -> bool:
-    """Whether another link stands inside; then the inner one is the link, as in MediaWiki."""
+    """Whether it contains another link; then the inner one is the link, as in MediaWiki."""
     for at in range(start, end - 1):  # noqa: SIM110
         if source[at] == 91 and source[at + 1] == 91:
             return True
@@ -154,7 +154,7 @@ def _has_link(source: Bytes, start: int, end: int) -> bool:
 
 @bare
 def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
-    """A single `[`: the beginning of a link to the web, or a character."""
+    """Read a single `[`: the beginning of an external link, or a character."""
     colon = at + 1
     while colon < size and colon - at < 8 and _is_letter(source[colon]):
         colon += 1
@@ -171,7 +171,7 @@ def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
 
 @bare
 def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
-    """A `:` that belongs to a web address: takes its scheme back and skips the rest."""
+    """Read a `:` of a web address: remove its scheme from the output, and skip the rest."""
     state = out.state
     letters = 0
     # Letters that a link has taken as its trail are part of its anchor, and stay.
@@ -208,7 +208,7 @@ def _ends_address(byte: int) -> bool:
 
 @bare
 def _without_punctuation(source: Bytes, start: int, end: int) -> int:
-    """The full stop after an address ends the sentence, and a parenthesis that it has not opened is not its own."""
+    """Return the end of an address without a final full stop or an unmatched parenthesis."""
     opened = False
     for at in range(start, end):
         opened |= source[at] == 40

@@ -1,4 +1,4 @@
-"""What rendering fills, and where it is while it does so."""
+"""The output of rendering, and its state."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from wikilda._core.jit import bare
 from wikilda.text.tokens import Bytes, Hashes, encode
 
-# Where things are while a page is rendered: the rows of `state`.
+# Positions while a page is rendered: the rows of `state`.
 AT_TEXT, AT_ASIDE, HIDDEN, FRAMES, LINKS, MARKS, HEADING, BRACKET, LEAD, TRAIL, APOSTROPHE, CATEGORIES = range(12)
 LINE, PROSE, BOLD, FALLBACK, ROW, ROWS_SEEN, LOOKED, TYPE_END, HIDING = range(12, 21)
 STATE_SIZE = 21
@@ -16,11 +16,11 @@ STATE_SIZE = 21
 TEMPLATE_MARK, CATEGORY_MARK, MAGIC_MARK = 0, 1, 2
 TARGET_START, TARGET_END, ANCHOR_START, ANCHOR_END, IN_ASIDE = range(5)  # the rows of `links`
 STOP, RESUME, LINK = range(3)  # the rows of frames
-# Frames that are not links: what is set aside, what is shown as it is, and what is shown with something after it.
+# Frames that are not links: set aside, shown unchanged, and shown with a suffix.
 SET_ASIDE, SHOWN, THEN_SPACE, THEN_OPEN, THEN_CLOSE = -1, -2, -3, -4, -5
 Frames = NDArray[np.int64]
 
-# The account of a page: bytes of wikitext by what became of them, then `[[…]]` by what they are.
+# The account of a page: bytes of wikitext by class, then `[[…]]` by class.
 (
     WIKITEXT_BYTES, TEXT_BYTES, TEMPLATE_BYTES, TABLE_BYTES, REFERENCE_BYTES, FILE_BYTES, COMMENT_BYTES, DROPPED_BYTES,
     MARKUP_BYTES, ALL_LINKS, TEXT_LINKS, ASIDE_LINKS, FILE_LINKS, CATEGORY_LINKS, LANGUAGE_LINKS, OTHER_LINKS,
@@ -36,7 +36,7 @@ NEWLINE, SPACE = 10, 32
 
 
 class Rendered(NamedTuple):
-    """What rendering fills: two texts; the links, the marks and the categories of the page, one a column."""
+    """The output of rendering: two texts; the links, marks and categories of the page, one per column."""
 
     text: Bytes
     aside: Bytes
@@ -49,7 +49,7 @@ class Rendered(NamedTuple):
 
 @bare
 def put(out: Rendered, byte: int) -> None:
-    """Write one byte to the text or, while that is hidden, to the aside."""
+    """Write one byte to the text, or to the aside while the text is hidden."""
     state = out.state
     if state[HIDDEN]:
         out.aside[state[AT_ASIDE]] = byte
@@ -82,7 +82,7 @@ def mark(out: Rendered, kind: int, name: np.uint64, start: int, end: int) -> Non
 
 @bare
 def push(frames: Frames, out: Rendered, stop: int, resume: int, link: int) -> None:
-    """Open a pair: what is shown of it ends at `stop`, and the text continues at `resume`."""
+    """Open a pair: its shown part ends at `stop`, and the text continues at `resume`."""
     depth = out.state[FRAMES]
     frames[STOP, depth] = stop
     frames[RESUME, depth] = resume

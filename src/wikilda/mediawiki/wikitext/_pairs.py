@@ -1,4 +1,4 @@
-"""Second pass: which braces and brackets belong together, after the rules of MediaWiki's preprocessor.
+"""Second pass: match braces and brackets by the rules of MediaWiki's preprocessor.
 
 Only what closes the innermost open pair counts; what is never closed is ordinary text.
 """
@@ -78,7 +78,7 @@ def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.
 
 @bare
 def _leave_aside(stack: NDArray[np.int32], depth: int) -> int:
-    """Forget what was opened inside a reference and not closed there."""
+    """Discard pairs that were opened inside a reference and not closed there."""
     below = depth - 1
     while below >= 0 and stack[0, below] != ASIDE_BEGIN:
         below -= 1

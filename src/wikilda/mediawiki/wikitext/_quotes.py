@@ -19,14 +19,14 @@ from wikilda.mediawiki.wikitext._pairs import Partners
 from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
 from wikilda.text.tokens import Bytes
 
-UNKNOWN, NONE = -2, -1  # of APOSTROPHE, which else says where a run ends
+UNKNOWN, NONE = -2, -1  # value of APOSTROPHE, which otherwise has the end of a run
 _QUOTE = 39
-_NEAR = 80  # bytes from the beginning of its line, within which bold type names what the page is about
+_NEAR = 80  # bytes from the start of a line within which bold type names the page's topic
 
 
 @bare
 def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
-    """A run of apostrophes: writes those that are no type; returns where to go on."""
+    """Read a run of apostrophes: write those that are not markup, and return where to go on."""
     state = out.state
     after = _run_end(source, at, size)
     run = after - at
@@ -54,7 +54,7 @@ def _run_end(source: Bytes, at: int, size: int) -> int:
 
 @bare
 def _find_apostrophe(source: Bytes, at: int, size: int, partner: Partners) -> tuple[int, int]:
-    """Where the run ends that is an apostrophe and italics (`l'''Iliade''`): one is if neither kind is balanced.
+    """Return the end of the run that is an apostrophe and italics (`l'''Iliade''`), if neither kind is balanced.
 
     MediaWiki takes the first after a word of one letter, or else the first after a word, or after a space. Also returns
     how far it has looked: up to there the answer holds, so that nothing is looked at twice.

@@ -1,6 +1,6 @@
-"""Third pass: the text that a reader sees, the links in it, and the marks that tell what kind of page it is.
+"""Third pass: the text that a reader sees, its links, and the marks that identify the kind of page.
 
-What stands in templates, tables, references and captions is written to a second buffer, the aside: its
+The content of templates, tables, references and captions is written to a second buffer, the aside: its
 words do not count as the article's, its links do.
 """
 
@@ -66,8 +66,8 @@ _PLAIN[:32] = False
 def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered) -> None:
     """Render one page from stripped wikitext; positions and counts live in `out.state`.
 
-    `frames` has three rows: where what is shown of each open pair ends, where the text goes on after it, and which link
-    it is or what it is instead.
+    `frames` has three rows: the end of each open pair's shown part, where the text goes on after it, and its link or
+    kind.
     """
     state = out.state
     state[HIDDEN] = state[FRAMES] = state[HEADING] = state[BRACKET] = state[TRAIL] = state[PROSE] = 0
@@ -114,7 +114,7 @@ def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames
 
 @bare
 def _account(source: Bytes, begin: int, end: int, size: int, hidden: int, out: Rendered) -> None:
-    """Charge bytes to what hides them; those of shown text become its own and its markup's at the end of the page."""
+    """Account bytes to the markup that hides them. Bytes of shown text are divided at the end of the page."""
     state = out.state
     if not hidden:
         if not state[HIDDEN]:
@@ -125,7 +125,7 @@ def _account(source: Bytes, begin: int, end: int, size: int, hidden: int, out: R
 
 @bare
 def _hides(source: Bytes, at: int, size: int) -> int:
-    """What begins at a place after which the text is hidden."""
+    """Return the class of markup at a position from which the text is hidden."""
     following = source[at + 1] if at + 1 < size else np.uint8(0)
     if source[at] == 123 and following == 123:
         return TEMPLATE_BYTES
@@ -148,7 +148,7 @@ def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> 
 def _markup(
     source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered
 ) -> int:
-    """One piece of markup, or one character; returns where to go on."""
+    """Read one piece of markup or one character, and return where to go on."""
     byte = source[at]
     state = out.state
     if byte == 91:  # [
@@ -222,7 +222,7 @@ def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: Fr
 
 @bare
 def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
-    """`__NOTOC__` and its like are not shown."""
+    """Read a magic word such as `__NOTOC__`, which is not shown."""
     if at + 1 < size and source[at + 1] == 95:
         after = at + 2
         while after < size and after - at < 60 and _in_magic(source, after, size):
@@ -236,7 +236,7 @@ def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
 
 @bare
 def _in_magic(source: Bytes, at: int, size: int) -> bool:
-    """Letters, and single underscores between them (`__KEIN_INHALTSVERZEICHNIS__`)."""
+    """Whether a character belongs to a magic word: letters, and single underscores between them."""
     if source[at] == 95:
         return at + 1 < size and source[at + 1] != 95 and source[at - 1] != 95
     return bool(source[at] >= 128 or 65 <= (source[at] & 0xDF) <= 90)

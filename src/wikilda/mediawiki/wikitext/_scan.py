@@ -33,7 +33,7 @@ from wikilda.text.tokens import Bytes, Hashes, Offsets, byte_array
 
 
 class Scanned(NamedTuple):
-    """Plain texts one after the other, and tables whose columns belong to pages by their bounds.
+    """Concatenated plain texts, and tables whose columns belong to pages by bounds.
 
     `links` has the rows TARGET_START … IN_ASIDE: a target is a span of `source`, an anchor one of `text`, or
     of `aside` where IN_ASIDE says so. `marks` has four rows: the kind of a mark, its name's hash and span.

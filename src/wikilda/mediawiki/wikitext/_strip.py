@@ -1,8 +1,8 @@
-"""First pass over wikitext: comments go, tags become marks, literal text is made safe.
+"""First pass: remove comments, turn tags into marks, and protect literal text.
 
-XML admits no control characters but tab and line breaks, so control bytes are free to stand for what was
-found: where text to be set aside begins and ends, where a tag stood that shows nothing but parts what is
-around it (`[[bus]]<nowiki/>es`), and the markup characters of literal text.
+XML has no control characters except tab and line breaks, so control bytes can mark what was found: the beginning and
+end of text to set aside, a tag that shows nothing but separates its surroundings (`[[bus]]<nowiki/>es`), and the markup
+characters of literal text.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ from wikilda.mediawiki.wikitext.dialect import (
 from wikilda.text.tokens import Bytes, Offsets
 
 ASIDE_BEGIN, ASIDE_END, NOTHING, IS_TABLE = 1, 2, 3, 4  # IS_TABLE follows ASIDE_BEGIN where a table begins
-LITERAL_BASE = 14  # bytes 14 to 29 stand for the characters of LITERALS
+LITERAL_BASE = 14  # bytes 14 to 29 represent the characters of LITERALS
 LITERALS = np.frombuffer(b"[]{}|'=*#:;<_-~!", np.uint8)
 _LONGEST_TAG = 4000
 _PLAIN = np.ones(256, np.bool_)
@@ -34,12 +34,12 @@ _PLAIN[[9, 10]] = True
 
 @njit
 def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes, account: Offsets) -> int:
-    """Write `text[start:end]` without comments and tags; returns the length written.
+    """Write `text[start:end]` without comments and tags, and return the length written.
 
-    The bytes of comments and of what tags drop are added to the account.
+    The bytes of comments and dropped content are added to the account.
     """
     closing = np.full(len(dialect.names.keys), -1, np.int64)  # for each tag, where it is next closed
-    asides = np.full(2, -1, np.int64)  # where a reference and an HTML table end that are open
+    asides = np.full(2, -1, np.int64)  # ends of an open reference and an open HTML table
     at, size = start, int64(0)
     while at < end:
         while at < end and _PLAIN[text[at]]:
@@ -68,7 +68,7 @@ def _printable(byte: np.uint8) -> np.uint8:
 
 @bare
 def _end_asides(asides: Offsets, at: int, taken: int, out: Bytes, size: int) -> int:
-    """What is set aside also ends if its end was hidden, as in a comment: the rest of the page must not be lost."""
+    """End text set aside also if its end was hidden, as in a comment, so that the rest of the page is kept."""
     for which in range(len(asides)):
         if at < asides[which] < taken:
             out[size] = ASIDE_END
@@ -81,7 +81,7 @@ def _angle(
     text: Bytes, at: int, end: int, dialect: Dialect, closing: Offsets, asides: Offsets, out: Bytes, size: int,
     account: Offsets,
 ) -> tuple[int, int]:  # fmt: skip
-    """Deal with what a `<` begins; returns where to go on (`at` itself: it is just a character)."""
+    """Read what begins with `<`, and return where to go on (`at` itself: it is a character)."""
     if at + 3 < end and text[at + 1] == 33 and text[at + 2] == 45 and text[at + 3] == 45:
         after_comment = _skip_comment(text, at, end, out, size)
         account[COMMENT_BYTES] += after_comment - at
@@ -130,7 +130,7 @@ def _enclose(
     out: Bytes,
     size: int,
 ) -> tuple[int, int]:
-    """An opening tag whose content is treated otherwise; one that is never closed is as if it were not there."""
+    """Read an opening tag whose content is treated specially. A tag that is never closed is ignored."""
     if closing[0] <= close:
         closing[0] = _find_end_tag(text, close + 1, end, name, after - name)
     finish = closing[0]
@@ -176,7 +176,7 @@ def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     while after + 2 < end and not (text[after] == 45 and text[after + 1] == 45 and text[after + 2] == 62):
         after += 1
     after = min(after + 3, end)
-    # A comment that has its line to itself takes the line break with it.
+    # A comment on its own line is removed with the line break.
     if (size == 0 or out[size - 1] == 10) and after < end and text[after] == 10:
         after += 1
     return after
@@ -196,7 +196,7 @@ def _find_close(text: Bytes, at: int, end: int) -> int:
 
 @bare
 def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int:
-    """Where `</name` stands next, or `end`."""
+    """Return the position of the next `</name`, or `end`."""
     while at + length + 2 < end:
         if text[at] == 60 and text[at + 1] == 47:
             same = 0

@@ -15,9 +15,9 @@ from wikilda.mediawiki.wikitext.templates import FIRST, RULES
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
 
-# What a tag does to what it encloses.
+# The effect of a tag on its content.
 DROPPED, LITERAL, ASIDE, BREAKING, FORMATTING, VANISHING = 1, 2, 3, 4, 5, 6
-# What a link's prefix says that it is.
+# The kind of a link by its prefix.
 TO_MAIN, TO_FILE, TO_CATEGORY, TO_LANGUAGE, ELSEWHERE = 0, 1, 2, 3, 4
 
 TAGS = {
@@ -34,21 +34,21 @@ TAGS = {
 _SPACES = (0xA0, 0x2002, 0x2003, 0x2009)
 _TRAIL_SIZE = 0x3000
 
-# Seeds that differ in all their bits: if only the lowest did, the tag `td` would be the prefix `sd`.
+# Seeds that differ in all bits: with only the lowest different, the tag `td` would be the prefix `sd`.
 TAG, PREFIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 ENTITY, MARK = np.uint64(0x94D049BB133111EB), np.uint64(0xD6E8FEB86659FD93)
 TEMPLATE = np.uint64(0xA0761D6478BD642F)
 
 
 class Lookup(NamedTuple):
-    """Sorted hashes of names, and what each name stands for."""
+    """Sorted hashes of names, with their values."""
 
     keys: NDArray[np.uint64]
     values: NDArray[np.int64]
 
 
 class Dialect(NamedTuple):
-    """All that the scanner must know of a wiki."""
+    """The scanner's tables for a wiki."""
 
     lower: NDArray[np.uint32]
     upper: NDArray[np.uint32]
@@ -59,7 +59,7 @@ class Dialect(NamedTuple):
 
 @njit
 def hash_name(seed: np.uint64, text: Bytes, start: int, end: int, lower: NDArray[np.uint32]) -> np.uint64:
-    """Hash a name without regard to case; underscores are spaces, and spaces at the ends do not count."""
+    """Hash a name, ignoring case and outer spaces; underscores are spaces."""
     value = seed
     pending = False
     while start < end:
@@ -77,7 +77,7 @@ def hash_name(seed: np.uint64, text: Bytes, start: int, end: int, lower: NDArray
 
 @njit
 def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
-    """Hash bytes as they stand."""
+    """Hash bytes without changes."""
     value = seed
     for at in range(start, end):
         value = add_point(value, int64(text[at]))
@@ -86,12 +86,12 @@ def hash_exact(seed: np.uint64, text: Bytes, start: int, end: int) -> np.uint64:
 
 @bare
 def find_name(lookup: Lookup, key: np.uint64) -> int:
-    """Where a name stands in the table, or -1."""
+    """Return the index of a name in the table, or -1."""
     return int64(find(lookup.keys, 0, len(lookup.keys), key))
 
 
 def mark_key(name: str) -> int:
-    """The hash under which the scanner reports a template, a category or a magic word."""
+    """Return the hash under which the scanner reports a template, a category or a magic word."""
     return _key(MARK, name)
 
 
@@ -122,7 +122,7 @@ def _prefixes(site: Site) -> dict[str, int]:
 
 
 def _entities() -> dict[int, int]:
-    # Names of entities differ by case alone (&Dagger; and &dagger;), so they are hashed as they stand.
+    # Names of entities may differ only by case (&Dagger; and &dagger;), so they are hashed without changes.
     found = {}
     for name, point in (name2codepoint | {"apos": 39}).items():
         source = as_bytes(name)
@@ -132,7 +132,7 @@ def _entities() -> dict[int, int]:
 
 @bare
 def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
-    """Write what the `&` at `at` begins; returns where to go on."""
+    """Write the character of the entity at `at`, or the `&`, and return where to go on."""
     point, after = entity_at(source, at, size, dialect)
     if after == at:
         put(out, 38)
@@ -145,7 +145,7 @@ def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
 
 @bare
 def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int, int]:
-    """The character of an entity, and where it ends; (0, at) when it is none."""
+    """Return the character of an entity and its end; (0, at) if it is none."""
     after = at + 1
     while after < size and after - at < 12 and source[after] != 59:
         after += 1
@@ -175,7 +175,7 @@ def _number(source: Bytes, start: int, end: int) -> int:
 
 @bare
 def hex_digit(byte: int) -> int:
-    """The value of a hexadecimal digit, or -1."""
+    """Return the value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:
         return int64(byte) - 48
     if 97 <= (byte | 32) <= 102:

@@ -1,7 +1,7 @@
-"""Inline templates: what a reader sees of them in a sentence.
+"""Inline templates: the text that a reader sees.
 
 Most templates are boxes, notes and maintenance, and are set aside. Those in `RULES` show some of their parameters, in
-any wiki. One that is unknown and stands in a sentence, with a space or a parenthesis before it, shows its only parameter
+any wiki. An unknown one in a sentence, with a space or a parenthesis before it, shows its only parameter
 (`Hejā'ī {{Arabiyyah|هجائي}}`) or, if it has none, its name (`at 3:55 {{PM}} inside`); attached to the word before it, it
 is a note (`by Bramantyo,{{sfn|Irwansyah 2011}}`) and shows nothing.
 """
@@ -16,8 +16,8 @@ from wikilda.text.tokens import Bytes
 
 Partners = NDArray[np.int32]
 
-# What is shown: nothing, a space, the 1st or 2nd or last parameter, the 2nd or else the 1st, the first two, the 1st and
-# in parentheses the 2nd, all, what follows the colon of a parser function.
+# Shown: nothing, a space, the 1st or 2nd or last parameter, the 2nd or else the 1st, the first two, the 1st and
+# in parentheses the 2nd, all, the text after the colon of a parser function.
 HIDE, BLANK, FIRST, SECOND, LAST, SECOND_OR_FIRST, PAIR, GLOSS, ALL, AFTER_COLON = range(1, 11)
 MOST_PARAMETERS = 8
 
@@ -53,7 +53,7 @@ RULES = {
 
 @bare
 def positional(source: Bytes, at: int, end: int, partner: Partners, wanted: int) -> tuple[int, int]:
-    """Where the positional parameter of a number begins and ends, without white space; (−1, −1) if there is none.
+    """Return the span of a positional parameter without white space; (−1, −1) if there is none.
 
     `at` is the end of the template's name, `end` the first of the closing braces; `1=` names the first.
     """
@@ -75,7 +75,7 @@ def positional(source: Bytes, at: int, end: int, partner: Partners, wanted: int)
 
 @bare
 def count_positional(source: Bytes, at: int, end: int, partner: Partners) -> int:
-    """How many positional parameters a template has, up to the most that are shown."""
+    """Return the number of positional parameters, up to the most that are shown."""
     count = 0
     while count < MOST_PARAMETERS and positional(source, at, end, partner, count + 1)[0] >= 0:
         count += 1

@@ -46,7 +46,7 @@ from wikilda.mediawiki.site import Site
 
 _UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
 PIECE_SIZE = 1 << 24
-DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/build.md)
+DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/experiments/build.md)
 EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
 
 

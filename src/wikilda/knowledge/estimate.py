@@ -20,7 +20,7 @@ from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut
 
 _PLACES, _SIZE = 32, 1 << 18  # of a dump that can be read anywhere: at how many places, how many bytes of XML
-_ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/build.md)
+_ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/experiments/build.md)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """List the messages that a user can see: `python -m scripts.messages [--check]`.
 
 They are the arguments of errors, warnings, log records, `click.echo` and usage errors, and the help of options and
-settings. Expressions are shown as `{…}`. With `--check`, only messages that break a rule of `Message.faults` are listed,
-and the exit code is 1 if there are any.
+settings. Expressions are shown as `{…}`. With `--check`, only messages that break a rule of `Message.faults` are
+listed, and the exit code is 1 if there are any.
 """
 
 import ast

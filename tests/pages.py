@@ -30,11 +30,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("guides/*.md")),
-    *sorted((ROOT / "docs").glob("reference/*.md")),
-]
 _BLOCK = re.compile(
     r"(?:<!-- not run: (.+?) -->\n+)?^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S
 )
@@ -86,6 +81,9 @@ def run(page: Path, scratch: Path) -> Iterator[tuple[Block, str]]:
         for block in blocks(page):
             if block.not_run is None:
                 yield block, shell.run(block.code) if block.language == "sh" else _execute(block.code, names, shell)
+
+
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if blocks(page)]
 
 
 @dataclass

@@ -38,7 +38,8 @@ def test_pages_show_output_and_install_extras_that_exist() -> None:
         found = blocks(page)
         assert found, page
         assert extras(page) <= set(known), page
-        assert any(block.shown for block in found if block.not_run is None), page
+        if page.parent.name == "guides":
+            assert any(block.shown for block in found if block.not_run is None), page
         assert all(block.not_run is None or len(block.not_run) > 20 for block in found), page
 
 

@@ -390,7 +390,7 @@ def write_tables(listed: EntityList, directory: Path) -> dict[str, str]:
             "description": [each.description for _, each in rows],
         },
         "mentions": _columns_of(("mention", "title"), ((name, title) for title, each in rows for name in each.names)),
-        "links": _columns_of(("source", "target"), (  # similarity comes from common in-links, so a relation is a link in both directions
+        "links": _columns_of(("source", "target"), (  # a relation is a link in both directions
             pair for title, each in rows for other in each.related if other in titles and other != each.id
             for pair in ((title, titles[other]), (titles[other], title))
         )),

@@ -1,8 +1,8 @@
 """The words of topics: counted from the pieces' tokens in two passes, keeping the best topics of each.
 
 The first pass counts the topics of each word, which decides the words that are kept and the lengths of their rows. The
-second fills the rows, heaps in which a word's worst topic comes first and is replaced by a better one. Only what is kept
-is written, and the order of topics does not matter.
+second fills the rows, heaps in which a word's worst topic comes first and is replaced by a better one. Only what is
+kept is written, and the order of topics does not matter.
 """
 
 from collections.abc import Iterator

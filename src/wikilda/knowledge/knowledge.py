@@ -323,7 +323,7 @@ class Knowledge(Artifact):
 
     @cached_property
     def described(self) -> NDArray[np.uint32] | None:
-        """The number of words in the description of each topic; `WHOLE` for an article. None without listed entities."""
+        """The number of described words by topic; `WHOLE` for an article. None without listed entities."""
         return self.array("topics/described") if self.has("topics/described") else None
 
     @cached_property

@@ -1,8 +1,8 @@
 """An index over the words of names: candidates of strings that the wiki never linked.
 
 Keys are the folded words (`wikilda.text.folding`) of titles and redirects, the initials of their capitalised words, and
-the first letters of titles of one word. Each key has its most popular topics. Folded strings map to mentions that differ
-only in accents, points and endings.
+the first letters of titles of one word. Each key has its most popular topics. Folded strings map to mentions that
+differ only in accents, points and endings.
 """
 
 from typing import NamedTuple

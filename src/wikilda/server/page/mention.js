@@ -31,8 +31,8 @@ export function showMention(mention, chosen, choose) {
   place.replaceChildren(...parts.filter(Boolean));
 }
 
-/** Whether a mention is answered: it may mean something, and that is more probable than not. */
-export const isLinked = (mention) => mention.candidates.length > 0 && mention.nil <= 0.5;
+/** Whether a mention has an answer. */
+export const isLinked = (mention) => mention.title !== null;
 
 const doubt = (mention) => `Probably none of its candidates (${percent(mention.nil)}). Choose one to see its evidence.`;
 

@@ -14,6 +14,25 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "wikilda"
 _ERRORS = re.compile(r"(Error|Refused|Failed|BadParameter|ClickException|Abort|Exception)$")
+USER_ERRORS = (
+    "WikildaError",
+    "InputError",
+    "ArtifactError",
+    "BusyError",
+    "SettingsError",
+    "UsageError",
+    "BadParameter",
+)
+# A remedy: a last sentence in the imperative, a list of what is possible, a form to follow, or a computed suggestion.
+_VERBS = (
+    "Add Ask Build Change Check Choose Close Compare Convert Correct Decompress Delete Download Drop Encode Fix Free Get"
+    " Give Hold Ignore Install Keep Lower Make Name Open Put Quote Raise Read Remove Rename Repair Restore Run Save See"
+    " Serve Set Split Train Try Turn Unset Update Upgrade Use Wait Write"
+).split()
+REMEDY = re.compile(
+    rf"(?:^|[.;?] |: )(?:{'|'.join(_VERBS)})\b|\b(?:{'|'.join(verb.lower() for verb in _VERBS)}) "
+    r"|there are:? \{…\}|\{…\}\.?$|pip install|, such as |; choose |Is .*\?$"
+)
 _SPEAKERS = {
     "warn": "warning",
     "warning": "warning",
@@ -37,6 +56,7 @@ class Message:
     line: int
     kind: str
     text: str
+    error: str = ""  # the class of an error
 
     def faults(self) -> list[str]:
         """What is wrong with the message."""
@@ -59,14 +79,14 @@ def messages(source: Path = SOURCE) -> Iterator[Message]:
             for kind, expression in _spoken(node):
                 text = _text(expression)
                 if text and any(letter.isalpha() for letter in text.replace("{…}", "")):
-                    yield Message(name, expression.lineno, kind, text)
+                    yield Message(name, expression.lineno, kind, text, _called(node) if kind == "error" else "")
 
 
 def _spoken(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     """The kind and the text of what a call says."""
     if not isinstance(node, ast.Call):
         return
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    name = _called(node)
     if _ERRORS.search(name) and node.args:
         yield "error", node.args[0]
     elif name in _SPEAKERS and node.args:
@@ -76,6 +96,12 @@ def _spoken(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
             yield "help", keyword.value
     if name in ("setting", "option_setting") and node.args:
         yield "help", node.args[-1]
+
+
+def _called(node: ast.AST) -> str:
+    """The name of what is called."""
+    function = getattr(node, "func", None)
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _text(node: ast.expr) -> str:

@@ -9,12 +9,12 @@ from wikilda._core.settings import Settings, setting
 class ModelSettings(Settings):
     """Settings of a model: the scale of its first parameters, and its priors."""
 
-    mass_words: float = setting(100.0, "λ̂ of a word at the start, shared out among its topics by P(k|v)", above=0)
-    mass_mentions: float = setting(10.0, "λ̂ of a mention at the start, shared out among its topics by P(k|v)", above=0)
-    beta_words: float = setting(1e-4, "β of words: pseudo-count of every word in every topic", above=0)
-    beta_mentions: float = setting(1e-4, "β of mentions: pseudo-count of every mention in every topic", above=0)
-    alpha: float = setting(1e-3, "α: pseudo-count of every topic in every document (mean, if they differ)", above=0)
-    asymmetric: bool = setting(True, "let α of a topic grow with its popularity, the number of its mentions")
+    mass_words: float = setting(100.0, "λ̂ of a word at the start, shared out among its topics by P(k|v).", above=0)
+    mass_mentions: float = setting(10.0, "λ̂ of a mention at the start, shared out among its topics by P(k|v).", above=0)
+    beta_words: float = setting(1e-4, "β of words: pseudo-count of every word in every topic.", above=0)
+    beta_mentions: float = setting(1e-4, "β of mentions: pseudo-count of every mention in every topic.", above=0)
+    alpha: float = setting(1e-3, "α: pseudo-count of every topic in every document (mean, if they differ).", above=0)
+    asymmetric: bool = setting(True, "Let α of a topic grow with its popularity, the number of its mentions.")
 
 
 PRESETS = {

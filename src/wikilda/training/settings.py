@@ -25,22 +25,22 @@ class UrnTraining(Settings):
 
     method: ClassVar[str] = URN
 
-    rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration", above=0, maximum=1)
-    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
-    tau0: float = setting(1.0, "τ0 of the schedule", above=0)
-    adaptive: bool = setting(False, "let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting")
-    prior_weight: float = setting(1.0, "weight of the P(k|v) that training begins with", above=0)
+    rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration.", above=0, maximum=1)
+    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
+    tau0: float = setting(1.0, "τ0 of the schedule.", above=0)
+    adaptive: bool = setting(False, "Let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting.")
+    prior_weight: float = setting(1.0, "Weight of the P(k|v) that training begins with.", above=0)
     new_sense: float = setting(
         1e-8,
-        "prior of a topic of the document that a string was never seen to mean (0: no growth)",
+        "Prior of a topic of the document that a string was never seen to mean (0: no growth).",
         minimum=0,
         below=1e-3,
     )
-    new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
-    held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
-    particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
-    seed: int = setting(1, "where random numbers begin")
+    new_mentions: float = setting(3.0, "Mentions that a new sense must have had, in all.", minimum=0)
+    held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
+    evaluated: int = setting(100, "Documents, held out and not, whose likelihood is estimated.", minimum=0)
+    particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
+    seed: int = setting(1, "Where random numbers begin.")
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
@@ -61,23 +61,23 @@ class LdaTraining(Settings):
     method: ClassVar[str] = LDA
 
     rho_local: float = setting(
-        1e-4, "ρ of the inner loop, after each minibatch (0: no inner loop)", minimum=0, maximum=1
+        1e-4, "ρ of the inner loop, after each minibatch (0: no inner loop).", minimum=0, maximum=1
     )
-    kappa_local: float = setting(0.0, "κ of the inner loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
-    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration", minimum=0, maximum=1)
-    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ)", above=0.5, maximum=1, or_zero=True)
-    tau0: float = setting(1.0, "τ0 of both schedules", above=0)
-    minibatch: int = setting(32, "documents between two updates of a shard's copy of the parameters", minimum=1)
-    corpus_scale: bool = setting(True, "scale updates to the whole corpus (Eq. 3), not to a shard as in Algorithm 2")
-    shrink_sums: bool = setting(True, "let λ̂_k· of topics that a document does not have shrink with the rest")
-    threshold: float = setting(1e-3, "drop parameters that fall below this; no symbol loses its last", minimum=0)
-    sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
-    burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
-    coherence: bool = setting(True, "multiply topic counts by how alike a topic is to the others (Eq. 6)")
-    held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
-    particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
-    seed: int = setting(1, "where random numbers begin")
+    kappa_local: float = setting(0.0, "κ of the inner loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
+    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration.", minimum=0, maximum=1)
+    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
+    tau0: float = setting(1.0, "τ0 of both schedules.", above=0)
+    minibatch: int = setting(32, "Documents between two updates of a shard's copy of the parameters.", minimum=1)
+    corpus_scale: bool = setting(True, "Scale updates to the whole corpus (Eq. 3), not to a shard as in Algorithm 2.")
+    shrink_sums: bool = setting(True, "Let λ̂_k· of topics that a document does not have shrink with the rest.")
+    threshold: float = setting(1e-3, "Drop parameters that fall below this; no symbol loses its last.", minimum=0)
+    sweeps: int = setting(50, "S: Gibbs sweeps over a document.", minimum=1)
+    burn_in: int = setting(10, "B: sweeps at the beginning that do not count.", minimum=0, below="sweeps")
+    coherence: bool = setting(True, "Multiply topic counts by how alike a topic is to the others (Eq. 6).")
+    held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
+    evaluated: int = setting(100, "Documents, held out and not, whose likelihood is estimated.", minimum=0)
+    particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
+    seed: int = setting(1, "Where random numbers begin.")
 
     def sampler(self) -> LdaSettings:
         """How documents are sampled."""
@@ -104,10 +104,10 @@ TRAINING: dict[str, type[UrnTraining] | type[LdaTraining]] = {URN: UrnTraining, 
 class TrainingPlan(Settings):
     """How much is trained, in which parts, and what is kept."""
 
-    iterations: int = setting(1, "T: passes over the texts", minimum=1)
-    shards: int = setting(0, "M: shards; 0: some dozens, of at most 1,000 documents", minimum=0)
-    keep: int = setting(0, "number of earlier iterations whose models are kept, in OUTPUT.iterations", minimum=0)
-    round: int = setting(0, "shards of a Spark job; 0: 8 per core", minimum=0)
+    iterations: int = setting(1, "T: passes over the texts.", minimum=1)
+    shards: int = setting(0, "M: shards; 0: some dozens, of at most 1,000 documents.", minimum=0)
+    keep: int = setting(0, "Number of earlier iterations whose models are kept, in OUTPUT.iterations.", minimum=0)
+    round: int = setting(0, "Shards of a Spark job; 0: 8 per core.", minimum=0)
 
 
 PRESETS = {

@@ -35,13 +35,15 @@ class ReadSettings(Settings):
     'body'
     """
 
-    format: str = setting(AUTO, "format of the input", choices=FORMATS)
-    text_column: str = setting("text", "column or field with the text")
+    format: str = setting(AUTO, "Format of the input.", choices=FORMATS)
+    text_column: str = setting("text", "Column or field with the text.")
     id_column: str | None = setting(None, 'column or field with the document\'s id; else "id", where there is one')
-    offsets: str = setting(CODE_POINTS, "unit of the offsets of mentions", choices=UNITS)
-    encoding: str = setting("utf-8", "encoding of text, CSV and TSV files")
-    invalid: str = setting(REFUSE, "what to do with a document that is not in this encoding", choices=(REFUSE, REPLACE))
-    largest: int = setting(10_000_000, "bytes of a document, at most", minimum=1)
+    offsets: str = setting(CODE_POINTS, "Unit of the offsets of mentions.", choices=UNITS)
+    encoding: str = setting("utf-8", "Encoding of text, CSV and TSV files.")
+    invalid: str = setting(
+        REFUSE, "What to do with a document that is not in this encoding.", choices=(REFUSE, REPLACE)
+    )
+    largest: int = setting(10_000_000, "Bytes of a document, at most.", minimum=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

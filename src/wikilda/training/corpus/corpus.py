@@ -222,5 +222,5 @@ def _chosen(
 class CorpusSettings(Settings):
     """Settings of `wikilda corpus`."""
 
-    detect: bool = setting(True, "detect the mentions of documents that come without spans")
-    longest: int = setting(20_000, "cut documents of more words and mentions than this into several", minimum=1)
+    detect: bool = setting(True, "Detect the mentions of documents that come without spans.")
+    longest: int = setting(20_000, "Cut documents of more words and mentions than this into several.", minimum=1)

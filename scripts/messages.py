@@ -14,24 +14,16 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "wikilda"
 _ERRORS = re.compile(r"(Error|Refused|Failed|BadParameter|ClickException|Abort|Exception)$")
-USER_ERRORS = (
-    "WikildaError",
-    "InputError",
-    "ArtifactError",
-    "BusyError",
-    "SettingsError",
-    "UsageError",
-    "BadParameter",
-)
-# A remedy: a last sentence in the imperative, a list of what is possible, a form to follow, or a computed suggestion.
+USER_ERRORS = ("WikildaError", "InputError", "ArtifactError", "BusyError", "SettingsError", "ParquetError")
+# A remedy: a sentence in the imperative, a list of what is possible, an example, or a suggestion made at run time.
 _VERBS = (
-    "Add Ask Build Change Check Choose Close Compare Convert Correct Decompress Delete Download Drop Encode Fix Free Get"
-    " Give Hold Ignore Install Keep Lower Make Name Open Put Quote Raise Read Remove Rename Repair Restore Run Save See"
-    " Serve Set Split Train Try Turn Unset Update Upgrade Use Wait Write"
-).split()
+    "Add|Ask|Build|Change|Check|Choose|Close|Compare|Convert|Correct|Decompress|Delete|Download|Drop|Encode|Fix|Free|Get"
+    "|Give|Hold|Install|Keep|Leave|Link|Lower|Make|Name|Open|Put|Quote|Raise|Read|Remove|Rename|Repair|Restore|Run|Save"
+    "|See|Serve|Set|Split|Train|Try|Turn|Unset|Update|Upgrade|Use|Wait|Write"
+)
 REMEDY = re.compile(
-    rf"(?:^|[.;?] |: )(?:{'|'.join(_VERBS)})\b|\b(?:{'|'.join(verb.lower() for verb in _VERBS)}) "
-    r"|there are:? \{…\}|\{…\}\.?$|pip install|, such as |; choose |Is .*\?$"
+    rf"(?:^|[.;?)] )(?:{_VERBS})\b|[:;,] (?:or )?(?:{_VERBS.lower()}) |pip install|there (?:is|are):? \{{…\}}"
+    r"|(?:such as|like|must be|it has:?|has|Needed are) \S|[\w\"]\{…\}\.?$|[.}] ?\{…\}\.?$"
 )
 _SPEAKERS = {
     "warn": "warning",
@@ -61,12 +53,9 @@ class Message:
     def faults(self) -> list[str]:
         """What is wrong with the message."""
         found = [f"avoid “{each.group()}”" for each in AVOIDED.finditer(self.text)]
-        if (
-            self.kind == "help"
-            and self.text[:1].islower()
-            and self.text[:1].isascii()
-            and not self.text.startswith("λ")
-        ):
+        if self.error in USER_ERRORS and not REMEDY.search(self.text):
+            found.append("say how to fix it")
+        if self.kind == "help" and self.text[:1].islower() and self.text[:1].isascii():
             found.append("begin with a capital")
         return found
 

@@ -233,7 +233,7 @@ def test_wrong_arguments_are_explained(tmp_path: Path, kb: Path) -> None:
         (("show", tmp_path, "Java"), "is not wikilda knowledge"),
         (("show", tmp_path / "gone", "Java"), "no such directory"),
         (("link", __file__), "is a file, and a model is a directory. Give the model first."),
-        (("build", news, "-o", tmp_path / "x"), "is not a dump. If it is a list of entities: wikilda build --entities"),
+        (("build", news, "-o", tmp_path / "x"), "is not a dump. For a list of entities, run: wikilda build --entities"),
         (("link", kb, kb), "is an artifact of wikilda, not a directory of documents"),
         (("link", kb, "Croft bowled."), "no such file or directory. To link a text, pipe it"),
         (("link", kb, news, "-o", tmp_path / "out.txt"), "the output is a file that ends in .jsonl"),

@@ -81,7 +81,7 @@ def test_aida(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("x\tI\tx\tX", "line 2: a mention goes on"), ("x\tB\tx", "four columns"), ("x\tQ\tx\tX", "'Q'")],
+    [("x\tI\tx\tX", "line 2: a mention continues"), ("x\tB\tx", "too few columns"), ("x\tQ\tx\tX", "'Q'")],
 )
 def test_aida_that_is_wrong(tmp_path: Path, line: str, message: str) -> None:
     file = tmp_path / "a.tsv"

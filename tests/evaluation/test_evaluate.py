@@ -63,7 +63,7 @@ def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: P
     fewer.write_text("\n".join(gold_file.read_text("utf-8").split("\n")[:5]), "utf-8")
     code, _, err = run("evaluate", model.path, fewer, "--baseline", then, "--method", "urn")
     assert code == 1
-    assert "cannot be paired" in err
+    assert "other gold. Compare" in err
     then.write_text("{}")
     code, _, err = run("evaluate", model.path, gold_file, "--baseline", then)
     assert code == 1
@@ -75,7 +75,7 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     file.write_text("hello")
     code, _, err = run("evaluate", model.path, file)
     assert code == 1
-    assert "no form that is known" in err
+    assert "in no known format" in err
     assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
     code, _, err = run("evaluate", model.path, file, "-o", tmp_path / "no" / "out.json")
     assert code == 1

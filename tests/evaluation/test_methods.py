@@ -54,9 +54,9 @@ def test_methods_of_one_s_own(model: Model, sample: Knowledge, gold: Gold, monke
     ("name", "message"),
     [
         ("prioir", "did you mean prior"),
-        ("json:loads", "not a class derived from"),
+        ("json:loads", "is not derived from"),
         ("no.such.module:X", "neither a method .* nor a class"),
-        ("tagme:no.toml", "no TOML file"),
+        ("tagme:no.toml", "not a TOML file"),
     ],
 )
 def test_methods_that_are_not_there(name: str, message: str, model: Model, sample: Knowledge) -> None:

@@ -78,7 +78,7 @@ def test_documents_keep_their_rows_and_columns(linker: Linker, frame: Any) -> No
         (pa.table({"txt": ["a"]}), {}, "no column 'text'.*txt"),
         (pa.table({"text": [1, 2]}), {}, "type int64; texts are strings"),
         (pd.DataFrame({"text": ["a", 3]}), {}, "several types"),
-        (pa.table({"text": ["a"]}), {"rows": "both"}, "rows is mentions or documents"),
+        (pa.table({"text": ["a"]}), {"rows": "both"}, "rows must be mentions or documents"),
         (object(), {}, "no data frame"),
     ],
 )  # fmt: skip

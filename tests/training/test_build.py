@@ -95,7 +95,7 @@ def test_sources_that_are_none(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=message):
         build(source, "a")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="page_props go with a dump"):
+    with pytest.raises(InputError, match="page_props needs a dump"):
         build(".", "a", page_props="x")
 
 

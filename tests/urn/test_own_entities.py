@@ -92,7 +92,7 @@ def test_what_is_no_entity_is_refused(linker: Linker, wrong: dict[str, object]) 
 
 
 def test_a_title_is_there_once(linker: Linker) -> None:
-    with pytest.raises(InputError, match="is there twice"):
+    with pytest.raises(InputError, match="occurs twice"):
         linker.link("Acme", entities=[ACME, ACME])
 
 

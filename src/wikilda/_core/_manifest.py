@@ -25,14 +25,16 @@ def read_bytes(path: Path, kind: str) -> bytes:
         hint = f"From a dump: wikilda build {path} -o NAME" if ".xml" in path.name else "Give the model first."
         raise ArtifactError(f"{path}: is a file, and a model is a directory. {hint}")
     if not path.is_dir():
-        raise ArtifactError(f"{path}: no such directory.")
+        raise ArtifactError(f"{path}: no such directory. Check the path.")
     file = path / MANIFEST
     if not file.is_file():
         raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.")
     with file.open("rb") as stream:
         read = stream.read(_MOST_BYTES + 1)
     if len(read) > _MOST_BYTES:
-        raise ArtifactError(f"{file}: is larger than {_MOST_BYTES >> 20} MB, which no manifest is.")
+        raise ArtifactError(
+            f"{file}: is larger than {_MOST_BYTES >> 20} MB, which no manifest is. Get the artifact again."
+        )
     return read
 
 
@@ -42,19 +44,23 @@ def parse(data: bytes, path: Path, kind: str, version: int) -> dict[str, Any]:
         manifest = json.loads(data.decode("utf-8"))
         json.dumps(manifest, ensure_ascii=False).encode()  # lone surrogates cannot be encoded
     except (ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path / MANIFEST}: is not valid JSON ({str(error)[:200]}).") from None
+        raise ArtifactError(
+            f"{path / MANIFEST}: is not valid JSON ({str(error)[:200]}). Get or make the artifact again."
+        ) from None
     if (
         not isinstance(manifest, dict)
         or not isinstance(manifest.get("files"), dict)
         or type(manifest.get("format")) is not int
     ):
-        raise ArtifactError(f"{path / MANIFEST}: is not the manifest of wikilda {kind}.")
+        raise ArtifactError(
+            f"{path / MANIFEST}: is not the manifest of wikilda {kind}. Get or make the artifact again."
+        )
     _check_kind(manifest, path, kind, version)
     for name, known in manifest["files"].items():
         if not _FILE.fullmatch(name) or not _is_known(known):
             raise ArtifactError(f"{path / MANIFEST}: the file {name[:200]!r} has no plain name, size and digest.")
     if manifest.get("identity") != identity_of(kind, version, manifest["files"]):
-        raise ArtifactError(f"{path / MANIFEST}: its identity is not that of its files. Make {path} anew.")
+        raise ArtifactError(f"{path / MANIFEST}: its identity is not that of its files. Make {path} again.")
     return manifest
 
 
@@ -109,7 +115,7 @@ def _check_kind(manifest: dict[str, Any], path: Path, kind: str, version: int) -
             f"this is wikilda {__version__}, which knows format {version}. Upgrade wikilda."
         )
     if written < version:
-        raise ArtifactError(f"{path}: has the old format {written}. Make it anew with this wikilda.")
+        raise ArtifactError(f"{path}: has the old format {written}. Make it again with this wikilda.")
 
 
 def _is_known(known: Any) -> bool:

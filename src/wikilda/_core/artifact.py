@@ -161,7 +161,7 @@ class Artifact:
 
     @property
     def _remedy(self) -> str:
-        return f"Make {self.path} anew."
+        return f"Make {self.path} again."
 
     @property
     def _mapped(self) -> Callable[[str], NDArray[Any]]:
@@ -274,9 +274,9 @@ def check_target(target: Path, *, overwrite: bool) -> None:
     if not target.exists():
         return
     if not overwrite:
-        raise ArtifactError(f"{target}: exists already. Choose another name, or say --overwrite.")
+        raise ArtifactError(f"{target}: exists already. Choose another name, or use --overwrite.")
     if not (target / MANIFEST).is_file():
-        raise ArtifactError(f"{target}: is not something that wikilda wrote; it will not be overwritten.")
+        raise ArtifactError(f"{target}: was not written by wikilda and will not be overwritten. Choose another name.")
 
 
 def kind_of(path: Path) -> str:

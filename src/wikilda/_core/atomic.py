@@ -47,7 +47,7 @@ def check_output(target: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) 
     if target.is_dir():
         raise InputError(f"{target}: is a directory. Name a file.")
     if not target.parent.is_dir():
-        raise InputError(f"{target}: there is no directory {target.parent}.")
+        raise InputError(f"{target}: there is no directory {target.parent}. Create it, or choose another output.")
     if not os.path.lexists(target):
         return
     for each in inputs:
@@ -274,7 +274,7 @@ def _prepare(work: Path, stamp: str, *, restart: bool, precious: bool) -> None:
     if earlier is not None and precious and not restart:
         raise WikildaError(
             f"{work}: holds unfinished work with other inputs or settings ({_difference(earlier, stamp)}). "
-            "Run it with those to resume, or say --restart to begin anew."
+            "Run it with those to resume, or use --restart to start over."
         )
     shutil.rmtree(work)
     work.mkdir()

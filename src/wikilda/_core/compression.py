@@ -72,7 +72,9 @@ def whole_lines(stream: IO[bytes], place: Path) -> Iterator[bytes]:
     """Yield lines with their ends. A line longer than 128 MB is an error."""
     for number, line in enumerate(lines_up_to(stream, MAX_LINE), 1):
         if line is None:
-            raise InputError(f"{place}: line {number:,} is longer than {MAX_LINE >> 20} MB. Is it made of lines?")
+            raise InputError(
+                f"{place}: line {number:,} is longer than {MAX_LINE >> 20} MB. Check that the file consists of lines."
+            )
         yield line
 
 
@@ -84,9 +86,9 @@ def json_objects(lines: Iterable[bytes], place: Path) -> Iterator[tuple[int, dic
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{place}: line {number} is not JSON ({error}).") from None
+            raise InputError(f"{place}: line {number} is not JSON ({error}). Correct or remove the line.") from None
         if not isinstance(row, dict):
-            raise InputError(f"{place}: line {number} is not a JSON object.")
+            raise InputError(f"{place}: line {number} is not a JSON object. Write one object per line.")
         yield number, row
 
 

@@ -45,10 +45,12 @@ def map_array(path: Path) -> NDArray[Any]:
         start = len(_MAGIC) + 2 + int.from_bytes(head[len(_MAGIC) : len(_MAGIC) + 2], "little")
         found = _HEADER.fullmatch(head[len(_MAGIC) + 2 : start])
         if not head.startswith(_MAGIC) or found is None or start % 16:
-            raise ArtifactError(f"{path}: is not an array of numbers in one dimension.")
+            raise ArtifactError(f"{path}: is not an array of numbers in one dimension. Get or make the artifact again.")
         dtype, length = np.dtype(found[1].decode()), int(found[2])
         if file.seek(0, 2) != start + length * dtype.itemsize:
-            raise ArtifactError(f"{path}: does not have the {length:,} values that its header speaks of.")
+            raise ArtifactError(
+                f"{path}: does not have the {length:,} values that its header declares. Get or make the artifact again."
+            )
         if length == 0:
             return np.empty(0, dtype)
         # Copy-on-write rather than read-only: kernels are compiled once for each of the two types.

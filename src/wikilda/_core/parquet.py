@@ -101,7 +101,9 @@ def parquet_batches(
             waiting.append(batch)
             count, size = count + len(batch), size + sum(map(_text_bytes, batch.columns))
             if size > MAX_BATCH_BYTES:
-                raise ParquetError(f"{count:,} rows hold {size:,} bytes of text, more than {MAX_BATCH_BYTES:,}.")
+                raise ParquetError(
+                    f"{count:,} rows hold {size:,} bytes of text, more than {MAX_BATCH_BYTES:,}. Split the texts."
+                )
             if count + most > rows:
                 yield _joined(waiting)
                 waiting, count, size = [], 0, 0
@@ -132,7 +134,7 @@ def _rows(path: str, column: _Column) -> int:
 
 
 def _unreadable(error: Exception) -> ParquetError:
-    return ParquetError(f"is not a Parquet file that can be read ({str(error).partition(chr(10))[0][:200]}).")
+    return ParquetError(f"is not a readable Parquet file ({str(error).partition(chr(10))[0][:200]}). Write it again.")
 
 
 def _text_bytes(column: pa.Array) -> int:

@@ -107,4 +107,6 @@ def _typed(each: "Field[Any]", value: Any) -> Any:
         if kind is int and not -(2**63) <= value < 2**63:
             raise SettingsError(f"{each.name} must be a number of 64 bits, not {value}")
         return value
-    raise SettingsError(f"setting {each.name}: {value!r} is not of type {getattr(kind, '__name__', kind)}")
+    raise SettingsError(
+        f"setting {each.name}: {value!r} is not of type {getattr(kind, '__name__', kind)}. Correct the value."
+    )

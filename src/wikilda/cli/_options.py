@@ -129,7 +129,7 @@ def _split(assigned: Sequence[str]) -> Iterable[tuple[str, str]]:
     for each in assigned:
         name, equals, text = each.partition("=")
         if not equals:
-            raise SettingsError(f"--set takes NAME=VALUE, not {each!r}.")
+            raise SettingsError(f"--set takes NAME=VALUE, not {each!r}. Write it like --set recall=0.8.")
         yield name.strip().replace("-", "_"), text
 
 
@@ -151,7 +151,7 @@ def _typed(name: str, text: str, parts: Iterable[Kinds], before: Any) -> Any:
         return kind(text) if kind in (int, float) else text
     except ValueError:
         wanted = {int: "a whole number", float: "a number", bool: "true or false"}[kind]
-        raise SettingsError(f"--set {name}={text}: {name} is {wanted}.") from None
+        raise SettingsError(f"--set {name}={text}: {name} must be {wanted}.") from None
 
 
 def _flag(text: str) -> bool:
@@ -172,7 +172,10 @@ def _check(
         for kinds in parts.values():
             for other, kind in () if isinstance(kinds, type) else kinds.items():
                 if name in _names(kind):
-                    raise SettingsError(f"{name} is a setting of the method {other}, not of {method}.")
+                    raise SettingsError(
+                        f"{name} is a setting of the method {other}, not of {method}. "
+                        f"Remove it, or use --method {other}."
+                    )
         raise SettingsError(f"{where.get(name, '')}unknown setting {name}{suggestion(name, known)}")
 
 
@@ -180,7 +183,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: is not valid TOML ({error}).") from None
+        raise SettingsError(f"{path}: is not valid TOML ({error}). Write lines like recall = 0.8.") from None
 
 
 class Cluster(NamedTuple):

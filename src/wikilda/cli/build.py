@@ -96,7 +96,7 @@ def _refuse_documents(dumps: tuple[Path, ...]) -> None:
     for path in dumps:
         if path.is_file() and uncompressed_suffix(path) in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".txt"):
             raise InputError(
-                f"{path}: is not a dump. If it is a list of entities: wikilda build --entities {path} -o NEW; "
+                f"{path}: is not a dump. For a list of entities, run: wikilda build --entities {path} -o NEW; "
                 f"to link its documents: wikilda link MODEL {path}; to train on them: wikilda train MODEL {path} -o NEW"
             )
 

@@ -124,7 +124,7 @@ def command(
             click.echo(f"wikilda: {tally.total:,} documents are done; rerun the same command to resume.", err=True)
         raise
     if tally.total == 0:
-        raise InputError("there are no documents in the input.")
+        raise InputError("there are no documents in the input. Give files with at least one document.")
     if unknown and tally.unknown:
         tally.unknown.write(unknown)
     return _SOME_SKIPPED if tally.bad else 0

@@ -46,9 +46,9 @@ def command(
     """
     for path in (table, output) if output else (table,):
         if path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path}: a table is a file that ends in {', '.join(ENDINGS)}.")
+            raise InputError(f"{path}: is not a table by its name. Use a file that ends in {', '.join(ENDINGS)}.")
     if not table.is_file():
-        raise InputError(f"{table}: no such file.")
+        raise InputError(f"{table}: no such file. Check the path.")
     if output is not None:
         check_output(output, overwrite=overwrite, inputs=[table])
     limits = Thresholds(match_from, new_below)

@@ -32,7 +32,9 @@ def _open(path: Path) -> Artifact:
     kind = kind_of(path)
     found = next((each for each in _KINDS if each.kind == kind), None)
     if found is None:
-        raise ArtifactError(f"{path}: is neither knowledge nor a model nor a corpus: {MANIFEST} does not say so.")
+        raise ArtifactError(
+            f"{path}: is neither knowledge nor a model nor a corpus, by its {MANIFEST}. Check the path."
+        )
     return found.open(path)
 
 

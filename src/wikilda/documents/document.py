@@ -21,7 +21,7 @@ class Document:
             if not 0 <= start < end <= len(self.text):
                 raise InputError(
                     f"document {self.id!r}: the mention [{start}, {end}) is empty or not inside its text of "
-                    f"{len(self.text)} characters."
+                    f"{len(self.text)} characters. Correct its offsets."
                 )
 
     @property

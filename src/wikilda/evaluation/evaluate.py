@@ -124,5 +124,6 @@ def _check(golds: list[Gold]) -> None:
         entities, found = gold.entities
         if entities and not found:
             raise InputError(
-                f"{gold.name}: none of its {entities:,} entities is in the knowledge. Is it of another wiki?"
+                f"{gold.name}: none of its {entities:,} entities is in the knowledge. "
+                "Use a model of the wiki that the gold refers to."
             )

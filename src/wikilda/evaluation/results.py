@@ -127,7 +127,9 @@ class Earlier:
             self.datasets: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["datasets"]
             self._documents = {each["name"]: each["documents_by_method"] for each in self.datasets}
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(f"{path}: is not what `wikilda evaluate --output` writes.") from None
+            raise InputError(
+                f"{path}: is not an output of `wikilda evaluate`. Give a file that --output has written."
+            ) from None
 
     def compare(self, run: Run) -> dict[str, Difference] | None:
         """By how much a run is better than the same method was then; nothing if that was not run on this data set."""
@@ -138,7 +140,7 @@ class Earlier:
         names = [document.id for document in run.gold.documents]
         if [each["id"] for each in then] != names or [each["in_knowledge"] for each in then] != total.tolist():
             raise InputError(
-                f"{self.path}: its {run.gold.name} has other documents or other gold; they cannot be paired."
+                f"{self.path}: its {run.gold.name} has other documents or other gold. Compare runs on the same files."
             )
         right = np.array([each["right"] for each in then], np.float64)
         return bootstrap.differences(shares(run), bootstrap.shares(right, total))

@@ -62,7 +62,9 @@ class WikildaLinker(Pipe):
         candidates: int = 5, topics: int = 10, workers: int = 1, wanted: Restriction = ALL,
     ) -> None:  # fmt: skip
         if not model:
-            raise SettingsError('the component needs a model: nlp.add_pipe("wikilda", config={"model": "simple"}).')
+            raise SettingsError(
+                'the component needs a model. Add it like nlp.add_pipe("wikilda", config={"model": "simple"}).'
+            )
         self.name = name
         self._made_of = (name, model, knowledge, mentions, method, candidates, topics, workers, wanted)
         self.mentions, self.candidates, self.topics, self.workers = mentions, candidates, topics, workers
@@ -142,7 +144,8 @@ class WikildaLinker(Pipe):
         wanted, found = json.loads(data)["model"], self.linker.model.identity
         if wanted != found:
             raise ArtifactError(
-                f"{self.linker.model.path}: is not the model that the pipeline was saved with ({found}, not {wanted})."
+                f"{self.linker.model.path}: is not the model that the pipeline was saved with ({found}, not {wanted}). "
+                "Restore that model."
             )
         return self
 

@@ -133,13 +133,15 @@ class Tables:
             known = json.loads(file.read_text("utf-8"))
             return replace(Site(language=""), **{key: known[key] for key in known if key in _SITE_KEYS})
         except (ValueError, TypeError) as error:
-            raise InputError(f"{file}: is not a JSON object with name, database, language, base ({error}).") from None
+            raise InputError(
+                f"{file}: is not a JSON object with name, database, language, base ({error}). Correct the file."
+            ) from None
 
 
 def find_tables(directory: Path) -> Tables:
     """Find the tables of a directory. A table of topics is required."""
     if not directory.is_dir():
-        raise InputError(f"{directory}: no such directory.")
+        raise InputError(f"{directory}: no such directory. Check the path.")
     files = {name: file for name in COLUMNS if (file := _find(directory, name, _ENDINGS))}
     if "topics" not in files:
         raise InputError(
@@ -350,11 +352,11 @@ def _article(row: Any, place: str) -> tuple[str, str]:
         try:
             known = json.loads(row)
         except ValueError as error:
-            raise InputError(f"{place}: is not JSON ({error}).") from None
+            raise InputError(f"{place}: is not JSON ({error}). Correct the row.") from None
         row = (known.get("title"), known.get("text")) if isinstance(known, dict) else (None, None)
     title, text = row
     if not isinstance(title, str) or not isinstance(text, str):
-        raise InputError(f'{place}: needs "title" and "text", both strings.')
+        raise InputError(f'{place}: needs "title" and "text", both strings. Correct the row.')
     return title, text
 
 

@@ -96,16 +96,18 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
                 _two(reader.schema.names)
                 yield from reader
         else:
-            raise InputError("is not a .tsv, .csv or .parquet file.")
+            raise InputError("is not a table by its name. Use a .tsv, .csv or .parquet file.")
     except (ParquetError, InputError) as error:
         raise InputError(f"{path}: {error}") from None
     except pa.ArrowException as error:
-        raise InputError(f"{path}: cannot be read as a table ({str(error).partition(chr(10))[0][:200]}).") from None
+        raise InputError(
+            f"{path}: cannot be read as a table ({str(error).partition(chr(10))[0][:200]}). Correct the file."
+        ) from None
 
 
 def _two(names: list[str]) -> list[str]:
     if len(names) < 2:
-        raise InputError("needs two columns, items and their classes, under a line with their names.")
+        raise InputError("needs two columns, items and their classes. Write their names in the first line.")
     return names[:2]
 
 

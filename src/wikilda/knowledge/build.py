@@ -329,7 +329,7 @@ _ROW = re.compile(rb"\((\d+),'(?:wikibase_item','[Qq](\d+)'|(disambiguation|hidd
 def read_page_props(path: Path) -> pa.Table:
     """Return rows of (id, wikidata, disambiguation, hidden), one per page."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file. `wikilda download --page-props` fetches it.")
+        raise InputError(f"{path}: no such file. Run `wikilda download --page-props` to fetch it.")
     items: dict[str, list[np.ndarray]] = {"item": [], "disambiguation": [], "hiddencat": []}
     with open_compressed(path) as lines:
         for line in whole_lines(lines, path):

@@ -123,7 +123,7 @@ def read_entities(source: Any) -> EntityList:
     """
     name = str(source) if isinstance(source, str | Path) else "entities"
     if isinstance(source, str | Path) and not Path(source).is_file():
-        raise InputError(f"{source}: no such file.")
+        raise InputError(f"{source}: no such file. Check the path.")
     given = _file_rows(Path(source)) if isinstance(source, str | Path) else _frame_rows(source)
     report, rows, wrong = Report(), list[ListedEntity](), list[str]()
     first: dict[str, int] = {}
@@ -204,7 +204,7 @@ def _text(name: str, value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # pandas turns a column of numbers with gaps into floats
     if not isinstance(value, str | int | float):
-        raise InputError(f"{name} is a {type(value).__name__}, not a string")
+        raise InputError(f"{name} is a {type(value).__name__}, not a string. Write it as text.")
     return " ".join(str(value).split())
 
 
@@ -276,7 +276,7 @@ def _file_rows(path: Path) -> Rows:
         return _json_rows(path)
     if suffix in ENDINGS:
         return _delimited_rows(path, suffix)
-    raise InputError(f"{path}: a list of entities is a file that ends in {', '.join(ENDINGS)}.")
+    raise InputError(f"{path}: is not a list of entities by its name. Use a file that ends in {', '.join(ENDINGS)}.")
 
 
 def _frame_rows(frame: Any, place: str = "entities") -> Rows:

@@ -172,7 +172,7 @@ class Knowledge(Artifact):
         try:
             return BuildSettings.from_mapping(self.field("settings", dict))
         except SettingsError as error:
-            raise ArtifactError(f"{self.path / MANIFEST}: {error}. Make {self.path} anew.") from None
+            raise ArtifactError(f"{self.path / MANIFEST}: {error}. Make {self.path} again.") from None
 
     @property
     def source(self) -> dict[str, Any]:

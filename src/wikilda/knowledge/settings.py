@@ -9,7 +9,9 @@ from wikilda._core.settings import Settings, setting
 class BuildSettings(Settings):
     """Settings of `wikilda build`. Empty lists of words use those of the wiki's language."""
 
-    min_text: int = setting(50, "A topic's main text is longer than this many characters.", minimum=0)
+    min_text: int = setting(
+        50, "Least characters of a topic's main text. Larger values drop short articles.", minimum=0
+    )
     keep_disambiguation: bool = setting(False, "Let disambiguation pages be topics, too.")
     keep_lists: bool = setting(False, "Let list pages be topics, too.")
     disambiguation_templates: tuple[str, ...] = setting((), "Templates that mark a disambiguation page.")
@@ -18,10 +20,13 @@ class BuildSettings(Settings):
     list_prefixes: tuple[str, ...] = setting((), "Beginnings of list pages' titles.")
     redirect_words: tuple[str, ...] = setting((), "Words after # that make a page a redirect.")
     aside_links: bool = setting(True, "Count links in templates, tables, references and captions.")
-    min_mention: int = setting(2, "Mention strings have at least this many characters.", minimum=0)
+    min_mention: int = setting(2, "Least characters of a mention string.", minimum=0)
     topics_per_mention: int = setting(0, "Keep only the best topics of a mention (0: all).", minimum=0)
     max_word_share: float = setting(
-        0.05, "Drop words that occur in more than this share of the topics.", above=0, maximum=1
+        0.05,
+        "Drop words that occur in more than this share of the topics. Larger values keep more common words.",
+        above=0,
+        maximum=1,
     )
-    min_word_topics: int = setting(3, "Drop words that occur in fewer topics.", minimum=0)
+    min_word_topics: int = setting(3, "Drop words that occur in fewer topics than this.", minimum=0)
     topics_per_word: int = setting(500, "Keep only the best topics of a word (0: all).", minimum=0)

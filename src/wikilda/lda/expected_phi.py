@@ -247,7 +247,7 @@ def _weight(whole: Real, bare: Real) -> Real:
 
 def _open(model: Model, artifact: Prepared) -> Weights:
     if artifact.field("model", str) != model.identity:
-        raise ArtifactError(f"{artifact.path}: belongs to another model. Delete it; it will be made anew.")
+        raise ArtifactError(f"{artifact.path}: belongs to another model. Delete it; it will be computed again.")
     artifact.check_fits(model, *artifact.sizes)
     rows: list[Rows] = []
     dense: list[Any] = []

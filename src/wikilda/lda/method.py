@@ -75,7 +75,7 @@ class LdaMethod:
     def infer(self, document: EncodedDocument, entities: Any = None) -> SampledMentions:
         """Sample the mentions and words of a document."""
         if entities:
-            raise SettingsError("entities of your own need the method urn.")
+            raise SettingsError("entities of your own need the method urn. Use --method urn.")
         return SampledMentions.of(self.sampler.sample(document), numbers(document.mentions))
 
     def topics(

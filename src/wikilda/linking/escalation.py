@@ -112,7 +112,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                         raise _no_decision(path, number, TypeError("not an object"))
                     yield number, row
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error}).") from None
+        raise InputError(f"{path}: cannot be read ({error}). Correct the file.") from None
     except (ValueError, RecursionError) as error:
         raise _no_decision(path, number, error) from None
 

@@ -409,7 +409,7 @@ def link_files(
     )  # fmt: skip
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     if not paths:
-        raise InputError("there are no files to link.")
+        raise InputError("there are no files to link. Give one at least.")
     documents = read_documents(paths, None, reading)
     return run(
         job, documents, paths, Path(output), output_format, workers, observer or Observer(), overwrite=overwrite,
@@ -442,7 +442,7 @@ def run(
                 journal.add(b"")
             observer.note(linked)
         if not journal.place.read:
-            raise InputError("there are no documents in the input.")
+            raise InputError("there are no documents in the input. Give files with at least one document.")
         journal.finish()
     except KeyboardInterrupt:
         journal.save()

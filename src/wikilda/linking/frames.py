@@ -45,7 +45,7 @@ def link_table(
 ) -> pa.Table:  # fmt: skip
     """Link the texts of an Arrow table: see `Linker.link_frame`."""
     if rows not in (MENTIONS, DOCUMENTS):
-        raise InputError(f"rows is {MENTIONS} or {DOCUMENTS}, not {rows!r}.")
+        raise InputError(f"rows must be {MENTIONS} or {DOCUMENTS}, not {rows!r}.")
     texts = _strings(table, text)
     names = table.column(column_of(table, id)) if id else pa.chunked_array([pa.array(range(len(texts)), pa.int64())])
     documents = (

@@ -389,5 +389,5 @@ def _opened_once(
 def _same(path: Path, identity: str) -> Model:
     model = Model.open(path)
     if model.identity != identity:
-        raise ArtifactError(f"{path}: is another model than the one of the linker that was pickled.")
+        raise ArtifactError(f"{path}: is another model than that of the pickled linker. Restore the model.")
     return model

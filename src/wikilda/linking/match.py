@@ -65,7 +65,7 @@ class Thresholds:
 
     def __post_init__(self) -> None:
         if not 0 <= self.new <= self.match <= 1:
-            raise SettingsError(f"thresholds are 0 ≤ new ≤ match ≤ 1, not new {self.new} and match {self.match}.")
+            raise SettingsError(f"thresholds must be 0 ≤ new ≤ match ≤ 1, not new {self.new} and match {self.match}.")
 
     def decide(self, confidence: float) -> str:
         """The decision on a row."""

@@ -107,7 +107,9 @@ def _explained(table: Path) -> Iterator[None]:
         yield
     except pa.ArrowInvalid as error:
         kind = table.suffix[1:].lower()
-        raise InputError(f"{table}: cannot be read as {kind} ({str(error).partition(chr(10))[0]}).") from None
+        raise InputError(
+            f"{table}: cannot be read as {kind} ({str(error).partition(chr(10))[0]}). Correct the file."
+        ) from None
     except ParquetError as error:
         raise InputError(f"{table}: {error}") from None
     except InputError as error:

@@ -133,7 +133,9 @@ def _checked(method: str | None, settings: Any) -> MethodSettings:
     if type(settings) not in METHODS.values():
         raise SettingsError(f"settings must be UrnSettings or LdaSettings, not {type(settings).__name__}")
     if method is not None and settings.method != method:
-        raise SettingsError(f"{type(settings).__name__} are not settings of the method {method}.")
+        raise SettingsError(
+            f"{type(settings).__name__} are not settings of the method {method}. Give others, or change the method."
+        )
     checked: MethodSettings = settings
     return checked
 
@@ -142,4 +144,4 @@ def _refuse_foreign(name: str, method: str) -> None:
     """A setting of the other method is refused by name; one that nobody has, when the settings are made."""
     owners = [each for each, kind in METHODS.items() if name in {one.name for one in fields(kind)}]
     if owners and method not in owners:
-        raise SettingsError(f"{name} is a setting of the method {owners[0]}, not of {method}.")
+        raise SettingsError(f"{name} is a setting of the method {owners[0]}, not of {method}. Remove it.")

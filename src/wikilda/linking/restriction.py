@@ -48,7 +48,7 @@ class Restriction:
     def __post_init__(self) -> None:
         for name in ("types", "only", "exclude"):
             if isinstance(getattr(self, name), str):
-                raise InputError(f"restriction: {name} is a list of strings, not one string.")
+                raise InputError(f"restriction: {name} must be a list of strings, not one string.")
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
     def __bool__(self) -> bool:
@@ -109,7 +109,7 @@ def _allowed(restriction: Restriction, knowledge: Knowledge) -> Flags:
     if restriction.exclude:
         allowed &= ~_named(knowledge, _titles(restriction.exclude))
     if not allowed.any() and not _strings(restriction.only):
-        raise InputError("no topic is of these types, in this category and among these titles.")
+        raise InputError("no topic is of these types, in this category and among these titles. Remove a restriction.")
     return allowed
 
 
@@ -118,7 +118,7 @@ def read_list(path: Path) -> tuple[str, ...]:
     try:
         lines = [line.strip() for line in path.read_text("utf-8").split("\n")]
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as a list of titles ({error}).") from None
+        raise InputError(f"{path}: cannot be read as a list of titles ({error}). Save it as UTF-8 text.") from None
     lines = [line for line in lines if line and not line.startswith("#")]
     if not lines:
         raise InputError(f"{path}: the list is empty. Write one title, or one string in double quotes, per line.")
@@ -141,7 +141,7 @@ def _strings(entries: tuple[str, ...]) -> frozenset[str]:
 def _within(knowledge: Knowledge, name: str) -> Flags:
     category = knowledge.categories.find(name)
     if category < 0:
-        raise InputError(f"there is no category {name!r}.")
+        raise InputError(f"there is no category {name!r}. Check its name, without `Category:`.")
     found = np.zeros(len(knowledge.titles), np.bool_)
     found[knowledge.categories.members_of(category, _DEPTH)] = True
     return found

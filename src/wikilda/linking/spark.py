@@ -54,7 +54,7 @@ def _read(spark: SparkSession, sources: Sequence[str], job: Job) -> DataFrame:
     except InputError as error:
         raise InputError(f"{', '.join(sources)}: {error}") from None
     if found.isEmpty():
-        raise InputError("there are no documents in what was given.")
+        raise InputError("there are no documents in the input. Give Parquet files with at least one row.")
     return found.withColumn(_PLACE, _place())
 
 

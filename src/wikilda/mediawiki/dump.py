@@ -95,7 +95,7 @@ def read_piece(piece: Piece) -> bytes:
 def site_of(path: Path) -> Site:
     """Return the wiki of a dump. Also checks, before hours are spent, that the dump is complete."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
+        raise InputError(f"{path}: no such file. Run `wikilda download` to fetch a dump.")
     if path.suffix == _ZIM:
         return zim.site_of(path)
     if path.name.endswith(_SNAPSHOT):

@@ -76,7 +76,7 @@ def _files(path: Path, stream: IO[bytes]) -> Iterator[tuple[Path, IO[bytes]]]:
 def _xml(record: dict[str, Any], place: str) -> str:
     name, text = record.get("name"), _of(record, "article_body").get("wikitext")
     if not isinstance(name, str) or not isinstance(text, str):
-        raise InputError(f"{place}: a record needs name and article_body.wikitext.")
+        raise InputError(f"{place}: a record lacks name or article_body.wikitext. Download it again.")
     about = {
         "title": escape(name), "namespace": _number(_of(record, "namespace")),
         "revision": _number(_of(record, "version")), "time": escape(str(record.get("date_modified") or "")),

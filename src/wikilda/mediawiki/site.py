@@ -57,7 +57,7 @@ class _Header:
             self.root_seen = True
             if name != "mediawiki":
                 raise InputError(
-                    f"{self.place}: the root element is <{name}>, not <mediawiki>: not a MediaWiki export."
+                    f"{self.place}: the root element is <{name}>, not <mediawiki>. Give a MediaWiki export."
                 )
             self.site.language = attributes.get("xml:lang", "en")
         self._text, self._key = "", attributes.get("key", "")
@@ -91,7 +91,7 @@ def read_site(head: bytes, place: str) -> Site:
     except expat.ExpatError as error:
         raise InputError(
             f"{place}: line {error.lineno}, column {error.offset}: {expat.errors.messages[error.code]}; "
-            "not a MediaWiki XML export. Official ones begin with <mediawiki>."
+            "not a MediaWiki XML export. Give a file that begins with <mediawiki>."
         ) from None
     except ValueError:
         raise InputError(f"{place}: a <namespace> has a key that is not a number.") from None

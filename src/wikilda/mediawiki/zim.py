@@ -129,6 +129,6 @@ def _opened(path: Path, _size: int, _time: int) -> Any:
 
 def _archive(path: Path) -> Any:
     if not path.is_file():
-        raise InputError(f"{path}: no such file.")
+        raise InputError(f"{path}: no such file. Check the path.")
     known = path.stat()
     return _opened(path, known.st_size, known.st_mtime_ns)

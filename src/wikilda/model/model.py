@@ -112,7 +112,7 @@ class Model(Artifact):
         try:
             self.settings = ModelSettings.from_mapping(self.field("settings", dict))
         except SettingsError as error:
-            raise ArtifactError(f"{path / MANIFEST}: {error}. Make {path} anew.") from None
+            raise ArtifactError(f"{path / MANIFEST}: {error}. Make {path} again.") from None
 
     def __repr__(self) -> str:
         wiki = f"{self.knowledge().site.database!r}, " if self.knowledge_identity else ""
@@ -270,7 +270,7 @@ class Model(Artifact):
         if found.identity != wanted:
             raise ArtifactError(
                 f"{found.path}: is not the knowledge that the model {self.path} was made from "
-                f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model anew from this."
+                f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model again from this."
             )
         self.check_fits(found, "topics", WORDS, MENTIONS)
         return found

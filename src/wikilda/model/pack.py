@@ -108,7 +108,7 @@ def unpack(file: Path, target: Path, *, overwrite: bool = False) -> Artifact:
         if isinstance(made, Model):
             made.knowledge(beside / INSIDE).verify()
         if made.identity != about.get("identity"):
-            raise ArtifactError(f"{file}: holds another {about['kind']} than it says.")
+            raise ArtifactError(f"{file}: holds another {about['kind']} than it declares. Get it again.")
         place_directory(beside, target)
     return kind.open(target)
 
@@ -164,7 +164,7 @@ class _Archive:
 
     def damaged(self, why: object) -> InputError:
         """Return the error for a file that is not a pack, or is incomplete."""
-        return InputError(f"{self._file}: is damaged, or no pack of wikilda ({why}). Get it again.")
+        return InputError(f"{self._file}: is damaged, or not a pack of wikilda ({why}). Get it again.")
 
 
 def _octal(field: bytes) -> int | None:
@@ -175,7 +175,7 @@ def _octal(field: bytes) -> int | None:
 @contextmanager
 def _opened(file: Path) -> Iterator[_Archive]:
     if not file.is_file():
-        raise InputError(f"{file}: no such file.")
+        raise InputError(f"{file}: no such file. Check the path.")
     archive = _Archive(None, file)
     try:
         with pa.OSFile(str(file), "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
@@ -190,10 +190,14 @@ def _opened(file: Path) -> Iterator[_Archive]:
 def _read_about(archive: _Archive, file: Path) -> dict[str, Any]:
     entry = archive.next()
     if entry is None or entry.name != ABOUT:
-        raise InputError(f"{file}: is no pack of wikilda: it does not begin with {ABOUT}.")
+        raise InputError(
+            f"{file}: is not a pack of wikilda: it does not begin with {ABOUT}. Give a file that `wikilda pack` wrote."
+        )
     about = _json(archive, entry, file)
     if about.get("format") != FORMAT or about.get("kind") not in (Model.kind, Knowledge.kind):
-        raise InputError(f"{file}: is a pack of another kind or format than this wikilda {__version__} knows.")
+        raise InputError(
+            f"{file}: is a pack of a kind or format that wikilda {__version__} does not know. Upgrade wikilda."
+        )
     return about
 
 
@@ -221,7 +225,7 @@ class _Unpacker:
         for prefix in ("", f"{INSIDE}/") if with_knowledge else ("",):
             self._part(prefix)
         if self._archive.next() is not None:
-            raise InputError(f"{self._file}: holds more than it lists. It will not be unpacked.")
+            raise InputError(f"{self._file}: holds more than it lists. Get it again from its maker.")
 
     def _part(self, prefix: str) -> None:
         entry = self._next(prefix + MANIFEST)
@@ -246,11 +250,13 @@ class _Unpacker:
         known: dict[str, int] = {name: each.get("bytes", -1) if isinstance(each, dict) else -1 for name, each in listed}
         for name, size in known.items():
             if not _NAME.fullmatch(name) or ".." in name or type(size) is not int or not 0 <= size < 1 << 60:
-                raise InputError(f"{self._file}: lists {name!r}, which no artifact has. It will not be unpacked.")
+                raise InputError(f"{self._file}: lists {name!r}, which no artifact has. Get it again from its maker.")
         needed, free = sum(known.values()), shutil.disk_usage(self._directory).free
         check_expansion(self._file, self._file.stat().st_size, needed)
         if needed > free:
-            raise InputError(f"{self._file}: needs {needed / 1e9:.1f} GB of disk, but {free / 1e9:.1f} GB are free.")
+            raise InputError(
+                f"{self._file}: needs {needed / 1e9:.1f} GB of disk, but {free / 1e9:.1f} GB are free. Free some space."
+            )
         return known
 
     def _next(self, name: str) -> _Entry:

@@ -14,7 +14,7 @@ class ModelSettings(Settings):
     beta_words: float = setting(1e-4, "β of words: pseudo-count of every word in every topic.", above=0)
     beta_mentions: float = setting(1e-4, "β of mentions: pseudo-count of every mention in every topic.", above=0)
     alpha: float = setting(1e-3, "α: pseudo-count of every topic in every document (mean, if they differ).", above=0)
-    asymmetric: bool = setting(True, "Let α of a topic grow with its popularity, the number of its mentions.")
+    asymmetric: bool = setting(True, "Let α of a topic grow with its popularity, its number of mentions.")
 
 
 PRESETS = {

@@ -11,29 +11,29 @@ from wikilda._core.settings import Settings, setting
 class ServerSettings(Settings):
     """Settings of the server. Sizes and times are limits; each has its status code when it is passed."""
 
-    host: str = setting("127.0.0.1", "Address to listen on; others than this machine reach 0.0.0.0 or ::.")
+    host: str = setting("127.0.0.1", "Address to listen on; 0.0.0.0 or :: for all interfaces.")
     port: int = setting(8000, "Port to listen on.", minimum=0, maximum=65535)
     workers: int = setting(1, "Processes; they share one memory-mapped model.", minimum=1)
     threads: int = setting(0, "Documents that one process links at a time; 0: its share of the cores.", minimum=0)
-    queue: int = setting(64, "Requests that may wait for a thread in one process; more are answered 503.", minimum=1)
-    seconds: float = setting(30.0, "Time that one request may wait and be worked on; longer is answered 504.", above=0)
+    queue: int = setting(64, "Most requests waiting for a thread of a process; more are answered 503.", minimum=1)
+    seconds: float = setting(30.0, "Seconds that a request may wait and run; then it is answered 504.", above=0)
     patience: float = setting(
         10.0, "Seconds that a client may take to send its request, or to read its answer (408).", above=0
     )
-    connections: int = setting(2000, "Connections that one process holds; more are answered 503.", minimum=1)
+    connections: int = setting(2000, "Most connections of a process; more are answered 503.", minimum=1)
     drain: int = setting(30, "Seconds that requests have to finish when the server is stopped.", minimum=1)
-    max_body: int = setting(4_000_000, "Bytes of a request (413).", minimum=1)
-    max_text: int = setting(200_000, "Characters of a text (413).", minimum=1)
-    max_mentions: int = setting(5_000, "Mentions that a request may give (413).", minimum=1)
-    max_batch: int = setting(64, "Documents of a batch (413).", minimum=1)
-    max_queries: int = setting(1000, "Queries of a batch at /reconcile (413).", minimum=1)
+    max_body: int = setting(4_000_000, "Largest request in bytes (413).", minimum=1)
+    max_text: int = setting(200_000, "Largest text in characters (413).", minimum=1)
+    max_mentions: int = setting(5_000, "Most mentions in a request (413).", minimum=1)
+    max_batch: int = setting(64, "Most documents in a batch (413).", minimum=1)
+    max_queries: int = setting(1000, "Most queries in a batch at /reconcile (413).", minimum=1)
     max_work: int = setting(
-        3_000_000, "Work of a request, in characters to link (413).", minimum=1
+        3_000_000, "Most work of a request, in characters to link (413).", minimum=1
     )  # fmt: skip
-    keys: tuple[str, ...] = setting((), "An API key that clients must send; without any the server is open.")
+    keys: tuple[str, ...] = setting((), "An API key that clients must send; without keys the server is open.")
     origins: tuple[str, ...] = setting((), "An origin whose pages may call the API (CORS), * for all; else none.")
     hosts: tuple[str, ...] = setting(
-        (), "A name that clients may ask by, * for all; without any, a server for this machine only has localhost (421)."
+        (), "A host name that clients may use, * for all; by default only localhost (421)."
     )  # fmt: skip
     metrics: bool = setting(True, "Serve /metrics, behind the keys where there are any.")
     log_texts: bool = setting(False, "Write query strings, which may hold users' texts, to the log.")
@@ -44,7 +44,7 @@ class ServerSettings(Settings):
             if origin != "*" and not origin.startswith(("http://", "https://")):
                 raise SettingsError(f"origins: {origin!r} is no origin, such as https://example.org")
         if any(not key.strip() for key in self.keys):
-            raise SettingsError("keys: an API key must not be empty")
+            raise SettingsError("keys: an API key is empty. Give one with at least one character.")
 
     @property
     def is_local(self) -> bool:

@@ -36,7 +36,7 @@ def to_code_points(text: str, spans: Spans, unit: str) -> Spans:
     found = np.minimum(np.searchsorted(positions, wanted), len(text))
     for offset in wanted[positions[found] != wanted].tolist():
         where = f"is not inside the text of {positions[-1]}" if not 0 <= offset <= positions[-1] else "cuts a character"
-        raise InputError(f"the offset {offset} {where} (in {unit}).")
+        raise InputError(f"the offset {offset} {where} (in {unit}). Check the unit of the offsets.")
     return [(start, end) for start, end in found.reshape(-1, 2).tolist()]
 
 

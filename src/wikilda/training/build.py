@@ -72,16 +72,18 @@ def build(
 
     if is_list(source):
         if page_props is not None or instances is not None:
-            raise InputError("page_props and instances go with a dump; a list of entities has wikidata and type.")
+            raise InputError(
+                "page_props and instances need a dump. Use the columns wikidata and type of a list of entities."
+            )
         return _build_list(source, Path(target), settings, model_settings, _resources(workers, memory), overwrite)
     files = _files(source)
     tier.expect_files(files, PARSED)
     more = [Path(each) for each in (page_props, instances) if each is not None]
     if page_props is not None and files[0].is_dir():
-        raise InputError("page_props go with a dump; tables have a column `wikidata`.")
+        raise InputError("page_props needs a dump. Use the column `wikidata` of tables.")
     for file in more:
         if not file.is_file():
-            raise InputError(f"{file}: no such file.")
+            raise InputError(f"{file}: no such file. Check the path.")
     target = Path(target)
     check_target(target, overwrite=overwrite)
     try:
@@ -134,11 +136,11 @@ def _files(source: str | Path | Sequence[str | Path]) -> list[Path]:
     files = [Path(each) for each in ([source] if isinstance(source, str | Path) else source)]
     for file in files:
         if not file.exists():
-            raise InputError(f"{file}: no such file or directory.")
+            raise InputError(f"{file}: no such file or directory. Check the path.")
         if file.is_dir() and len(files) > 1:
             raise InputError(f"{file}: is a directory. Give dumps, or one directory of tables.")
     if not files:
-        raise InputError("there is no dump to build from.")
+        raise InputError("there is no dump to build from. Give one at least.")
     return files
 
 

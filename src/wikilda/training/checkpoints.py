@@ -200,5 +200,5 @@ def read_metrics(path: Path) -> list[Metrics]:
             row: dict[str, Any] = json.loads(line)
             rows.append(Metrics(**row))
         except (ValueError, TypeError) as error:
-            raise InputError(f"{file}: line {number} is not a row of metrics ({error}).") from None
+            raise InputError(f"{file}: line {number} is not a row of metrics ({error}). Remove the line.") from None
     return rows

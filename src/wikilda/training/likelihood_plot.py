@@ -55,7 +55,7 @@ def svg(rows: list[Metrics]) -> str:
     """The figure as a drawing."""
     lines = {name: found for name in _LINES if (found := points(rows, name))}
     if not lines:
-        raise SettingsError("there are no likelihoods to draw: the training was run with --set evaluated=0.")
+        raise SettingsError("there are no likelihoods to draw. Train without --set evaluated=0.")
     values = [value for found in lines.values() for _, value in found]
     x = axis(rows[0].iteration, rows[-1].iteration, _LEFT, _WIDTH - _RIGHT, whole=True)
     y = axis(min(values), max(values), _HEIGHT - _BOTTOM, _TOP)

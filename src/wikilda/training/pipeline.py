@@ -88,7 +88,7 @@ def train(
     if engine is not None and workers is not None:
         raise SettingsError("workers has no effect where an engine is given.")
     if plan is not None and plan.round and isinstance(engine, LocalEngine | None):
-        raise SettingsError("round is a setting of training with Spark.")
+        raise SettingsError("round is a setting of training with Spark. Remove it.")
     first, target, plan = Model.open(model), Path(target), plan or TrainingPlan()
     tier.expect_files([first.path], COPIED)
     place = first.knowledge(knowledge).path.resolve() if first.knowledge_identity else None

@@ -135,13 +135,15 @@ def training_settings(
     """
     if settings is not None and not isinstance(settings, Mapping):
         if preset is not None or method not in (None, settings.method):
-            raise SettingsError(f"{type(settings).__name__} are whole settings of the method {settings.method}.")
+            raise SettingsError(
+                f"{type(settings).__name__} are settings of the method {settings.method}. Remove `method` or `preset`."
+            )
         return settings
     name = method or URN
     if name not in TRAINING:
         raise SettingsError(f"there is no method {name!r}{suggestion(name, list(TRAINING))}")
     if preset is not None and name != LDA:
-        raise SettingsError(f"preset {preset!r} is for the method lda.")
+        raise SettingsError(f"preset {preset!r} is for the method lda. Remove it, or use --method lda.")
     if preset is not None and preset not in PRESETS:
         raise SettingsError(f"there is no preset {preset!r}{suggestion(preset, list(PRESETS))}")
     base = PRESETS[preset].to_mapping() if preset else {}

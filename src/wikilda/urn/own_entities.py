@@ -72,7 +72,7 @@ class OwnEntity:
             raise InputError(f"entities: an entity has {', '.join(_FIELDS)}, not {', '.join(unknown) or 'no title'}.")
         names = given.get("names", ())
         if isinstance(names, str):
-            raise InputError("entities: names is a list of strings.")
+            raise InputError("entities: names must be a list of strings.")
         return cls(given["title"], tuple(names), given.get("description", ""), given.get("type"))
 
 
@@ -103,7 +103,7 @@ class OwnEntities:
         self._small = set[Words]()  # names that may begin with a small letter
         titles = [each.title for each in self.entities]
         if len(set(titles)) < len(titles):
-            raise InputError(f"entities: {max(titles, key=titles.count)[:100]!r} is there twice.")
+            raise InputError(f"entities: {max(titles, key=titles.count)[:100]!r} occurs twice. Remove one.")
         for number, entity in enumerate(self.entities):
             for name in (entity.title, *entity.names):
                 self._add(number, Name.of(name))

@@ -40,4 +40,4 @@ class UrnSettings(Settings):
         try:
             return weights.replaced((name, float(value)) for name, _, value in pairs)
         except ValueError:
-            raise SettingsError(f"weights are given as NAME=VALUE, not {', '.join(self.weights)}") from None
+            raise SettingsError(f"weights must be given as NAME=VALUE, not {', '.join(self.weights)}") from None

@@ -59,7 +59,7 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
     errors = {row["id"]: row.pop("error") for row in found}
     assert [row for row in found if errors[row["id"]] is None] == local
     assert len(local) == 21
-    assert errors["none"] == 'needs "body", a string.'
+    assert errors["none"].startswith('needs "body", a string.')
     assert "not inside" in errors["outside"]
     code, _, err = run(*command, tmp_path / "out", *SPARK)
     assert (code, "exists already. Use --overwrite" in err) == (1, True)

@@ -120,7 +120,7 @@ def find_files(paths: Sequence[Path], settings: ReadSettings) -> Iterator[File]:
 
 def _walk(directory: Path) -> Iterator[Path]:
     if (directory / "manifest.json").is_file():
-        raise InputError(f"{directory}: is an artifact of wikilda, not a directory of documents.")
+        raise InputError(f"{directory}: is an artifact of wikilda, not a directory of documents. Check the path.")
     for folder, folders, files in os.walk(directory):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         yield from (Path(folder, name) for name in sorted(files) if not name.startswith("."))
@@ -168,7 +168,7 @@ def _whole(stream: IO[bytes], file: File, settings: ReadSettings) -> Read:
             raise too_large(settings)
         text = decode(data, settings, settings.encoding)
         if not text.strip():
-            raise InputError("is empty.")
+            raise InputError("is empty. Remove the file, or write a text into it.")
         return marked(text, name) if file.kind == MARKED else Document(text, None, name)
 
     return _caught(read, str(file.path))

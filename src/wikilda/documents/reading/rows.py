@@ -37,13 +37,15 @@ class ReadSettings(Settings):
 
     format: str = setting(AUTO, "Format of the input.", choices=FORMATS)
     text_column: str = setting("text", "Column or field with the text.")
-    id_column: str | None = setting(None, 'column or field with the document\'s id; else "id", where there is one')
+    id_column: str | None = setting(
+        None, "Column or field with the id of the document; by default `id`, if there is one."
+    )
     offsets: str = setting(CODE_POINTS, "Unit of the offsets of mentions.", choices=UNITS)
     encoding: str = setting("utf-8", "Encoding of text, CSV and TSV files.")
     invalid: str = setting(
         REFUSE, "What to do with a document that is not in this encoding.", choices=(REFUSE, REPLACE)
     )
-    largest: int = setting(10_000_000, "Bytes of a document, at most.", minimum=1)
+    largest: int = setting(10_000_000, "Largest document in bytes.", minimum=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,7 +87,9 @@ def unescape(text: str, settings: ReadSettings) -> str:
 
 def too_large(settings: ReadSettings) -> InputError:
     """Return the error for a document that is too large."""
-    return InputError(f"is larger than {settings.largest:,} bytes. Split it into documents, or raise --largest.")
+    return InputError(
+        f"is larger than {settings.largest:,} bytes. Split it into documents, or raise --set largest=BYTES."
+    )
 
 
 def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
@@ -93,9 +97,9 @@ def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
     try:
         row = json.loads(decode(line, settings))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is not JSON ({error}).") from None
+        raise InputError(f"is not JSON ({error}). Correct or remove the line.") from None
     if not isinstance(row, dict):
-        raise InputError("is not a JSON object.")
+        raise InputError("is not a JSON object. Write one object per line.")
     return row
 
 
@@ -131,7 +135,7 @@ def from_row(row: dict[str, Any], id: str, settings: ReadSettings) -> Document: 
         return marked(row["marked"], name)
     text = row.get(settings.text_column)
     if not isinstance(text, str):
-        raise InputError(f'needs "{settings.text_column}", a string.')
+        raise InputError(f'needs "{settings.text_column}", a string. Add it, or name another field with --text-column.')
     if len(text) > settings.largest:
         raise too_large(settings)
     return Document(text, _mentions(row.get("mentions"), text, settings), name)

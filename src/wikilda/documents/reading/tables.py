@@ -22,7 +22,7 @@ def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> It
     lines = _lines(stream, settings)
     first = next(lines, None)
     if first is None:
-        raise InputError("is empty.")
+        raise InputError("is empty. Write a header and rows into it.")
     source = Lines(_again(first, lines))
     if format == CSV:
         rows = csv.reader(source, delimiter=_delimiter(first, settings), strict=True)
@@ -59,9 +59,7 @@ class Lines:
                 f"line {first:,}: unclosed quote. Close it, or use --format tsv for a file without quotes."
             )
         if "expected after" in str(error):
-            return InputError(
-                f"{place}: text after a closing quote. Is a quote unclosed, or not written twice in a cell?"
-            )
+            return InputError(f"{place}: text after a closing quote. Close quotes, and write a quote in a cell twice.")
         return InputError(f"{place}: {error}. Is the format right? See --format.")
 
 
@@ -89,7 +87,7 @@ def _lines(stream: IO[bytes], settings: ReadSettings) -> Iterator[str]:
         while line := wrapped.readline(most + 1):
             number += 1
             if len(line) > most:
-                raise InputError(f"line {number:,} is longer than {most:,} characters.")
+                raise InputError(f"line {number:,} is longer than {most:,} characters. Check that quotes are closed.")
             yield line
     finally:
         if not stream.closed:

@@ -70,7 +70,7 @@ def _files(path: Path) -> list[Path]:
     pattern = "*.xml" if any(path.glob("RawText*")) else "*"
     found = sorted(each for each in path.glob(pattern) if each.is_file() and not each.name.startswith("."))
     if not found:
-        raise InputError(f"{path}: there are no files with gold in this directory.")
+        raise InputError(f"{path}: there are no files with gold in this directory. Check the path.")
     return found
 
 
@@ -79,7 +79,7 @@ def _read(path: Path, form: str | None, complaints: list[str]) -> list[GoldDocum
         _, reader = READERS[form or _form(path)]
         return list(reader(path, complaints))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}).") from None
+        raise InputError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}). Save it as UTF-8.") from None
 
 
 def _form(path: Path) -> str:
@@ -88,7 +88,7 @@ def _form(path: Path) -> str:
     for name, (looks_like, _) in READERS.items():
         if looks_like(head):
             return name
-    raise InputError(f"{path}: is in no form that is known ({', '.join(READERS)}). Say which with --format.")
+    raise InputError(f"{path}: is in no known format ({', '.join(READERS)}). Name one with --format.")
 
 
 def _numbered(documents: list[GoldDocument]) -> list[GoldDocument]:

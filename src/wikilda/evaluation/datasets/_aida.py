@@ -31,7 +31,10 @@ def read_aida(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
         else:
             tokens.append(_fields(line, f"{path}: line {number}", tokens, begun=name is not None))
     if name is None:
-        raise InputError(f"{path}: has no -DOCSTART- line; not a file in the layout of AIDA-YAGO2-dataset.tsv.")
+        raise InputError(
+            f"{path}: has no -DOCSTART- line, so it is not in the format of AIDA-YAGO2-dataset.tsv. "
+            "Choose another --format."
+        )
     yield _document(name, tokens)
 
 
@@ -39,14 +42,14 @@ def _fields(line: str, where: str, before: list[list[str]], *, begun: bool) -> l
     fields = line.split("\t")
     tag = fields[1] if len(fields) > 1 else "O"
     if not begun:
-        raise InputError(f"{where}: is before the first -DOCSTART- line.")
+        raise InputError(f"{where}: is before the first -DOCSTART- line. Remove the line.")
     if tag not in ("B", "I", "O", ""):
-        raise InputError(f"{where}: the second column is {tag!r}, not B or I.")
+        raise InputError(f"{where}: the second column is {tag!r}. Write B, I or nothing.")
     last = next((each for each in reversed(before) if each), [])
     if tag == "I" and last[1:2] not in (["B"], ["I"]):
-        raise InputError(f"{where}: a mention goes on (I) that has not begun (B).")
+        raise InputError(f"{where}: a mention continues (I) that has not begun (B). Write B for its first token.")
     if tag == "B" and len(fields) < 4:
-        raise InputError(f"{where}: a mention (B) needs four columns: token, B, mention, entity.")
+        raise InputError(f"{where}: a mention (B) has too few columns. Write token, B, mention, entity.")
     return fields
 
 

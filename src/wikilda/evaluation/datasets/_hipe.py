@@ -65,7 +65,7 @@ class _Draft:
             raise InputError(f"{where}: has {len(fields)} columns; the header has {len(columns)}.")
         tag, layout = fields[columns[_TAG]], fields[columns[_LAYOUT]] if len(fields) > columns.get(_LAYOUT, 99) else ""
         if tag[:1] not in ("B", "I", "O", "_", ""):
-            raise InputError(f"{where}: the tag is {tag!r}, not B-…, I-… or O.")
+            raise InputError(f"{where}: the tag is {tag!r}. Write B-…, I-… or O.")
         start = len(self.text) + len(self.space)
         self.text += self.space + fields[columns["TOKEN"]]
         if tag.startswith("B") or (tag.startswith("I") and not self.open):

@@ -63,7 +63,7 @@ def _documents(path: Path, complaints: list[str], make: Record) -> Iterator[Gold
             try:
                 row = plain(row_of(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, _READING))
                 if not isinstance(row.get("text"), str):
-                    raise InputError('needs "text", a string.')
+                    raise InputError('needs "text", a string. Add it.')
                 yield make(row, number)
             except InputError as error:
                 complaints.append(f"{path}: line {number}: {error} Skipped.")
@@ -87,7 +87,7 @@ def _of_elevant(row: dict[str, Any], number: int) -> GoldDocument:
 def _of_zelda(split: str, row: dict[str, Any], number: int) -> GoldDocument:
     index, titles = row.get("index"), row.get("wikipedia_titles")
     if not isinstance(index, list) or not isinstance(titles, list) or len(index) != len(titles):
-        raise InputError('needs "index" and "wikipedia_titles", two lists of the same length.')
+        raise InputError('needs "index" and "wikipedia_titles", two lists of the same length. Correct the line.')
     names: list[tuple[str, ...]] = [(str(title),) if title else () for title in titles]
     return _gold(row, [_span(each) for each in index], names, split, number)
 
@@ -118,7 +118,7 @@ def _names(label: dict[str, Any]) -> tuple[str, ...]:
 def _objects(row: dict[str, Any], key: str) -> list[dict[str, Any]]:
     found = row.get(key)
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise InputError(f'needs "{key}", a list of objects.')
+        raise InputError(f'needs "{key}", a list of objects. Correct the line.')
     return found
 
 

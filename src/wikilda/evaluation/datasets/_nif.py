@@ -89,7 +89,9 @@ def _parsed(text: str, where: str, complaints: list[str]) -> "list[Quad]":
             place = f"{where}: line {getattr(error, 'lineno', None) or '?'}"
             missing = _UNDECLARED.search(str(error))
             if not missing or f"@prefix {missing[1]}:" in declared:
-                raise InputError(f"{place}: this is not Turtle ({error}).") from None
+                raise InputError(
+                    f"{place}: is not Turtle ({error}). Correct the file, or choose another --format."
+                ) from None
             meant = _WELL_KNOWN.get(missing[1], f"{missing[1]}:")
             declared += f"@prefix {missing[1]}: <{meant}> . "  # on the first line, so that line numbers stay
             complaints.append(f"{place}: the prefix {missing[1]!r} is not declared; it is read as <{meant}>.")

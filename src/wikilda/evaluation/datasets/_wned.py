@@ -30,7 +30,7 @@ def read_wned(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
     try:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
-        raise InputError(f"{path}: is not valid XML ({error}).") from None
+        raise InputError(f"{path}: is not valid XML ({error}). Correct the file.") from None
     if root.tag == _FIRST_FORM:
         name = (root.findtext("ReferenceFileName") or "").strip()
         fields = ("SurfaceForm", "ChosenAnnotation", "Offset", "Length")

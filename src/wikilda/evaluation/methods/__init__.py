@@ -81,7 +81,7 @@ def find_method(name: str) -> tuple[type[Method], str]:
 
 def _checked(found: object, name: str) -> type[Method]:
     if not (isinstance(found, type) and issubclass(found, Method)):
-        raise SettingsError(f"{name}: is not a class derived from wikilda.evaluation.methods.Method")
+        raise SettingsError(f"{name}: is not derived from wikilda.evaluation.methods.Method. Make it a subclass.")
     if not found.name:
         found.name = name
     return found
@@ -95,11 +95,13 @@ def _imported(module: str, attribute: str) -> object:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         known = ", ".join(METHODS)
-        raise SettingsError(f"{module}:{attribute}: is neither a method ({known}) nor a class ({error})") from None
+        raise SettingsError(
+            f"{module}:{attribute}: is neither a method ({known}) nor a class ({error}). Check the name."
+        ) from None
 
 
 def _read(name: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(Path(file).read_text("utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{name}: {file} is no TOML file with settings ({error})") from None
+        raise SettingsError(f"{name}: {file} is not a TOML file with settings ({error}). Correct the file.") from None

@@ -33,7 +33,7 @@ def remote_file(url: str) -> RemoteFile:
     with bar(f"asking {urlsplit(url).netloc}", None, unit="bytes") as shown:
         size, version = persist(url, attempt, http.PATIENCE.question_tries, shown, lambda: 0)
     if not name or size is None:
-        raise InputError(f"{url}: is not the address of a file: the server does not say its name or size.")
+        raise InputError(f"{url}: is not the address of a file: the server sends no name or size. Check the address.")
     return RemoteFile(name, url, size, None, version)
 
 

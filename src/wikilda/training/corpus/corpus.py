@@ -103,7 +103,7 @@ class Corpus(Artifact):
         firsts = self.field("firsts", list)  # the least key of every shard
         folders = {name.partition("/")[0] for name in self.files}
         if folders != {f"{number:05d}" for number in range(len(firsts))} or not all(map(_is_key, firsts)):
-            raise ArtifactError(f"{path / MANIFEST}: firsts are not the keys of its shards. Make {path} anew.")
+            raise ArtifactError(f"{path / MANIFEST}: firsts are not the keys of its shards. Make {path} again.")
         self.firsts = np.array(firsts, np.uint64)
 
     @classmethod
@@ -164,7 +164,7 @@ class Corpus(Artifact):
     def _shard(self, number: int) -> Documents:
         found = Documents(*(self.array(f"{number:05d}/{name}") for name in Documents._fields))
         if len(found.contexts) != MOST_CONTEXTS * len(found.mentions):
-            raise ArtifactError(f"{self.path}: shard {number} has too few contexts. Make {self.path} anew.")
+            raise ArtifactError(f"{self.path}: shard {number} has too few contexts. Make {self.path} again.")
         return found
 
 

@@ -119,12 +119,14 @@ def update(
 def _sorted(files: list[Path]) -> tuple[list[Path], list[Path]]:
     """Which files are dumps, and which are lists of entities."""
     if not files:
-        raise InputError("there is nothing to update with.")
+        raise InputError("there is nothing to update with. Give a dump or a list of entities.")
     for path in files:
         if not path.is_file():
-            raise InputError(f"{path}: no such file.")
+            raise InputError(f"{path}: no such file. Check the path.")
         if uncompressed_suffix(path) not in (".xml", *ENDINGS) and ".xml-" not in path.name:
-            raise InputError(f"{path}: is neither a dump (.xml) nor a list of entities ({', '.join(ENDINGS)}).")
+            raise InputError(
+                f"{path}: is neither a dump nor a list of entities. Use a file that ends in .xml or {', '.join(ENDINGS)}."
+            )
     lists = [path for path in files if uncompressed_suffix(path) in ENDINGS]
     return [path for path in files if path not in lists], lists
 

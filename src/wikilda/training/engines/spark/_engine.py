@@ -69,7 +69,7 @@ class _Fetched:
         if len(symbols) == 0:
             return
         if symbols[0] < self.last or np.any(np.diff(symbols) < 0):
-            raise WikildaError("the table of the model is not in the order of its symbols: files of it are missing.")
+            raise WikildaError("files of the model's table are missing. Run the same command with --restart.")
         self.last = int(symbols[-1])
         topics = lists([rows.column("topics")], np.uint32)
         np.add.at(self.lengths, symbols + 1, topics.lengths)

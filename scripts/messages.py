@@ -22,7 +22,7 @@ _VERBS = (
     "|See|Serve|Set|Split|Train|Try|Turn|Unset|Update|Upgrade|Use|Wait|Write"
 )
 REMEDY = re.compile(
-    rf"(?:^|[.;?)] )(?:{_VERBS})\b|[:;,] (?:or )?(?:{_VERBS.lower()}) |pip install|there (?:is|are):? \{{…\}}"
+    rf"(?:^|[.;?)] )(?:{_VERBS})\b|[:;,] (?:or )?(?:{_VERBS.lower()})\b|pip install|there (?:is|are):? \{{…\}}"
     r"|(?:such as|like|must be|it has:?|has|Needed are) \S|[\w\"]\{…\}\.?$|[.}] ?\{…\}\.?$"
 )
 _SPEAKERS = {

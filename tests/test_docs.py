@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks import record
-from scripts import reference
+from scripts import messages, reference
 
 PICTURES = record.ROOT / "docs" / "pictures"
 
@@ -19,6 +19,25 @@ def test_tables_are_those_of_the_figures() -> None:
 
 def test_the_reference_is_generated_from_the_code() -> None:
     assert [page.name for page in reference.outdated()] == [], "run: python -m scripts.reference"
+
+
+def test_messages_are_plain_and_errors_say_how_to_fix_them() -> None:
+    """Every error that a user can see has a remedy: a request, a list of what is possible, an example, a suggestion."""
+    wrong = [f"{each.file}:{each.line}: {each.text} {each.faults()}" for each in messages.messages() if each.faults()]
+    assert wrong == [], "see: python -m scripts.messages --check"
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("{…}: line {…}: unclosed quote. Close it.", []),
+        ("{…}: is damaged.", ["say how to fix it"]),
+        ("{…}: is damaged. Make it anew.", ["avoid “anew”"]),
+        ("there is no method {…}{…}", []),
+    ],
+)
+def test_a_message_without_a_remedy_is_found(text: str, faults: list[str]) -> None:
+    assert messages.Message("x.py", 1, "error", text, "InputError").faults() == faults
 
 
 def test_a_table_is_markdown() -> None:

@@ -68,9 +68,8 @@ def show_explanation(explanation: Explanation) -> None:
     rows.append(("NIL", f"{explanation.nil:.0%}", *[""] * (len(terms) + 2)))
     show_table(title, ["entity", "confidence", "prior", "log odds", *(f"{name}" for name in terms)], rows)
     if best.rival:
-        click.echo(
-            f"  Log odds of {best.entity.title} are relative to {best.rival}, all others relative to {best.entity.title}."
-        )
+        title = best.entity.title
+        click.echo(f"  Log odds of {title} are relative to {best.rival}, all others relative to {title}.")
     _show_list("supported by", [f"{each.mention} → {each.entity.title} {each.weight:+.2f}" for each in best.support])
     _show_list("words", [f"{each.word} {each.against:+.2f}" for each in best.top_words])
     if nil := explanation.unknown:

@@ -270,7 +270,7 @@ class Model(Artifact):
         if found.identity != wanted:
             raise ArtifactError(
                 f"{found.path}: is not the knowledge that the model {self.path} was made from "
-                f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one, or make the model again from this."
+                f"(it is {found.identity[:8]}, not {wanted[:8]}). Give the right one."
             )
         self.check_fits(found, "topics", WORDS, MENTIONS)
         return found

@@ -125,7 +125,8 @@ def _sorted(files: list[Path]) -> tuple[list[Path], list[Path]]:
             raise InputError(f"{path}: no such file. Check the path.")
         if uncompressed_suffix(path) not in (".xml", *ENDINGS) and ".xml-" not in path.name:
             raise InputError(
-                f"{path}: is neither a dump nor a list of entities. Use a file that ends in .xml or {', '.join(ENDINGS)}."
+                f"{path}: is neither a dump nor a list of entities. "
+                f"Use a file that ends in .xml or {', '.join(ENDINGS)}."
             )
     lists = [path for path in files if uncompressed_suffix(path) in ENDINGS]
     return [path for path in files if path not in lists], lists

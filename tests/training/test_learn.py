@@ -111,9 +111,10 @@ def test_interrupted_it_resumes(
 ) -> None:
     from tests.training.test_train import Stopping
     from wikilda.training import methods, pipeline
+    from wikilda.training.engines import local
 
     target = tmp_path / "m"
-    for where, name, after in ((methods, "sample_urn_shard", 4), (methods, "next_model", 1), (pipeline, "_finish", 0)):
+    for where, name, after in ((methods, "sample_urn_shard", 4), (local, "next_model", 1), (pipeline, "_finish", 0)):
         with monkeypatch.context() as patched:
             Stopping(patched, where, name, after if name != "next_model" else 0)
             with pytest.raises(KeyboardInterrupt):

@@ -33,7 +33,7 @@ def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False
     symbols = [at if at or known else -1 for at in range(len(names))]
     encoded = EncodedDocument([], symbols, text=text, spans=spans)
     topics = np.array([each[2] if len(each) == 3 else at for at, each in enumerate(names)], np.int64)
-    kept = segment(encoded, topics, np.array([is_nil(each[1]) for each in names], np.bool_), nested=nested)
+    kept = segment(encoded, topics, np.array([is_nil(each[1], 1.0) for each in names], np.bool_), nested=nested)
     return [text[start:end] for (start, end), keep in zip(spans, kept.tolist(), strict=True) if keep]
 
 

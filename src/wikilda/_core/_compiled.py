@@ -20,6 +20,7 @@ _runtime: Any = runtime
 _register: Any = event.register
 _rebuild: Any = compiler.CompileResult._rebuild
 _File: Any = caching.IndexDataCacheFile
+_JITCodeLibrary: Any = codegen.JITCodeLibrary
 
 
 def make_dispatcher(part: Part) -> Any:
@@ -148,7 +149,7 @@ class _Compilations(event.Listener):  # type: ignore[misc,unused-ignore]
             gc.enable()
 
 
-class _Library(codegen.JITCodeLibrary):  # type: ignore[misc,unused-ignore]
+class _Library(_JITCodeLibrary):  # type: ignore[misc]
     """Code of a function. That of a part of a kernel is optimised and translated with the kernel only.
 
     Numba optimises and translates each part on its own, with all parts that it calls, before it does the same with the

@@ -107,7 +107,8 @@ def _resemblance(one: Hashes, other: Hashes) -> Real:
         else:
             b += 1
         seen += 1
-    return np.float64(both) / np.float64(max(seen, 1))
+    found: Real = np.float64(both) / np.float64(seen) if seen > 0 else 0.0
+    return found
 
 
 class Sourced(NamedTuple):

@@ -101,7 +101,7 @@ class Shell:
         commands = "\n".join(line for line in lines if line != served).replace(":8000", f":{self.port}")
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", commands],
-            cwd=self.directory, env=self.environment, capture_output=True, text=True, check=False, timeout=300,
+            cwd=self.directory, env=self.environment, capture_output=True, text=True, check=False, timeout=600,
         )  # fmt: skip
         assert done.returncode in (0, 141), f"{commands}\n{done.stdout}{done.stderr}"
         if served:

@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import StringTable, offsets_of, table_of
 from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.knowledge import NO_CASES
 from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.model.model import NilCounts, Parameters
 from wikilda.model.weights import Weights
+from wikilda.text.characters import characters
 from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Rows, gather
 from wikilda.urn._find import read_names
 from wikilda.urn._names import LinkCounts
 from wikilda.urn._relatedness import neighbours_of
+from wikilda.urn._title_match import capital_chances
 from wikilda.urn._word_evidence import WordTable
 from wikilda.urn.urn import Urn
 from wikilda.urn.view import View
@@ -47,7 +50,7 @@ ENTRIES: dict[int, Any] = {
     TITLE: np.dtype(np.uint8),
     TOPIC: np.dtype([
         ("popularity", np.float32), ("norm", np.float32), ("degree", np.int64), ("described", np.uint32),
-        ("person", np.uint8), ("organisation", np.uint8),
+        ("person", np.uint8), ("organisation", np.uint8), ("capital", np.uint8),
     ]),
     TYPES: np.dtype(np.uint32),
     NEAR: np.dtype([("topic", np.uint32), ("norm", np.float32), ("degree", np.int64)]),
@@ -153,6 +156,7 @@ class Tables:
         plain = np.zeros(len(topics), ENTRIES[TOPIC])
         plain["popularity"], plain["norm"] = view.popularity[topics], view.words.lengths[topics]
         plain["degree"] = _degrees(view.degrees, topics)
+        plain["capital"] = capital_chances(topics, view.capitals, view.titles, view.cases, characters())
         for name, column in (
             ("described", view.described), ("person", view.persons), ("organisation", view.organisations),
         ):  # fmt: skip
@@ -206,7 +210,8 @@ class Tables:
             zeros, unmarked = np.zeros(len(some), np.int64), np.zeros(len(some), np.bool_)
             strings = Strings(rows.entries, rows.offsets)
             named = read_names(
-                self.urn.name_tables, self.urn.limits.candidates, some, strings, zeros, unmarked, np.arange(len(some))
+                self.urn.name_tables, self.urn.limits.candidates, some, strings, zeros, unmarked, unmarked,
+                np.arange(len(some)),
             )  # fmt: skip
             found.append(self.urn.back_off(named))
         lengths = np.concatenate([np.diff(each.offsets) for each in found])
@@ -248,6 +253,8 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         nil_share=shared.nil_share,
         words=_words(packet[WORD], number, norms),
         titles=Strings(titles.entries, _spread(titles, at, size).offsets),
+        cases=NO_CASES,
+        capitals=by_topic("capital"),
         popularity=by_topic("popularity"),
         persons=by_topic("person", shared.has_types),
         organisations=by_topic("organisation", shared.has_types),

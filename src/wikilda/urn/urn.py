@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.documents.detection.framing import titled
+from wikilda.documents.detection.framing import capitalised, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
@@ -204,7 +204,7 @@ class Urn:
             view.base, view.links, view.names or NO_NAMES, view.titles, characters(), folds(), view.persons,
             view.organisations,
         )  # fmt: skip
-        self._titles = TitleTables(view.titles, view.degrees, characters())
+        self._titles = TitleTables(view.titles, view.degrees, characters(), view.cases, view.capitals)
         self._local: Any = threading.local()
 
     def _set_weights(self, w: Weights) -> None:
@@ -255,9 +255,10 @@ class Urn:
         """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self.name_tables
         named_by = titled(document.text, document.spans, self.view.language)
+        capitals = capitalised(document.text, document.spans, self.view.language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
-            yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
+            yield chosen, read_names(tables, most, mentions, names, places, named_by, capitals, chosen)
 
     def resolve(self, document: EncodedDocument) -> Numbers:
         """The numbers of the mention strings of a document, unknown ones below −1."""
@@ -347,8 +348,9 @@ class Urn:
         """
         features = nil_of_strings(named, found)
         drawing = draw(
-            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.parents,
-            found.candidates, self.fame(found.candidates.topics) if fame is None else fame, found.evidence,
+            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.capitals,
+            named.parents, found.candidates, self.fame(found.candidates.topics) if fame is None else fame,
+            found.evidence,
             found.neighbours, gains, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from wikilda._core.arrays import StringTable
 from wikilda.documents.detection.framing import language_of
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.knowledge import WordCases
 from wikilda.knowledge.name_index import NameIndex, name_index
 from wikilda.knowledge.types import TYPES
 from wikilda.model import Model
@@ -40,6 +41,8 @@ class View:
     nil_share: float  # over all strings
     words: WordTable
     titles: Strings
+    cases: WordCases
+    capitals: NDArray[np.uint8]  # by topic: how often it is written with a capital, in 255ths; 0 if not read yet
     popularity: NDArray[np.float32]
     persons: NDArray[np.uint8]
     organisations: NDArray[np.uint8]
@@ -74,6 +77,8 @@ class View:
             nil_share=model.nil.share if model.nil else 0.5,
             words=words,
             titles=Strings(knowledge.titles.data, knowledge.titles.offsets),
+            cases=knowledge.word_cases,
+            capitals=np.zeros(len(knowledge.titles), np.uint8),
             popularity=model.popularity,
             persons=types.get("person", _NO_SHARES),
             organisations=types.get("organisation", _NO_SHARES),

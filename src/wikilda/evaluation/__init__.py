@@ -1,1 +1,1 @@
-"""How good linking is: data sets, methods side by side, measures, reports, and the search for settings."""
+"""Evaluation: data sets, methods side by side, measures and reports."""

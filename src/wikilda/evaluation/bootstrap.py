@@ -1,5 +1,4 @@
-"""Bootstrap over documents: how far a figure would move on other documents of the same kind, and whether a
-difference between two methods would stay."""
+"""Bootstrap over documents: deviations of figures, and the significance of differences between methods."""
 
 from typing import NamedTuple
 
@@ -7,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAMPLES, SEED = 1000, 2013
-_BLOCK = 1 << 22  # numbers that are held at a time
+_BLOCK = 1 << 22  # numbers held at a time
 
 Reals = NDArray[np.float64]
 
 
 class Difference(NamedTuple):
-    """A difference, its 95 % interval, and how probable one as far from 0 is if there is none (two-sided)."""
+    """A difference, its 95 % interval, and its two-sided p value."""
 
     value: float
     low: float
@@ -40,7 +39,7 @@ def shares(right: Reals, total: Reals, samples: int = SAMPLES, seed: int = SEED)
 
 
 def _resampled(columns: Reals, samples: int, seed: int) -> Reals:
-    """Sums of columns over documents drawn with replacement. The same seed draws the same ones: methods are paired."""
+    """Return sums of columns over documents drawn with replacement. Equal seeds make methods paired."""
     generator = np.random.default_rng(seed)
     documents = len(columns)
     chances = np.full(documents, 1.0 / max(documents, 1))
@@ -58,7 +57,7 @@ def deviation(sampled: Reals) -> float:
 
 
 def differences(first: Shares, second: Shares) -> dict[str, Difference]:
-    """By how much the first is better than the second, in points."""
+    """Return the difference between two methods, in points."""
     return {
         "micro": _difference(first.micro - second.micro, first.micros - second.micros),
         "macro": _difference(first.macro - second.macro, first.macros - second.macros),

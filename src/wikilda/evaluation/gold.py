@@ -1,4 +1,4 @@
-"""Gold: documents whose mentions have known meanings, and where those are in some knowledge."""
+"""Gold: documents whose mentions have known entities, and their topics in the knowledge."""
 
 import html
 import re
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
 
-# Instead of a topic: the mention has none; gold has one that the knowledge lacks; a method has not answered.
+# Instead of a topic: NIL; an entity that the knowledge lacks; no answer of a method.
 NIL, ABSENT, NO_ANSWER = -1, -2, -3
 TEST_SPLITS = ("test", "testb")
 
@@ -23,7 +23,7 @@ LABEL = "label:"
 
 @dataclass(frozen=True)
 class GoldDocument(Document):
-    """A document with, for each of its mentions, the names of what it means; no name where gold says NIL.
+    """A document with the names of each mention's entity; without a name, gold is NIL.
 
     A name is a title, an address in Wikipedia, DBpedia or Wikidata, an item (Q42), or a `label:` of one that is
     used as a title where the knowledge has no items. Several names are of the same entity.
@@ -34,7 +34,7 @@ class GoldDocument(Document):
 
 
 class Resolver:
-    """Finds what gold names in some knowledge, through redirects."""
+    """Finds the topics of gold's names in the knowledge, through redirects."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
@@ -76,15 +76,15 @@ class Resolver:
         return bool(len(self._items)) and bool(self._items[-1] > 0)
 
     def _is_our_language(self, language: str | None) -> bool:
-        ours = self.knowledge.site.language  # tables need not say which
+        ours = self.knowledge.site.language  # tables may lack it
         return not ours or ours == ("en" if language in (None, "www") else language)
 
 
-NEAR = 100  # how far from its offset a mention is looked for
+NEAR = 100  # characters around its offset in which a mention is looked for
 
 
 def place(text: str, start: int, end: int, surface: str) -> tuple[int, int] | None:
-    """The span of an annotation: where it says, if its string is there, else where that is nearby; or nowhere."""
+    """Return the span of an annotation: at its offset if the string is there, else nearby; None if nowhere."""
     if 0 <= start < end <= len(text) and (not surface or text[start:end].split() == surface.split()):
         return start, end  # a line may end inside a mention
     counted = _from_utf16(text, start, end)

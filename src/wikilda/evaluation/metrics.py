@@ -1,4 +1,4 @@
-"""Measures of a run: accuracy, micro and macro, with bootstrap deviations; where it is good and where not."""
+"""Measures of a run: accuracy, micro and macro, with bootstrap deviations, also by slices."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,14 +18,14 @@ _RANKS = ((0, 0), (1, 1), (2, 4), (5, 19), (20, None))
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The paper's table: shares of the mentions whose gold is in the knowledge, in per cent, and deviations."""
+    """The paper's measures: accuracy on mentions whose gold is in the knowledge, in per cent, with deviations."""
 
     micro: float
     micro_deviation: float
     macro: float
     macro_deviation: float
     micro_all: float  # of all mentions that have an entity, in the knowledge or not
-    recall: float  # how often gold is among the candidates
+    recall: float  # share of mentions with gold among the candidates
     mentions: int
 
 
@@ -39,7 +39,7 @@ class Slice:
 
 
 def accuracy(run: Run, samples: int = bootstrap.SAMPLES) -> Accuracy:
-    """How often a method is right."""
+    """Return the accuracy of a method."""
     found = shares(run, samples)
     ranks = np.array([verdict.rank for verdict in run.verdicts], np.int64)
     return Accuracy(
@@ -59,12 +59,12 @@ def shares(run: Run, samples: int = bootstrap.SAMPLES) -> Shares:
 
 
 def compare(first: Run, second: Run) -> dict[str, Difference]:
-    """By how much the first method is better than the second on the same documents: micro and macro, in points."""
+    """Return the difference of two methods on the same documents: micro and macro, in points."""
     return bootstrap.differences(shares(first), shares(second))
 
 
 def compare_all(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, dict[str, Difference]]]:
-    """By how much each method is better than each one before it, on the same documents."""
+    """Return the differences of each method to each one before it."""
     sampled = [shares(run) for run in runs]
     for at, run in enumerate(runs):
         for before in range(at):
@@ -72,23 +72,23 @@ def compare_all(runs: Sequence[Run]) -> Iterator[tuple[Run, Run, dict[str, Diffe
 
 
 def by_ambiguity(run: Run) -> list[Slice]:
-    """Accuracy by how many topics the knowledge has for a mention's string."""
+    """Return accuracy by the number of candidates of a mention's string."""
     return _slices(run, run.gold.ambiguity, _AMBIGUITY, 0)
 
 
 def by_prior_rank(run: Run) -> list[Slice]:
-    """Accuracy by the rank that gold has by P(k|v) alone; 1 is best."""
+    """Return accuracy by the rank of gold under P(k|v); 1 is best."""
     missing = _slice(run, NO_CANDIDATE, run.gold.prior_rank < 0)
     return [*_slices(run, run.gold.prior_rank, _RANKS, 1), missing]
 
 
 def by_document(flags: NDArray[np.bool_], gold: Gold) -> Reals:
-    """How many mentions of each document have a flag."""
+    """Return the number of flagged mentions of each document."""
     return np.bincount(gold.document_of, flags, minlength=len(gold.documents)).astype(np.float64)
 
 
 def percent(flags: Flags, among: Flags) -> float:
-    """The share of mentions with a flag among others, in per cent; 0 of none."""
+    """Return the share of flagged mentions in per cent; 0 of none."""
     return 100 * float(np.sum(flags & among)) / max(int(np.sum(among)), 1)
 
 
@@ -113,7 +113,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class NilScores:
-    """How well mentions without a topic are told from the others, in per cent; and accuracy with NIL as an answer."""
+    """Precision and recall of NIL, in per cent, and accuracy with NIL as an answer."""
 
     precision: float
     recall: float
@@ -124,7 +124,7 @@ class NilScores:
 
 @dataclass(frozen=True)
 class Bin:
-    """Answers of about the same confidence: their mean confidence, and how often they were right."""
+    """Answers of similar confidence: their mean confidence and accuracy."""
 
     count: int
     confidence: float
@@ -140,7 +140,7 @@ class Calibration:
 
 
 def nil_scores(run: Run) -> NilScores:
-    """NIL is right where gold says so, and where gold's entity is not in the knowledge."""
+    """Return the scores of NIL, which is right where gold is NIL or not in the knowledge."""
     wanted, given = ~run.gold.known, run.answers == NIL
     hits = int(np.sum(wanted & given))
     precision, recall = hits / max(int(np.sum(given)), 1), hits / max(int(np.sum(wanted)), 1)
@@ -151,19 +151,19 @@ def nil_scores(run: Run) -> NilScores:
 
 
 def answer_calibration(run: Run) -> Calibration:
-    """Of mentions with a topic and candidates: how probable the best one was said to be, and whether it was right."""
+    """Return the calibration of the best candidate, over mentions with a topic and candidates."""
     chosen = run.gold.known & np.array([bool(verdict.topics) for verdict in run.verdicts], np.bool_)
     confidence = np.array([verdict.scores[0] if verdict.scores else 0.0 for verdict in run.verdicts])
     return calibration(confidence[chosen], run.right[chosen])
 
 
 def nil_calibration(run: Run) -> Calibration:
-    """Of all mentions: how probable NIL was said to be, and whether it was right."""
+    """Return the calibration of NIL, over all mentions."""
     return calibration(np.array([verdict.nil for verdict in run.verdicts], np.float64), ~run.gold.known)
 
 
 def calibration(confidence: Reals, right: Flags) -> Calibration:
-    """Bins of equal width from 0 to 1, and the error over them."""
+    """Return bins of equal width from 0 to 1, and the error over them."""
     places = np.clip((confidence * BINS).astype(np.int64), 0, BINS - 1)
     bins = []
     for number in range(BINS):

@@ -19,13 +19,13 @@ from wikilda.evaluation.run import Gold, Run, Verdict
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 
-SHOWN = 5  # candidates, a mention
+SHOWN = 5  # candidates per mention
 
 Runs = Sequence[Run]  # all on the same data set; the last is the one that is compared with the others
 
 
 def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, Any]:
-    """All results: `groups` has the runs of each data set."""
+    """Return all results; `groups` has the runs of each data set."""
     return {
         "wikilda": __version__,
         "model": {"identity": model.identity, "iteration": model.iteration, "settings": model.settings.to_mapping()},
@@ -36,7 +36,7 @@ def results(model: Model, groups: Sequence[Runs], settings: Any) -> dict[str, An
 
 
 def gold_summary(gold: Gold) -> dict[str, Any]:
-    """What a data set has, and how much of it is in the knowledge."""
+    """Return the size of a data set, and the part that is in the knowledge."""
     return {
         "name": gold.name,
         "documents": len(gold.documents),
@@ -98,7 +98,7 @@ def _documents(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def gold_title(gold: Gold, mention: int) -> str | None:
-    """The title that is gold, as the knowledge has it or, where it does not, as gold has it; none for NIL."""
+    """Return the title of gold in the knowledge or, if it is missing there, in the gold; None for NIL."""
     topic = int(gold.topics[mention])
     if topic == ABSENT:
         return gold.names[mention][0]
@@ -132,7 +132,7 @@ class Earlier:
             ) from None
 
     def compare(self, run: Run) -> dict[str, Difference] | None:
-        """By how much a run is better than the same method was then; nothing if that was not run on this data set."""
+        """Return the difference to the same method in the file; None if it was not run on this data set."""
         then = self._documents.get(run.gold.name, {}).get(run.method)
         if then is None:
             return None

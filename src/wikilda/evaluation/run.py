@@ -1,4 +1,4 @@
-"""Running methods over gold: what each says of every mention, and whether that is right."""
+"""Run methods over gold, and compare their answers with it."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from wikilda.linking import Document
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.results import is_nil
 
-KEPT = 10  # candidates that are remembered, a mention
+KEPT = 10  # candidates per mention that are kept
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
@@ -28,7 +28,7 @@ _NOTHING = Answer([], [], 0.0)
 
 
 class Verdict(NamedTuple):
-    """An answer, held against gold: the best candidates, and at which rank gold is (from 0; −1: nowhere)."""
+    """An answer compared with gold: the best candidates, and the rank of gold (from 0; −1: none)."""
 
     topics: list[int]
     scores: list[float]
@@ -52,7 +52,7 @@ class Failure:
 
 
 class Gold:
-    """A data set as some knowledge sees it; all lists run over all mentions of all documents."""
+    """A data set resolved in the knowledge. Lists run over all mentions of all documents."""
 
     def __init__(self, dataset: Dataset, resolver: Resolver) -> None:
         self.name, self.complaints = dataset.name, dataset.complaints
@@ -81,18 +81,18 @@ class Gold:
 
     @cached_property
     def entities(self) -> tuple[int, int]:
-        """How many distinct entities gold has, and how many of them are in the knowledge."""
+        """The number of distinct entities of gold, and of those in the knowledge."""
         found = {names: topic >= 0 for names, topic in zip(self.names, self.topics.tolist(), strict=True) if names}
         return len(found), sum(found.values())
 
     @cached_property
     def ambiguity(self) -> Numbers:
-        """How many topics the knowledge has for the string of each mention."""
+        """The number of candidates of each mention's string."""
         return np.array([len(each) for each in self._candidates], np.int64)
 
     @cached_property
     def prior_rank(self) -> Numbers:
-        """At which rank gold is by P(k|v) alone, from 0; −1 where it is no candidate."""
+        """The rank of gold under P(k|v), from 0; −1 where it is not a candidate."""
         both = zip(self._candidates, self.topics.tolist(), strict=True)
         return np.array([row.index(topic) if topic in row else -1 for row, topic in both], np.int64)
 
@@ -126,7 +126,7 @@ class Run:
 
     @cached_property
     def first(self) -> Numbers:
-        """The best candidate of each mention, whether or not NIL is more probable; NIL where there is none."""
+        """The best candidate of each mention, even where NIL is more probable; NIL without candidates."""
         return np.array([verdict.topics[0] if verdict.topics else NIL for verdict in self.verdicts], np.int64)
 
     @cached_property
@@ -136,7 +136,7 @@ class Run:
 
 
 def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
-    """Link all documents, on several threads, and hold the answers against gold."""
+    """Link all documents on several threads, and compare the answers with gold."""
     verdicts: list[Verdict] = []
     failures: list[Failure] = []
     topics = iter(gold.topics.tolist())
@@ -152,7 +152,7 @@ def run(method: Method, gold: Gold, threads: int | None = None) -> Run:
 
 
 def _guarded(method: Method, document: Document) -> list[Answer] | Failure:
-    """A method that fails in one document may be fine in the others."""
+    """Call a method, and turn an exception in one document into a failure."""
     try:
         answers, mentions = method.link(document), len(spans_of(document))
         if len(answers) == mentions:
@@ -165,7 +165,7 @@ def _guarded(method: Method, document: Document) -> list[Answer] | Failure:
 def on_threads(
     link: Callable[[Document], Result], documents: list[Document], label: str, threads: int | None
 ) -> Iterator[Result]:
-    """What a function makes of documents, in their order; when it fails or is interrupted, the rest is not begun."""
+    """Yield the results of a function for documents in order. After an error no more are started."""
     with bar(label, len(documents), unit="documents") as progress:
         for result in map_ordered(link, documents, threads or available_cores()):
             yield result
@@ -190,7 +190,7 @@ class Scores:
 
 
 def micro_and_macro(gold: Sequence[Iterable[Linked]], found: Sequence[Iterable[Linked]]) -> tuple[Scores, Scores]:
-    """Strong annotation match as GERBIL has it: span and topic must be gold's. Micro, and the mean over documents."""
+    """Return micro and macro scores by GERBIL's strong annotation match: span and topic must be gold's."""
     counts = [_counts(set(wanted), set(given)) for wanted, given in zip(gold, found, strict=True)]
     micro = _scores(*(sum(column) for column in zip(*counts, strict=True))) if counts else Scores(0.0, 0.0, 0.0)
     each = [_scores(*row) for row in counts]
@@ -205,7 +205,7 @@ def _counts(wanted: set[Linked], given: set[Linked]) -> tuple[int, int, int]:
 
 
 def _scores(hits: int, given: int, wanted: int) -> Scores:
-    """Where nothing is wanted and nothing given, all is right."""
+    """Return scores; 100 where there is neither gold nor answers."""
     precision = hits / given if given else float(wanted == 0)
     recall = hits / wanted if wanted else float(given == 0)
     total = precision + recall
@@ -213,7 +213,7 @@ def _scores(hits: int, given: int, wanted: int) -> Scores:
 
 
 def end_to_end(method: Method, gold: Gold, threads: int | None = None) -> tuple[Scores, Scores]:
-    """Precision, recall and F1, micro and macro, of what is found and linked in the bare texts."""
+    """Return precision, recall and F1, micro and macro, of detecting and linking mentions in raw text."""
 
     def link(document: Document) -> list[Linked]:
         return [(start, end, Verdict(*each, -1).topic) for (start, end), each in method.link_text(document)]

@@ -1,1 +1,1 @@
-"""wikilda inside other people's pipelines; each module needs the library that it is for."""
+"""Integrations with other libraries. Each module needs its library."""

@@ -15,7 +15,7 @@ _TYPE = """STRUCT("start" BIGINT, "end" BIGINT, mention VARCHAR, title VARCHAR, 
 
 
 def register(connection: "duckdb.DuckDBPyConnection", linker: Linker, name: str = "link", *, workers: int = 1) -> None:
-    """Give a connection a function that links a text: a list of its mentions, with the columns of `link_frame`.
+    """Register a function that links a text and returns its mentions with the columns of `link_frame`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A scikit-learn transformer: documents → a sparse matrix of topic shares."""
+"""A scikit-learn transformer from documents to a sparse matrix of topic shares."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -46,19 +46,19 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.sparse_output = sparse_output
 
     def fit(self, documents: Iterable[str | Document], y: Any = None) -> "TopicVectorizer":
-        """Learn the columns."""
+        """Select the columns."""
         self.fit_transform(documents)
         return self
 
     def fit_transform(self, documents: Iterable[str | Document], y: Any = None) -> Any:
-        """Learn the columns and return the matrix, sampling the documents once."""
+        """Select the columns and return the matrix, linking the documents once."""
         counts, topics, shares = self._mixtures(documents)
         seen, times = np.unique(topics, return_counts=True)
         self.topics_: NDArray[np.int64] = seen[times >= self.min_documents]
         return self._matrix(counts, topics, shares)
 
     def transform(self, documents: Iterable[str | Document]) -> Any:
-        """The documents' shares of the topics that were learned."""
+        """Return the documents' shares of the selected topics."""
         check_is_fitted(self, "topics_")
         return self._matrix(*self._mixtures(documents))
 
@@ -69,7 +69,7 @@ class TopicVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([titles[int(topic)] for topic in self.topics_], dtype=object)
 
     def _opened(self) -> Linker:
-        """The linker; it is opened when needed, and stays out of copies and pickles."""
+        """The linker, opened on first use and not part of copies and pickles."""
         made_of = (self.model, self.knowledge, self.method, self.detector)
         opened: tuple[Any, Linker] | None = self.__dict__.get("_linker")
         if opened is None or opened[0] != made_of:

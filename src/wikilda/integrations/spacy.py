@@ -17,7 +17,7 @@ from wikilda.linking.restriction import ALL, Restriction
 from wikilda.linking.unknown import unknown_in
 
 NIL = "NIL"
-LABEL = "ENTITY"  # of mentions that no recogniser has labelled
+LABEL = "ENTITY"  # label of mentions without a recogniser's label
 AUTO, ENTS = "auto", "ents"
 _NOTE = "wikilda.json"
 
@@ -32,7 +32,7 @@ def make_linker(
     nlp: Language, name: str, model: str, knowledge: str | None, mentions: str, method: str, candidates: int,
     topics: int, workers: int, types: list[str], category: str, only: list[str], exclude: list[str],
 ) -> "WikildaLinker":  # fmt: skip
-    """The component, as spaCy makes it from a configuration."""
+    """Make the component from spaCy's configuration."""
     wanted = Restriction(tuple(types), category, tuple(only), tuple(exclude))
     return WikildaLinker(name, model, knowledge, mentions, method, candidates, topics, workers, wanted)
 
@@ -77,7 +77,7 @@ class WikildaLinker(Pipe):
                 kind.set_extension("wikilda", default=None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self._made_of  # another process opens the model for itself
+        return type(self), self._made_of  # another process opens the model again
 
     def __call__(self, doc: Doc) -> Doc:
         """Link one document."""
@@ -85,7 +85,7 @@ class WikildaLinker(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 64) -> Iterator[Doc]:
-        """Link many documents, in their order, over the component's workers."""
+        """Link many documents in order, with the component's workers."""
         handle: Callable[..., None] = self.get_error_handler()
 
         def link(doc: Doc) -> tuple[Doc, Linked | Exception]:
@@ -113,7 +113,7 @@ class WikildaLinker(Pipe):
         return None
 
     def _named(self, entity: Span) -> Span:
-        """An entity as the knowledge spells it: `the United States` without its article, `The Hague` with it."""
+        """Return an entity in the knowledge's spelling: *United States* without article, *The Hague* with it."""
         return entity if self.linker.knowledge.find_mention(entity.text) >= 0 else trimmed(entity)
 
     def _annotate(self, doc: Doc, linked: Linked) -> None:
@@ -136,7 +136,7 @@ class WikildaLinker(Pipe):
         }
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """What the component was made of; the model stays where it is."""
+        """Serialise the component without the model."""
         return json.dumps({"model": self.linker.model.identity}).encode()
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "WikildaLinker":
@@ -150,17 +150,17 @@ class WikildaLinker(Pipe):
         return self
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the same into a directory."""
+        """Write the component into a directory."""
         Path(path).mkdir(parents=True, exist_ok=True)
         (Path(path) / _NOTE).write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "WikildaLinker":
-        """Check against a directory."""
+        """Check the model against a directory."""
         return self.from_bytes((Path(path) / _NOTE).read_bytes())
 
 
 def _kb_id(mention: LinkedMention) -> str:
-    """Wikidata's id where it is known, else the title."""
+    """Return the Wikidata id where it is known, else the title."""
     return (mention.entity.wikidata or mention.entity.title) if mention.entity else NIL
 
 

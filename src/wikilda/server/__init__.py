@@ -1,1 +1,1 @@
-"""The server: an API, the shapes of other services, and a page. It needs the extra `server`."""
+"""The server: an API, the APIs of other services, and a page. It needs the extra `server`."""

@@ -1,4 +1,4 @@
-"""What stands before every request: limits on its body, headers of its answer, a line in the log, numbers, keys."""
+"""Middleware: limits of a request's body, headers of the answer, the log, metrics, keys."""
 
 import asyncio
 import hmac
@@ -29,7 +29,7 @@ _HEADERS = [
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w-]+(?:\.[\w-]+)*)\.?)(?::[0-9]{1,5})?", re.ASCII)
 _OPEN = ("/health", "/openapi.json", "/docs", "/page/")  # no key is needed for these, nor for the page
 _STREAMED = ("/v1/batch",)  # requests of these are read as they are answered
-_GONE = 499  # the client went away before it had sent its request
+_GONE = 499  # the client disconnected before it had sent its request
 
 
 class Gone(Exception):  # noqa: N818
@@ -37,7 +37,7 @@ class Gone(Exception):  # noqa: N818
 
 
 class Guard:
-    """The outermost layer: whatever happens inside, one answer goes out, and is counted."""
+    """The outermost layer: every request gets one answer, which is counted."""
 
     def __init__(self, app: ASGIApp, service: Service) -> None:
         self.app, self.service, self.settings, self.metrics = app, service, service.settings, service.metrics
@@ -96,7 +96,7 @@ class Guard:
         return self._paths
 
     def _check_host(self, scope: Scope) -> None:
-        """Refuse requests to a name that is not ours: a page may let its own name lead here (DNS rebinding)."""
+        """Refuse requests to other host names, which may come from DNS rebinding."""
         settings = self.settings
         if "*" in settings.hosts or not (settings.hosts or settings.is_local):
             return
@@ -130,7 +130,7 @@ class Guard:
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "other")
         self.metrics.note(route, status, seconds)
-        # A path may have what a user has looked up, also where it was refused before it had a route.
+        # A path may contain what a user has looked up, also if it was refused before routing.
         path = route if route != "other" else scope["path"] if scope["path"] in self._plain(scope) else "(other)"
         if self.settings.log_texts:
             query = scope["query_string"].decode("latin-1")
@@ -139,7 +139,7 @@ class Guard:
 
 
 def _is_ours(host: str, names: tuple[str, ...]) -> bool:
-    """Whether a Host header has a name of the server: one that was given, localhost, or a plain address."""
+    """Whether a Host header names this server: a given name, localhost, or an address."""
     found = _HOST.fullmatch(host.lower())
     if found is None:
         return False
@@ -154,7 +154,7 @@ def _is_ours(host: str, names: tuple[str, ...]) -> bool:
 
 
 class Keys:
-    """Lets requests through that bring an API key, where keys are set."""
+    """Lets requests through that have an API key, if keys are set."""
 
     def __init__(self, app: ASGIApp, keys: tuple[str, ...]) -> None:
         self.app, self._keys = app, [key.encode() for key in keys]
@@ -196,7 +196,7 @@ def _given(scope: Scope, body: bytes) -> list[bytes]:
 
 
 def _again(first: Message, receive: Receive) -> Receive:
-    """Give a message that has been received once more, then whatever comes after it."""
+    """Receive a message that has been received already, then the following ones."""
     waiting = [first]
 
     async def replay() -> Message:
@@ -211,7 +211,7 @@ def _closing(problem: Problem) -> Problem:
 
 
 def _log_error(error: Exception) -> None:
-    """Where it happened, but not the message: it may quote a user's text."""
+    """Log the place of an error without its message, which may quote a user's text."""
     where = " < ".join(
         f"{each.filename}:{each.lineno}" for each in reversed(traceback.extract_tb(error.__traceback__)[-4:])
     )

@@ -22,8 +22,8 @@ from wikilda.server.errors import Problem, explained_json, invalid, problem_json
 from wikilda.server.service import EXPLAINED, JSON, PER_CANDIDATE, Service, dumps, service_of
 from wikilda.text.offsets import to_code_points
 
-_KNOWN = 0.7  # so many of a text's entities must be known
-_OWN = 4  # so many texts are made of the wiki's sentences
+_KNOWN = 0.7  # least number of a text's entities that must be known
+_OWN = 4  # number of texts made from the wiki's sentences
 
 
 def examples(knowledge: Knowledge) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def _known(text: dict[str, Any], knowledge: Knowledge) -> float:
 
 
 def _own(knowledge: Knowledge) -> list[dict[str, Any]]:
-    """The first sentences of well-known topics, each with those of its nearest topics."""
+    """Return the first sentences of popular topics, each with those of its nearest topics."""
     found: list[dict[str, Any]] = []
     for topic in np.argsort(-np.diff(knowledge.graph.in_offsets), kind="stable")[:200].tolist():
         near = [topic, *(other for other, _ in nearest(knowledge.graph, topic, 12))]
@@ -81,7 +81,7 @@ def options_of(asked: schemas.LinkRequest) -> dict[str, Any]:
 
 
 def work_of(document: Document, asked: schemas.DocumentRequest) -> float:
-    """How much work it is to link a document: see `Service.limit_work`."""
+    """Return the work of linking a document: see `Service.limit_work`."""
     return len(document.text) * (1 + PER_CANDIDATE * asked.candidates)
 
 
@@ -91,12 +91,12 @@ def linked(service: Service, document: Document, asked: schemas.LinkRequest) -> 
         found = service.link(document, asked.candidates, asked.topics, **options_of(asked))
         return found.to_json(asked.offsets).encode()
     except (InputError, SettingsError) as error:
-        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # it may repeat what was sent
+        raise invalid(str(error)[:_LONGEST_MESSAGE]) from None  # the message may repeat the request
 
 
 @router.post("/link", response_model=schemas.LinkAnswer, responses=WORK, summary="Link a document")
 async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
-    """Say what the mentions of a text mean, how sure that is, and what else they may mean."""
+    """Link the mentions of a text: their entities, confidence and alternatives."""
     document = document_of(service, asked)
     service.limit_work(work_of(document, asked))
     return await service.answer(lambda: linked(service, document, asked))
@@ -160,7 +160,7 @@ def _explained(service: Service, document: Document, asked: schemas.ExplainReque
 async def topic(
     title: Annotated[str, Path(examples=["Robert Croft"])], service: _Service, most: _Most = 10
 ) -> Response:
-    """A topic by its title, or by that of a redirect."""
+    """Look up a topic by its title or a redirect."""
     known = service.linker.knowledge
 
     def work() -> Any:
@@ -179,7 +179,7 @@ async def topic(
     summary="Look up a mention",
 )
 async def mention(string: Annotated[str, Path(examples=["Croft"])], service: _Service, most: _Most = 10) -> Response:
-    """What a string may mean, and how often it does in the wiki."""
+    """Look up the candidates of a string, with their counts in the wiki."""
     known = service.linker.knowledge
 
     def work() -> Any:
@@ -214,7 +214,7 @@ def _clean(term: str) -> str:
 
 @router.get("/model", response_model=schemas.ModelAnswer, summary="The model that is served")
 async def model(service: _Service) -> Response:
-    """The wiki, the size of what is known of it, and the limits of this server."""
+    """Return the wiki, the size of the model, and the limits of this server."""
     linker, limits = service.linker, service.settings
     known = linker.knowledge
     return JSON(dumps({
@@ -237,9 +237,9 @@ async def model(service: _Service) -> Response:
     summary="Reload the model",
 )
 async def reload(request: Request) -> Response:
-    """Serve the model that is now where the old one was. Requests that have begun are answered by the old one.
+    """Open the model again and serve it. Running requests are answered by the old one.
 
-    Needs a key, or a server that listens to this machine only. Pages cannot ask for it.
+    Needs a key, or a server that listens on this machine only. Web pages cannot request it.
     """
     service: Service = request.app.state.service
     if "origin" in request.headers or not (service.settings.keys or service.settings.is_local):
@@ -257,5 +257,5 @@ async def reload(request: Request) -> Response:
 
 @router.get("/examples", response_model=list[schemas.ExampleAnswer], summary="Example texts")
 async def example_texts(service: _Service) -> Response:
-    """Texts whose entities the model's knowledge has."""
+    """Return example texts whose entities the model knows."""
     return await service.answer(lambda: examples(service.linker.knowledge))

@@ -83,7 +83,7 @@ async def _problem(_: Request, error: Exception) -> Response:
 
 
 async def _not_valid(_: Request, error: Exception) -> Response:
-    """What is wrong with a request, by field; never what was in it."""
+    """Return the errors of a request by field, without its values."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
     if found and found[0]["type"] == "json_invalid":
@@ -102,6 +102,6 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _allowed(request: Request) -> list[str]:
-    """All methods that a path has, over its routes."""
+    """Return all methods of a path."""
     routes = [each for each in request.app.routes if each.matches(request.scope)[0] is not Match.NONE]
     return sorted({method for each in routes for method in getattr(each, "methods", None) or ()} - {"HEAD"})

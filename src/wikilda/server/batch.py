@@ -1,4 +1,4 @@
-"""`/v1/batch`: JSON lines in and out, streamed both ways: memory is bounded whatever the length of a request."""
+"""`/v1/batch`: JSON lines in and out, streamed both ways, with bounded memory."""
 
 import asyncio
 import re
@@ -27,12 +27,12 @@ _OUT: dict[int | str, dict[str, Any]] = {
 }
 
 
-_AHEAD = 16  # lines that are split before they are asked for
+_AHEAD = 16  # lines that are split ahead
 _BLANK = re.compile(rb"\s*+")
 
 
 class Line(NamedTuple):
-    """A line of a request, by its number from 1; or what is wrong with it. The end has the number 0."""
+    """A line of a request with its number from 1, or its error. The end has the number 0."""
 
     number: int
     data: bytes
@@ -64,7 +64,7 @@ class Lines:
     async def _put(self, line: Line) -> None:
         async with self._changed:
             most = self._settings.max_body
-            # Few lines: a piece may have thousands, and nothing else runs while they are split.
+            # Few lines at a time: a piece may have thousands, and splitting blocks the event loop.
             await self._changed.wait_for(
                 lambda: not self._waiting or (len(self._waiting) < _AHEAD and self._held + len(line.data) <= most)
             )
@@ -84,7 +84,7 @@ class Lines:
             self.gone = (await self._receive())["type"] == "http.disconnect"
 
     async def _split(self) -> AsyncIterator[Line]:
-        """Lines that are not blank. Of one that is too long nothing is kept.
+        """Split off lines that are not blank. Lines that are too long are not kept.
 
         Blank lines cost nearly nothing, and do not give a client more time.
         """
@@ -119,7 +119,7 @@ class Lines:
 
 
 class LineResponse(Response):
-    """Answers as they come. It leaves the request alone, which is still being read."""
+    """Streams answers. It does not touch the request, which is still being read."""
 
     media_type = _NDJSON
 
@@ -149,8 +149,8 @@ async def batch(request: Request, service: Annotated[Service, Depends(service_of
 
     A line is a request to `/v1/link`, or a record that `wikilda link` reads: fields that are not known are ignored.
 
-    A line that cannot be answered gets `{"line": 3, "error": {…}}`; the others go on. Requests may have any length: the
-    server reads on as answers are read, so a client that sends much has to read meanwhile.
+    A line that cannot be answered gets `{"line": 3, "error": {…}}`. Requests may have any length: the server reads on
+    as answers are read, so clients have to read while they send.
     """
     service.linker  # noqa: B018 - says so at once when it is not there
     lines = Lines(request.receive, service.settings)
@@ -162,7 +162,7 @@ async def batch(request: Request, service: Annotated[Service, Depends(service_of
 
 
 async def _answers(service: Service, lines: Lines, line: Line) -> AsyncIterator[bytes]:
-    """Answers in the order of lines; as many are worked on as there are threads."""
+    """Yield answers in the order of lines, working on one line per thread."""
     waiting: deque[asyncio.Task[bytes]] = deque()
     try:
         while line.number:
@@ -173,7 +173,7 @@ async def _answers(service: Service, lines: Lines, line: Line) -> AsyncIterator[
         while waiting:
             yield await waiting.popleft()
     finally:
-        for each in waiting:  # the client has gone
+        for each in waiting:  # the client has disconnected
             each.cancel()
 
 
@@ -200,7 +200,7 @@ def _said(line: Line, code: str, message: str) -> bytes:
 
 
 async def _patiently(service: Service, work: Callable[[], bytes]) -> bytes:
-    """Wait for a place in the queue: others come between the lines of a batch."""
+    """Wait for a place in the queue, so that other requests run between the lines of a batch."""
     while True:
         try:
             return await service.work.run(work)

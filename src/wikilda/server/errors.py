@@ -1,4 +1,4 @@
-"""What a client did wrong, or has to wait for: a status code and a message that says what to change."""
+"""Errors of requests: a status code and a message that says what to change."""
 
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +14,7 @@ _LONGEST_ECHO = 100  # characters of a request that an answer repeats
 
 
 def shortened(text: str) -> str:
-    """Something that was sent, short enough to be repeated in an answer."""
+    """Return a part of a request, shortened for an answer."""
     return text if len(text) <= _LONGEST_ECHO else text[: _LONGEST_ECHO - 1] + "…"
 
 
@@ -26,7 +26,7 @@ class Problem(Exception):  # noqa: N818
         self.status, self.code, self.message, self.headers = status, code, message, headers
 
     def response(self) -> JSONResponse:
-        """The answer that says so."""
+        """Return the response."""
         return JSONResponse(problem_json(self.code, self.message), self.status, self.headers)
 
 
@@ -119,7 +119,7 @@ _MOST = 1000  # fields of a request
 
 
 class Fields:
-    """The parameters of a request; those that the address has go before those of the form."""
+    """The parameters of a request. Those of the address come before those of the form."""
 
     def __init__(self, pairs: list[tuple[str, str]]) -> None:
         self._pairs = pairs
@@ -133,7 +133,7 @@ class Fields:
         return next(iter(self.all(name)), default)
 
     def text(self) -> str:
-        """The text that must be there."""
+        """Return the required text."""
         found = self.all("text")
         if not found:
             raise Problem(400, "no_text", "Send the text as the parameter `text`, in the address or in a form.")
@@ -151,7 +151,7 @@ class Fields:
         return value
 
     def flag(self, name: str) -> bool:
-        """Whether a parameter says yes."""
+        """Whether a parameter is true."""
         return self.get(name).lower() in ("true", "1", "yes")
 
 

@@ -1,4 +1,4 @@
-"""Numbers for Prometheus. Processes write their own files in one directory, and any of them answers for all."""
+"""Metrics for Prometheus. Processes write files in one directory, and any of them answers for all."""
 
 import os
 from pathlib import Path
@@ -31,12 +31,12 @@ class Metrics:
         self._ready = Gauge("wikilda_ready", "1 once the model is warm", multiprocess_mode="livemin", registry=own)
 
     def note(self, route: str, status: int, seconds: float) -> None:
-        """Count one answer; `route` is a path as it is declared, so there are not many."""
+        """Count one answer by the declared path of its route."""
         self._answers.labels(route, status).inc()
         self._seconds.labels(route).observe(seconds)
 
     def open(self, change: int) -> None:
-        """Count requests that have begun and not ended."""
+        """Count open requests."""
         self._open.inc(change)
 
     def worked(self, documents: int, mentions: int, characters: int) -> None:
@@ -58,7 +58,7 @@ class Metrics:
 
 
 def forget_process(directory: Path, process: int) -> None:
-    """Let a process that has ended have no requests open; what it has counted stays."""
+    """Remove the open requests of a process that has ended. Its counts stay."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(process, str(directory))  # type: ignore[no-untyped-call]

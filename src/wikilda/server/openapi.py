@@ -1,4 +1,4 @@
-"""Routes that take their parameters in the address (GET) or in a form (POST), and how they look in OpenAPI."""
+"""Routes with parameters in the address (GET) or in a form (POST), and their OpenAPI."""
 
 import json
 from collections.abc import Callable
@@ -67,7 +67,7 @@ _DEPTH = 6  # of schemas within schemas that are shown
 
 @router.get("/docs", include_in_schema=False)
 async def reference(request: Request) -> Response:
-    """All routes, with what they take and give."""
+    """Return all routes with their parameters and answers."""
     return HTMLResponse("".join(_page(request.app.openapi())))
 
 

@@ -1,4 +1,4 @@
-"""HTTP for strangers: a client that is slow to send its head, sends too much of it, or does not read, is shown out."""
+"""Limits for untrusted HTTP clients: slow, oversized and unread requests are closed."""
 
 import asyncio
 import socket
@@ -8,12 +8,14 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _MOST_HEAD = 64 * 1024  # bytes of a request line and headers
-_PER_HEADER = 256  # bytes that each counts besides: a short one takes as long
+_PER_HEADER = 256  # bytes that each counts in addition: a short one takes as long
 _PATIENCE = 10.0
 _PIECE = 1 << 10  # bytes that are parsed in one turn of the event loop
 _MOST_BYTES = 1 << 26
-MAX_OVERHEAD = 16  # times the body's own limit that a request may have with all that is around its chunks
-_SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
+MAX_OVERHEAD = 16  # factor of the body's limit for a chunked request
+_SEND_BUFFER = (
+    128 * 1024
+)  # the system's buffer for a client; small, so that a client that does not read is noticed soon
 
 
 class PatientProtocol(HttpToolsProtocol):
@@ -31,23 +33,23 @@ class PatientProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._pending: deque[bytes] = deque()  # what has come and is not parsed yet
+        self._pending: deque[bytes] = deque()  # received bytes that are not parsed yet
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         connection = transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         self._cancel()
         self._stop_watching()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has come, a piece per turn of the event loop: a piece of tiny chunks takes long."""
+        """Parse received data, a piece per turn of the event loop, because tiny chunks take long."""
         if len(data) <= _PIECE and not self._pending:
             self._parse(data)
             return
@@ -67,14 +69,14 @@ class PatientProtocol(HttpToolsProtocol):
             self.transport.resume_reading()
 
     def _parse(self, data: bytes) -> None:
-        """Count what has come of a request, and go on unless that is too much."""
+        """Count the bytes of a request, and parse them within the limit."""
         self._received += len(data)
         super().data_received(data)
         if self._received > (_MOST_HEAD if self._in_head else int(self.app_state.get("max_bytes", _MOST_BYTES))):
             self._refuse(b"431 Request Header Fields Too Large")
 
     def pause_writing(self) -> None:
-        """An answer is waiting for the client to read: watch whether it does."""
+        """Watch whether the client reads its answer."""
         super().pause_writing()
         self._watch(self.transport.get_write_buffer_size() + 1)
 
@@ -84,7 +86,7 @@ class PatientProtocol(HttpToolsProtocol):
         super().resume_writing()
 
     def on_message_begin(self) -> None:
-        """Begin to wait for the rest of a request's head."""
+        """Start waiting for the rest of a request's head."""
         super().on_message_begin()
         self._head, self._in_head = 0, True
         self._wait()
@@ -107,7 +109,7 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """Take a part of the body, unless the request has been refused; as long as it is read, it pays for itself."""
+        """Take a part of the body, unless the request has been refused."""
         if not self.transport.is_closing():
             if not self.cycle.response_complete:
                 self._received = max(self._received - MAX_OVERHEAD * len(body), 0)
@@ -120,7 +122,7 @@ class PatientProtocol(HttpToolsProtocol):
             super().on_message_complete()
 
     def _watch(self, before: int) -> None:
-        """Drop a client that has read nothing since the last look."""
+        """Drop a client that has read nothing since the last check."""
         self._stop_watching()
         waiting = self.transport.get_write_buffer_size()
         if waiting < before:
@@ -157,4 +159,4 @@ class PatientProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _unsupported_upgrade_warning(self) -> Any:
-        """Clients that ask for another protocol get HTTP, and no line in the log."""
+        """Answer requests for other protocols with HTTP, without a log line."""

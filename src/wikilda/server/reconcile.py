@@ -1,7 +1,7 @@
 """OpenRefine and others: the W3C community group's Reconciliation Service API 0.2, at `/reconcile`.
 
 The queries of a batch are read together, as rows of a table: they are each other's context, and so are the values of
-their properties, whatever those are called.
+their properties, under any name.
 """
 
 import json
@@ -29,10 +29,10 @@ _FIELDS = {
     "queries": 'a batch of queries as JSON: {"q0": {"query": "Croft", "type": "person", "properties": […]}}',
     "extend": 'ids and properties as JSON: {"ids": ["Robert Croft"], "properties": [{"id": "wikidata"}]}',
 }
-_MATCH = 90.0  # score from which a candidate is a certain match
+_MATCH = 90.0  # score from which a candidate is a match
 _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 _LIMIT, _MOST = 5, 50  # candidates
-_BATCH = 100  # queries that a client should send at once
+_BATCH = 100  # queries per batch that are announced as a good size
 _FRAMED = "default-src 'none'; style-src 'unsafe-inline'"  # OpenRefine shows previews in a frame
 _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
     "description": ("description", lambda known, topic: [known.sentences[topic]]),
@@ -48,7 +48,7 @@ _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
 
 @parameters(router, "/reconcile", _FIELDS, "Reconcile, as OpenRefine asks for it")
 async def reconcile(request: Request, service: _Service) -> Response:
-    """The manifest; or the candidates of a batch of queries; or values of properties."""
+    """Return the manifest, the candidates of a batch of queries, or values of properties."""
     fields = await fields_of(request)
     given = {name: fields.get(name) for name in _FIELDS if fields.get(name)}
     if not given and request.method == "POST":
@@ -64,7 +64,7 @@ async def reconcile(request: Request, service: _Service) -> Response:
 async def suggest_entity(
     service: _Service, prefix: str = "", cursor: Annotated[int, Query(ge=0, le=1000)] = 0
 ) -> Response:
-    """Titles and names that begin with something."""
+    """Suggest titles and names by a prefix."""
 
     def work() -> dict[str, Any]:
         known = service.linker.knowledge
@@ -77,7 +77,7 @@ async def suggest_entity(
 
 @router.get("/reconcile/suggest/type", summary="Suggest types")
 async def suggest_type(service: _Service, prefix: str = "") -> Response:
-    """Types that begin with something."""
+    """Suggest types by a prefix."""
     return await service.answer(
         lambda: {"result": [_named(each, each) for each in TYPES if each.startswith(prefix.lower())]}
     )
@@ -85,21 +85,21 @@ async def suggest_type(service: _Service, prefix: str = "") -> Response:
 
 @router.get("/reconcile/suggest/property", summary="Suggest properties")
 async def suggest_property(service: _Service, prefix: str = "") -> Response:
-    """Properties that begin with something."""
+    """Suggest properties by a prefix."""
     found = [_named(each, name) for each, (name, _) in _PROPERTIES.items() if each.startswith(prefix.lower())]
     return await service.answer(lambda: {"result": found})
 
 
 @router.get("/reconcile/properties", summary="Properties to extend a table with")
 async def propose(service: _Service, type: str = "", limit: Annotated[int, Query(ge=0)] = 10) -> Response:  # noqa: A002
-    """What can be fetched for entities of a type: the same for all."""
+    """Propose properties of entities, the same for all types."""
     found = [_named(each, name) for each, (name, _) in _PROPERTIES.items()][:limit]
     return await service.answer(lambda: {"type": type, "limit": limit, "properties": found})
 
 
 @router.get("/reconcile/preview", responses={**errors(404), **_PAGE}, summary="Preview an entity")
 async def preview(service: _Service, id: str) -> Response:  # noqa: A002
-    """A few lines of HTML about an entity."""
+    """Return a short description of an entity in HTML."""
     known = service.linker.knowledge
     topic = known.find_topic(id)
     if topic < 0:
@@ -169,7 +169,7 @@ def _reconciled(service: Service, queries: dict[str, Any]) -> dict[str, Any]:
 
 def _answers(linker: Linker, types: tuple[str, ...], asked: dict[str, tuple[Row, int]]) -> dict[str, Any]:
     if any(each not in TYPES for each in types) or not asked:
-        return {}  # nothing is of a type that there is not
+        return {}  # an unknown type has no entities
     wanted = Restriction(types if linker.knowledge.types.shares else ())
     found = match_rows(linker, [row for row, _ in asked.values()], wanted=wanted, candidates=_MOST)
     return {
@@ -198,7 +198,7 @@ def _query(name: str, query: Any) -> tuple[Row, tuple[str, ...], int]:
     types = (types,) if isinstance(types, str) else types
     if not isinstance(types, Sequence) or not all(isinstance(each, str) for each in types):
         raise invalid(f"queries.{name}.type: is neither a string nor a list of strings.")
-    if not isinstance(limit, int | float) or limit != limit or not isinstance(properties, list):  # NaN is no number
+    if not isinstance(limit, int | float) or limit != limit or not isinstance(properties, list):  # NaN is not a number
         raise invalid(f"queries.{name}: limit is a number, and properties are a list.")
     context = [text for each in properties for text in _texts(name, each)]
     cell = " ".join(query.get("query", "").split())

@@ -35,7 +35,7 @@ log = logging.getLogger("wikilda.server")
 
 @dataclass(frozen=True)
 class Plan:
-    """What to serve, and how."""
+    """The model to serve, and the settings."""
 
     model: Path
     knowledge: Path | None
@@ -43,18 +43,18 @@ class Plan:
     settings: UrnSettings | LdaSettings
 
     def open(self) -> Linker:
-        """Open the model and its knowledge, as they are now."""
+        """Open the model and its knowledge in their present state."""
         return Linker.open(self.model, knowledge=self.knowledge, settings=self.settings)
 
 
 def _alone() -> None:
-    """There are no other processes to tell."""
+    """Notify no other process."""
 
 
 def serve(plan: Plan) -> None:
-    """Serve until a signal says to stop; what has begun is finished first. SIGHUP reloads the model."""
+    """Serve until a signal stops it, after running requests have finished. SIGHUP reloads the model."""
     tier.stay()
-    # What is wrong with the model is said here, once, before anything listens.
+    # Errors of the model are raised here, once, before the server listens.
     linker = plan.open()
     if plan.server.workers > 1 and not can_fork():
         raise WikildaError("this system has no processes that share memory. Serve with one worker.")
@@ -81,7 +81,7 @@ def _serve(
     _Server(uvicorn.Config(app, **uvicorn_options(plan.server))).run(sockets=[listener])
 
 
-_GRACE = 1.0  # seconds after `drain` for closing connections; then a process ends, whatever it does
+_GRACE = 1.0  # seconds after `drain` for closing connections, after which a process ends
 
 
 class _Server(uvicorn.Server):
@@ -95,7 +95,7 @@ class _Server(uvicorn.Server):
 
 
 def _after(seconds: float, do: Callable[[], None]) -> None:
-    """Do something later, if this process still runs then."""
+    """Call something later, if this process still runs."""
     timer = threading.Timer(seconds, do)
     timer.daemon = True
     timer.start()
@@ -103,7 +103,7 @@ def _after(seconds: float, do: Callable[[], None]) -> None:
 
 def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) -> None:
     """Each process has a listener of its own: from a common one, the first to wake takes all that wait."""
-    warm(linker)  # what is loaded here, all processes share
+    warm(linker)  # loaded here, shared by all processes
     parent = os.getpid()
 
     def work(stale: bool) -> None:
@@ -117,7 +117,7 @@ def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) ->
 
 
 def _bound(settings: ServerSettings) -> socket.socket:
-    """A socket that has the address, if nobody else has it; with several workers it keeps it for them."""
+    """Bind a socket to the address, or raise an error if it is taken. With several workers it reserves the address."""
     address = (settings.host, settings.port)
     try:
         alone = _socket(address)
@@ -145,7 +145,7 @@ def _socket(address: tuple[Any, ...], *, shared: bool = False) -> socket.socket:
 
 
 def uvicorn_options(settings: ServerSettings) -> dict[str, Any]:
-    """What the web server is told."""
+    """Return the options of the web server."""
     return {
         "http": PatientProtocol,
         "ws": "none",
@@ -174,11 +174,11 @@ def _logging() -> dict[str, Any]:
 _STOPS = (signal.SIGTERM, signal.SIGINT)
 RELOAD = signal.SIGHUP
 _SIGNALS = (*_STOPS, RELOAD)
-_PAUSE = 0.5  # before a process that ended by itself is replaced
+_PAUSE = 0.5  # seconds before a process that ended is replaced
 
 
 class Workers:
-    """Runs the same work in some processes until it is told to stop; one that ends before is replaced.
+    """Runs the same work in several processes until it is stopped. Processes that end are replaced.
 
     SIGHUP is passed on to all of them. `work` is told whether one has come before its process began; `ended` is told
     which process has ended. Processes that have not stopped after some seconds are killed.
@@ -247,7 +247,7 @@ class Workers:
             end_with_parent()
             for each in _STOPS:
                 signal.signal(each, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # `work` lets reloading through once it can handle it
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPS)  # `work` unblocks the signal once it can reload
             self._work(self._reloaded)
             status = 0
         except Exception:

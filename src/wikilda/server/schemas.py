@@ -1,4 +1,4 @@
-"""What the server's own API takes and gives."""
+"""Requests and answers of the server's own API."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ _CROFT = "Croft took three wickets for England against Pakistan at The Oval."
 
 
 def _whole(value: Any) -> Any:
-    """JSON does not tell 5 from 5.0."""
+    """Accept 5.0 as 5, as JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -24,13 +24,13 @@ _Topics = Annotated[
 
 
 class _Request(BaseModel):
-    """A misspelt field is an error, and so is a number that is a string."""
+    """Base of requests. Unknown fields are errors, and so are numbers as strings."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Span(_Request):
-    """Where a mention is, in characters (Unicode code points) unless `offsets` says otherwise."""
+    """The span of a mention, in characters (Unicode code points) unless `offsets` has another unit."""
 
     start: FromZero = Field(examples=[0])
     end: FromOne = Field(examples=[5])
@@ -74,7 +74,7 @@ class OwnEntityRequest(_Request):
 
 
 class LinkRequest(DocumentRequest):
-    """A document to link, and what its mentions may mean."""
+    """A document to link, with restrictions and own entities."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_CROFT_ONLY, _WITH_ACME]})
 
@@ -95,7 +95,7 @@ class LinkRequest(DocumentRequest):
 
 
 class LineSpan(Span):
-    """Where a mention is; what else a record says of it is ignored."""
+    """The span of a mention. Other fields are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -137,7 +137,7 @@ class EntityAnswer(BaseModel):
 
 
 class CandidateAnswer(EntityAnswer):
-    """An article that a mention may mean: how probable that is, and how probable without the text, P(k|v)."""
+    """A candidate of a mention, with its posterior and its prior."""
 
     probability: float = Field(ge=0, le=1, examples=[0.93])
     prior: float = Field(ge=0, le=1, examples=[0.2])
@@ -170,13 +170,13 @@ class MentionAnswer(BaseModel):
 
 
 class TopicAnswer(EntityAnswer):
-    """A topic of a document, and how much of the document is about it."""
+    """A topic of a document, with its share."""
 
     share: float = Field(ge=0, le=1, examples=[0.12])
 
 
 class SourceAnswer(BaseModel):
-    """The knowledge that an answer speaks of."""
+    """The knowledge that an answer refers to."""
 
     wiki: str
     language: str
@@ -185,7 +185,7 @@ class SourceAnswer(BaseModel):
 
 
 class LinkAnswer(BaseModel):
-    """A document with its mentions linked, its topics, and the knowledge that was asked."""
+    """A linked document: its mentions, its topics, and the knowledge."""
 
     id: str
     mentions: list[MentionAnswer]
@@ -200,7 +200,7 @@ class BatchAnswer(BaseModel):
 
 
 class WordAnswer(BaseModel):
-    """A word of the document: what it adds to the candidate's log weight, and how much more than to the rival's."""
+    """A word of the document, with its contribution to the candidate's log weight, and relative to the rival's."""
 
     word: str = Field(examples=["wickets"])
     occurrences: int
@@ -209,7 +209,7 @@ class WordAnswer(BaseModel):
 
 
 class SupportAnswer(EntityAnswer):
-    """Another string of the document, its entity that supports the candidate most, and what it adds in the urn."""
+    """Another string of the document, its entity that supports the candidate most, and its contribution."""
 
     mention: str
     times: int = Field(description="how many mentions have the string")
@@ -220,7 +220,7 @@ class SupportAnswer(EntityAnswer):
 
 
 class OddsAnswer(BaseModel):
-    """How much more speaks for the candidate than for its rival, as natural logarithms that add up to `total`."""
+    """The log odds of the candidate against its rival, in terms that add up to `total`."""
 
     prior: float = Field(description="how often the string means it")
     words: float = Field(description="how well the document's words go with it and its neighbours")
@@ -231,7 +231,7 @@ class OddsAnswer(BaseModel):
 
 
 class NilReasonsAnswer(BaseModel):
-    """The evidence for NIL as natural logarithms that add up to `total`, the log odds of `nil`."""
+    """The log odds of NIL, in terms that add up to `total`."""
 
     string: float = Field(description="how often the string has a meaning that the wiki lacks")
     title: float = Field(description="the best candidate's title and type")
@@ -244,7 +244,7 @@ class NilReasonsAnswer(BaseModel):
 
 
 class ReasonsAnswer(CandidateAnswer):
-    """A candidate and what speaks for it."""
+    """A candidate and its evidence."""
 
     sentence: str = Field(description="the article's first sentence")
     rival: str | None = Field(description="the best other candidate, which the odds are against")
@@ -267,7 +267,7 @@ class ExplanationAnswer(BaseModel):
 
 
 class RelationAnswer(BaseModel):
-    """How two candidates are related, by links and by shared neighbours."""
+    """The relatedness of two candidates, by links and by shared neighbours."""
 
     first: str
     second: str
@@ -292,14 +292,14 @@ class StringAnswer(BaseModel):
 
 
 class NearAnswer(BaseModel):
-    """A topic that is like another."""
+    """A topic that is similar to another."""
 
     title: str
     similarity: float
 
 
 class TopicDescription(EntityAnswer):
-    """A topic: what it is, the strings that mean it, its words, its links, its nearest topics."""
+    """A topic: its sentence and types, its strings, words, links and nearest topics."""
 
     sentence: str
     types: dict[str, float] = Field(description="coarse types and their probabilities, best first")
@@ -313,7 +313,7 @@ class TopicDescription(EntityAnswer):
 
 
 class MeaningAnswer(BaseModel):
-    """A topic that a string may mean."""
+    """A candidate of a string."""
 
     title: str
     probability: float
@@ -322,7 +322,7 @@ class MeaningAnswer(BaseModel):
 
 
 class MentionDescription(BaseModel):
-    """A mention string: its topics with P(k|v), and how often it is a link."""
+    """A mention string: its topics with P(k|v), and its link probability."""
 
     mention: str
     link_probability: float
@@ -333,13 +333,13 @@ class MentionDescription(BaseModel):
 
 
 class ReloadAnswer(BaseModel):
-    """What is served from now on."""
+    """The model that is served from now on."""
 
     identity: str = Field(description="the model's digest, as in its manifest")
 
 
 class ModelAnswer(BaseModel):
-    """What is being served."""
+    """The model that is served."""
 
     version: str
     wiki: str
@@ -374,7 +374,7 @@ class ErrorBody(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """Every error looks like this."""
+    """The body of every error."""
 
     error: ErrorBody
 

@@ -1,4 +1,4 @@
-"""What all routes work with: the linker, once it is warm; threads, limits and numbers."""
+"""The service behind all routes: the linker, threads, limits and metrics."""
 
 import asyncio
 import copy
@@ -28,8 +28,8 @@ from wikilda.server.settings import ServerSettings
 Result = TypeVar("Result")
 
 
-MAX_VALUES = 250_000  # values in a JSON body, as its commas
-MAX_FIELDS = 30_000  # and named values: each may be one that is unknown, and become an error
+MAX_VALUES = 250_000  # values in a JSON body, counted by commas
+MAX_FIELDS = 30_000  # and named values, each of which may become an error
 _LARGE = 1 << 15  # bytes of a body from which parsing it takes a millisecond or more
 # Units of work, about the time that linking a character takes: see `Service.limit_work`.
 PER_CANDIDATE, EXPLAINED, MATCHED, PER_VALUE = 0.1, 5.0, 8.0, 50.0
@@ -39,8 +39,8 @@ _until: ContextVar[float] = ContextVar("until", default=float("inf"))
 class Work:
     """A pool of threads with a bounded queue, and a time limit for each call.
 
-    Calls that are over their time are answered 504. The thread ends at the next `check`; a compiled kernel cannot be
-    interrupted, and the limits of a request keep it short.
+    Calls over their time are answered 504. The thread ends at the next `check`. A compiled kernel cannot be
+    interrupted; the limits of a request keep it short.
     """
 
     def __init__(self, threads: int, queue: int, seconds: float) -> None:
@@ -52,7 +52,7 @@ class Work:
         self._stopped = False
 
     async def run(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Call a function in a thread, and wait for what it returns."""
+        """Call a function in a thread, and return its result."""
         with self._lock:
             if self.inside >= self._most:
                 raise busy()
@@ -70,12 +70,12 @@ class Work:
             raise late(self.seconds) from None
 
     def check(self) -> None:
-        """End the work of this thread if it is over its time, or the server has stopped."""
+        """End the work of this thread if its time is over or the server has stopped."""
         if self._stopped or time.monotonic() > _until.get():
             raise late(self.seconds)
 
     def stop(self) -> None:
-        """Take no more work, and let go of what is running: requests have had their time to finish."""
+        """Take no more work, and abandon what is running: requests have had their time to finish."""
         self._stopped = True
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -93,7 +93,7 @@ class Work:
 
 
 def threads_for(threads: int, workers: int) -> int:
-    """How many threads each of some processes has."""
+    """Return the number of threads per process."""
     cores = available_cores()
     return threads or max(1, cores // workers)
 
@@ -105,7 +105,7 @@ _WARM_UP = "Croft took three wickets for England at The Oval. Pakistan lost."
 
 
 class Service:
-    """A linker that is opened and warmed in the background, and the limits of what it is asked for."""
+    """A linker that is opened and warmed in the background, with the limits of requests."""
 
     def __init__(
         self, opener: Callable[[], Linker], settings: ServerSettings, metrics: Metrics,
@@ -121,18 +121,18 @@ class Service:
 
     @property
     def ready(self) -> bool:
-        """Whether requests are answered without delay: before, the first load what is compiled, or wait for it."""
+        """Whether requests are answered without loading or compiling kernels first."""
         return self._linker is not None and self._warmed
 
     @property
     def linker(self) -> Linker:
-        """The linker, or an answer that it is not there yet."""
+        """The linker, or an error that it is not ready yet."""
         if self._linker is None:
             raise warming()
         return self._linker
 
     def start(self) -> None:
-        """Begin to warm."""
+        """Start warming."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -141,11 +141,11 @@ class Service:
         gc.unfreeze()
 
     def now(self) -> "Service":
-        """This service as it is now: one request has one linker, whatever is loaded meanwhile."""
+        """Return the present state: a request uses one linker, even if the model is reloaded meanwhile."""
         return copy.copy(self)
 
     def reload(self, *, tell: bool = False) -> Linker:
-        """Open the model as it is now, and serve it from the next request on; if that fails, the old one stays.
+        """Open the model again and serve it from the next request on. If that fails, the old one stays.
 
         With `tell`, other processes are told to do the same.
         """
@@ -164,7 +164,7 @@ class Service:
         return linker
 
     def reload_later(self) -> None:
-        """Reload in the background; what goes wrong is logged."""
+        """Reload in the background. Errors are logged."""
 
         def reload() -> None:
             try:
@@ -175,7 +175,7 @@ class Service:
         threading.Thread(target=reload, name="wikilda-reloading", daemon=True).start()
 
     def text(self, text: str, spans: Spans | None = None, name: str = "") -> Document:
-        """A document, if it is within the limits and its spans are inside it."""
+        """Check that a document is within the limits and its spans are inside it."""
         self.check(text, len(spans or ()))
         try:
             return Document(text, spans, name)
@@ -183,7 +183,7 @@ class Service:
             raise invalid(str(error)) from None
 
     def check(self, text: str, mentions: int) -> None:
-        """Refuse what is over the limits, or no text."""
+        """Refuse texts over the limits, or without text."""
         if len(text) > self.settings.max_text:
             raise too_large("The text in characters", len(text), self.settings.max_text, "max_text")
         if mentions > self.settings.max_mentions:
@@ -211,13 +211,13 @@ class Service:
         return linked
 
     async def turn(self, size: int) -> None:
-        """Wait until it is this request's turn to parse a body: large ones one by one, and others between them."""
+        """Wait for this request's turn to parse a body: large ones one by one, others in between."""
         if size > _LARGE:
             async with self._turns:
                 await asyncio.sleep(0)
 
     async def answer(self, function: Callable[[], Any]) -> Response:
-        """What a function returns, computed in a thread, and written there as JSON unless it has been already."""
+        """Return the result of a function as JSON, computed and written in a thread."""
         self.linker  # noqa: B018 - says so at once when it is not there
 
         def work() -> bytes:
@@ -238,7 +238,7 @@ class Service:
         if len(linker.knowledge.titles):
             similarity(graph, 0, 0)
             nearest(graph, 0, 1)
-        # What stays is not looked at again by each full collection, during which requests wait.
+        # Frozen objects are skipped by garbage collections, during which requests wait.
         gc.collect()
         gc.freeze()
 
@@ -256,7 +256,7 @@ def warm(linker: Linker) -> None:
 
 
 class JSON(Response):
-    """JSON that has been written before."""
+    """JSON that has been serialised already."""
 
     media_type = "application/json"
 
@@ -267,9 +267,9 @@ def dumps(value: Any) -> bytes:
 
 
 async def service_of(request: Request) -> Service:
-    """The service that a request's application has, as it is when the request begins.
+    """Return the service of a request's application, in its state when the request begins.
 
-    Asynchronous, for the framework would take a plain function to another thread.
+    Asynchronous, because the framework would run a plain function in another thread.
     """
     service: Service = request.app.state.service
     return service.now()

@@ -1,4 +1,4 @@
-"""What the server listens on, and what it accepts."""
+"""Settings of the server: its address, its limits and its keys."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wikilda._core.settings import Settings, setting
 
 @dataclass(frozen=True)
 class ServerSettings(Settings):
-    """Settings of the server. Sizes and times are limits; each has its status code when it is passed."""
+    """Settings of the server. Sizes and times are limits, with the status code of exceeding them."""
 
     host: str = setting("127.0.0.1", "Address to listen on; 0.0.0.0 or :: for all interfaces.")
     port: int = setting(8000, "Port to listen on.", minimum=0, maximum=65535)
@@ -48,12 +48,12 @@ class ServerSettings(Settings):
 
     @property
     def is_local(self) -> bool:
-        """Whether it listens to this machine only."""
+        """Whether it listens on this machine only."""
         return self.host == "localhost" or is_loopback(self.host)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is an address of this machine that no other can reach."""
+    """Whether a host is a loopback address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -12,6 +12,7 @@ from wikilda._core.settings import Settings, setting, suggestion
 from wikilda.lda.settings import LdaSettings
 from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.corpus.corpus import holding_order
 from wikilda.urn import UrnSettings
 
 
@@ -29,18 +30,20 @@ class UrnTraining(Settings):
     kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
     tau0: float = setting(1.0, "τ0 of the schedule.", above=0)
     adaptive: bool = setting(False, "Let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting.")
-    prior_weight: float = setting(1.0, "Weight of the P(k|v) that training begins with.", above=0)
+    prior_weight: float = setting(1.0, "Weight of the wiki's P(k|v). Larger values learn less from the texts.", above=0)
     new_sense: float = setting(
         1e-8,
         "Prior of a topic of the document that a string was never seen to mean (0: no growth).",
         minimum=0,
         below=1e-3,
     )
-    new_mentions: float = setting(3.0, "Mentions that a new sense must have had, in all.", minimum=0)
+    new_mentions: float = setting(3.0, "Least mentions of a new sense.", minimum=0)
     held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
-    evaluated: int = setting(100, "Documents, held out and not, whose likelihood is estimated.", minimum=0)
+    evaluated: int = setting(
+        100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
+    )
     particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
-    seed: int = setting(1, "Where random numbers begin.")
+    seed: int = setting(1, "Seed of the random numbers.")
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
@@ -73,11 +76,13 @@ class LdaTraining(Settings):
     threshold: float = setting(1e-3, "Drop parameters that fall below this; no symbol loses its last.", minimum=0)
     sweeps: int = setting(50, "S: Gibbs sweeps over a document.", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count.", minimum=0, below="sweeps")
-    coherence: bool = setting(True, "Multiply topic counts by how alike a topic is to the others (Eq. 6).")
+    coherence: bool = setting(True, "Multiply topic counts by the coherence of the topic with the others (Eq. 6).")
     held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
-    evaluated: int = setting(100, "Documents, held out and not, whose likelihood is estimated.", minimum=0)
+    evaluated: int = setting(
+        100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
+    )
     particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
-    seed: int = setting(1, "Where random numbers begin.")
+    seed: int = setting(1, "Seed of the random numbers.")
 
     def sampler(self) -> LdaSettings:
         """How documents are sampled."""
@@ -150,15 +155,9 @@ def training_settings(
     return TRAINING[name].from_mapping(base | dict(settings or {}))
 
 
-_STEP = 0x9E3779B97F4A7C15
-
-
 def is_held_out(keys: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
-    """Whether documents are held out. Keys are hashed again: shards, which are ranges of keys, have a share each."""
-    state = np.asarray(keys, np.uint64) + np.uint64(_STEP)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (state ^ (state >> np.uint64(31))) >> np.uint64(11) < np.uint64(share * 2**53)
+    """Whether documents are held out."""
+    return holding_order(keys) < np.uint64(share * 2**53)
 
 
 def of_shard(corpus: Corpus, number: int, shards: int, held_out: float) -> Documents:

@@ -1,4 +1,4 @@
-"""Readers for the formats that gold comes in."""
+"""Readers of gold formats."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -30,7 +30,7 @@ _HEAD = 1 << 16
 
 @dataclass(frozen=True)
 class Dataset:
-    """Gold documents with a name, and what was not right about them."""
+    """Gold documents with a name, and complaints."""
 
     name: str
     documents: list[GoldDocument]
@@ -38,9 +38,9 @@ class Dataset:
 
 
 def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()) -> list[Dataset]:
-    """Read a file, in a given form or in the one that it looks like; a data set a split, of the splits asked for.
+    """Read a file in a given or detected format; return one data set per requested split.
 
-    The files of a directory are one set; of one with `RawText` it is the .xml beside that.
+    The files of a directory are one set; in one with `RawText` it is the .xml next to it.
     """
     complaints: list[str] = []
     documents = [document for file in _files(path) for document in _read(file, form, complaints)]
@@ -92,7 +92,7 @@ def _form(path: Path) -> str:
 
 
 def _numbered(documents: list[GoldDocument]) -> list[GoldDocument]:
-    """Documents with the same id get a number behind it: random streams and reports go by ids."""
+    """Number documents with equal ids, because random streams and reports depend on ids."""
     seen: Counter[str] = Counter()
     named = []
     for document in documents:

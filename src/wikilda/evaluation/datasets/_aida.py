@@ -1,4 +1,4 @@
-"""AIDA-CoNLL in the layout of AIDA-YAGO2-dataset.tsv: a token a line, mentions as B and I with their entity."""
+"""AIDA-CoNLL in the format of AIDA-YAGO2-dataset.tsv: one token per line, mentions as B and I with their entity."""
 
 import re
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ _NIL = "--NME--"
 
 
 def is_aida(head: str) -> bool:
-    """Whether a file that begins like this is AIDA's."""
+    """Whether the beginning of a file is AIDA's."""
     return head.startswith("-DOCSTART-")
 
 
 def read_aida(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
-    """Documents with their tokens joined by spaces, their sentences by line breaks; names tell the split (947testa)."""
+    """Read documents, joining tokens by spaces and sentences by line breaks. Names have the split (947testa)."""
     name: str | None = None
     tokens: list[list[str]] = []
     for number, line in enumerate(path.read_text("utf-8-sig").split("\n"), 1):
@@ -62,7 +62,7 @@ def _document(name: str, tokens: list[list[str]]) -> GoldDocument:
             text = text.rstrip() + "\n"
             continue
         tag = fields[1] if len(fields) > 1 else "O"
-        if tag == "I":  # some mentions go on in the next sentence: headlines that were cut
+        if tag == "I":  # some mentions continue in the next sentence: headlines that were cut
             text = text.rstrip()
         text = text + fields[0] if text[-1:] in ("", "\n") else f"{text} {fields[0]}"
         start = len(text) - len(fields[0])

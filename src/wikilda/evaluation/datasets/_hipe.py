@@ -1,4 +1,4 @@
-"""HIPE-2022 in its TSV: a token a line, mentions as B and I of the literal coarse tags, entities as Wikidata items."""
+"""HIPE-2022's TSV: one token per line, mentions as B and I of the literal coarse tags, entities as Wikidata items."""
 
 import re
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ Columns = dict[str, int]
 
 
 def is_hipe(head: str) -> bool:
-    """Whether a file that begins like this is HIPE's: the header names its columns."""
+    """Whether the beginning of a file is HIPE's: the header names its columns."""
     header = next((line for line in head.split("\n") if line and not line.startswith("#")), "")
     return {"TOKEN", _TAG, _ITEM} <= set(header.rstrip("\r").split("\t"))
 
 
 def read_hipe(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
-    """Documents with their tokens joined as MISC says (NoSpaceAfter, EndOfLine); NIL, `_` or nothing is NIL."""
+    """Read documents, joining tokens by MISC (NoSpaceAfter, EndOfLine). NIL, `_` or an empty item is NIL."""
     split = next((each for each in _SPLITS if re.search(rf"\b{each}\b", path.name.replace("_", "-"))), "test")
     draft: _Draft | None = None
     columns: Columns = {}
@@ -36,7 +36,7 @@ def read_hipe(path: Path, _complaints: list[str]) -> Iterator[GoldDocument]:
         elif not columns and line and not line.startswith("#"):
             columns = _columns(line, where)
         elif line and not line.startswith("#"):
-            draft = draft or _Draft(path.stem)  # what comes before the first name
+            draft = draft or _Draft(path.stem)  # text before the first name
             draft.add(line.split("\t"), columns, where)
     if draft:
         yield draft.document(split)
@@ -51,7 +51,7 @@ def _columns(header: str, where: str) -> Columns:
 
 
 class _Draft:
-    """A document that grows by tokens."""
+    """A document under construction."""
 
     def __init__(self, name: str) -> None:
         self.name, self.text, self.space = name, "", ""
@@ -78,10 +78,10 @@ class _Draft:
         self.space = "\n" if marks & _BREAKS else "" if "NoSpaceAfter" in marks else " "
 
     def document(self, split: str) -> GoldDocument:
-        """The document as it is."""
+        """Return the document."""
         return GoldDocument(self.text, self.spans, self.name, self.gold, split)
 
 
 def _names(item: str) -> tuple[str, ...]:
-    first = item.split("|")[0]  # answers of systems may rank several
+    first = item.split("|")[0]  # systems may rank several items
     return () if first in ("NIL", "_", "null", "") else (first,)

@@ -16,22 +16,22 @@ _NO_ENTITIES = {"QUANTITY", "DATETIME"}
 
 
 def is_elevant(head: str) -> bool:
-    """Whether a file that begins like this is ELEVANT's: its gold is called `labels`."""
+    """Whether the beginning of a file is ELEVANT's: gold is called `labels`."""
     return head.startswith("{") and '"labels"' in head and '"mentions"' not in head
 
 
 def is_zelda(head: str) -> bool:
-    """Whether a file that begins like this is ZELDA's: spans are called `index`, in parallel with titles."""
+    """Whether the beginning of a file is ZELDA's: spans are called `index`, parallel to titles."""
     return head.startswith("{") and '"index"' in head and '"wikipedia_titles"' in head
 
 
 def is_lines(head: str) -> bool:
-    """Whether a file that begins like this has our own JSON lines."""
+    """Whether the beginning of a file is our own JSON lines."""
     return head.startswith("{")
 
 
 def read_lines(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
-    """Our own: what `wikilda link` reads, and a mention's `title` (or `wikidata`, or `url`); null or none is NIL.
+    """Read our own format: that of `wikilda link`, with a mention's `title`, `wikidata` or `url`; null or none is NIL.
 
     {"id": "1", "text": "Croft took five wickets", "split": "dev", "mentions": [{"start": 0, "end": 5, "title": "…"}]}
     """
@@ -39,12 +39,12 @@ def read_lines(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
 
 
 def read_elevant(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
-    """ELEVANT's: the outermost labels of those not optional, inside the span that is to be evaluated."""
+    """Read ELEVANT's: the outermost labels that are not optional, inside the evaluated span."""
     return _documents(path, complaints, _of_elevant)
 
 
 def read_zelda(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
-    """ZELDA's: `index` has the spans, `wikipedia_titles` the title of each; an empty one is NIL.
+    """Read ZELDA's: `index` has the spans, `wikipedia_titles` their titles; an empty title is NIL.
 
     {"id": 1, "text": "Croft took five wickets", "index": [[0, 5]], "wikipedia_ids": [7], "wikipedia_titles": ["…"]}
     """
@@ -55,7 +55,7 @@ Record = Callable[[dict[str, Any], int], GoldDocument]
 
 
 def _documents(path: Path, complaints: list[str], make: Record) -> Iterator[GoldDocument]:
-    """The documents of a file. A record that cannot be used is a complaint, and the others are read."""
+    """Read the documents of a file. Unusable records are complaints."""
     with open_compressed(path) as stream:
         for number, line in enumerate(stream, 1):
             if not line.strip():
@@ -93,7 +93,7 @@ def _of_zelda(split: str, row: dict[str, Any], number: int) -> GoldDocument:
 
 
 def _wanted(labels: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Labels of entities that are not optional and in no other such label; dates and quantities are no entities."""
+    """Return the outermost labels of entities that are not optional, without dates and quantities."""
     by_id = {each["id"]: each for each in labels if "id" in each}
 
     def counts(label: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""NIF 2.0 in Turtle, as GERBIL's sets are (KORE50, N3, …): a context with its text, phrases with what they mean."""
+"""NIF 2.0 in Turtle, the format of GERBIL's sets (KORE50, N3, …): contexts with texts, phrases with entities."""
 
 import re
 from collections import defaultdict
@@ -35,7 +35,7 @@ Resources = dict[str, dict[str, list[str]]]
 
 
 def is_nif(head: str) -> bool:
-    """Whether a file that begins like this is Turtle, or triples of NIF."""
+    """Whether the beginning of a file is Turtle, or triples of NIF."""
     return (
         _NIF in head
         or "nif:isString" in head
@@ -44,10 +44,10 @@ def is_nif(head: str) -> bool:
 
 
 def read_nif(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
-    """A document a context, in the order of the file.
+    """Read one document per context, in the order of the file.
 
-    What has a meaning (taIdentRef) is a mention; so is a nif:Phrase without one, and its gold is NIL. A meaning
-    that is not in Wikipedia, DBpedia or Wikidata (`notInWiki`), nor owl:sameAs one that is, is NIL, too.
+    Everything with an entity (taIdentRef) is a mention. So is a nif:Phrase without one, and its gold is NIL. An entity
+    outside Wikipedia, DBpedia and Wikidata (`notInWiki`), and not owl:sameAs one of theirs, is NIL, too.
     """
     resources: Resources = {}
     for subject, predicate, found in _triples(path.read_text("utf-8-sig"), str(path), complaints):

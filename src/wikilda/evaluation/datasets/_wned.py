@@ -1,7 +1,7 @@
 """The WNED sets (MSNBC, AQUAINT, ACE2004, …): annotations in XML, and a folder `RawText` with the documents.
 
-Either `SET.xml` beside `RawText/`, as GERBIL and WNED have them, or the sets' first form: a file a document in
-`Problems/`, beside `RawTexts…/`.
+Either `SET.xml` next to `RawText/`, as in GERBIL and WNED, or the sets' first form: one file per document in
+`Problems/`, next to `RawTexts…/`.
 """
 
 import html
@@ -18,12 +18,12 @@ _FIRST_FORM = "ReferenceProblem"
 
 
 def is_wned(head: str) -> bool:
-    """Whether a file that begins like this is one of these sets."""
+    """Whether the beginning of a file is one of these sets."""
     return head.startswith("<") and (f"<{_FIRST_FORM}>" in head or ("<document" in head and "docName" in head))
 
 
 def read_wned(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
-    """Documents in the order of the XML file; documents of the folder that it does not name are not gold."""
+    """Read documents in the order of the XML file. Other documents of the folder are not gold."""
     data = path.read_bytes()
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
         raise InputError(f"{path}: has a DOCTYPE, which these sets do not have; refusing to read it.")
@@ -58,7 +58,7 @@ def _document(path: Path, name: str, annotations: list[Annotation], complaints: 
 
 
 def _text_file(path: Path, name: str) -> Path:
-    """The document's text: in a folder RawText beside the file, or beside the file's own folder."""
+    """Find the document's text in a folder RawText next to the file or next to its folder."""
     beside = [folder for place in (path.parent, path.parent.resolve().parent) for folder in place.glob("RawText*")]
     for folder in sorted(beside):
         if name and Path(name).name == name and (folder / name).is_file():
@@ -77,7 +77,7 @@ def _annotation(element: ElementTree.Element, fields: tuple[str, str, str, str],
 
 
 def _read(file: Path, annotations: list[Annotation]) -> str:
-    """The text, with line ends as they were when the offsets were counted."""
+    """Read the text with the line ends that offsets were counted with."""
     data = file.read_bytes()
     try:
         text = data.decode("utf-8-sig")

@@ -1,4 +1,4 @@
-"""What a method is, and what most of them begin with: the candidates of a document's mentions."""
+"""The base class of methods, and the candidates of a document's mentions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from wikilda.model import Model
 
 
 class Answer(NamedTuple):
-    """The topics that a mention may mean and their scores, best first; and the probability of NIL."""
+    """The candidates of a mention with scores, best first, and the probability of NIL."""
 
     topics: list[int]
     scores: list[float]
@@ -32,11 +32,11 @@ Spans = list[tuple[int, int]]
 
 
 class Candidates(NamedTuple):
-    """The distinct strings of a document that the knowledge has; the candidates of string i are from offsets[i] on."""
+    """The distinct known strings of a document; the candidates of string i are from offsets[i] on."""
 
-    symbols: NDArray[np.int64]  # the strings, as the knowledge numbers them
-    strings: NDArray[np.int64]  # for each mention its string, −1 where the knowledge does not have it
-    occurrences: NDArray[np.int64]  # how many mentions have each string
+    symbols: NDArray[np.int64]  # the strings by their numbers in the knowledge
+    strings: NDArray[np.int64]  # the string of each mention, −1 for unknown ones
+    occurrences: NDArray[np.int64]  # the number of mentions of each string
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     priors: NDArray[np.float64]  # P(k|v)
@@ -47,7 +47,7 @@ class Candidates(NamedTuple):
         return np.repeat(np.arange(len(self.symbols)), np.diff(self.offsets))
 
     def answers(self, scores: ArrayLike, chosen: NDArray[np.int64] | None = None) -> list[Answer]:
-        """An answer for each mention: candidates by their scores, ties by their priors; `chosen` ones go first."""
+        """Return an answer for each mention: candidates by scores, then priors; `chosen` ones first."""
         values = np.asarray(scores, np.float64)
         first = np.ones(len(values), np.bool_)
         if chosen is not None:
@@ -59,7 +59,7 @@ class Candidates(NamedTuple):
         return [rows[string] if string >= 0 else UNKNOWN for string in self.strings.tolist()]
 
     def normalised(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Scores that add up to 1 over the candidates of a string; all the same where all are 0."""
+        """Return scores that add up to 1 over the candidates of a string; equal where all are 0."""
         owners, sizes = self.owners, np.diff(self.offsets)
         totals = np.bincount(owners, scores, minlength=len(sizes))[owners]
         return np.where(totals > 0, scores / np.where(totals > 0, totals, 1.0), 1.0 / np.maximum(sizes[owners], 1))
@@ -67,7 +67,7 @@ class Candidates(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """What methods are made from: a model, its knowledge, and texts without labels to learn from."""
+    """The inputs of methods: a model, its knowledge, and texts without labels."""
 
     model: Model
     knowledge: Knowledge
@@ -82,7 +82,7 @@ class Method(ABC):
 
     name: str = ""
     probabilistic: ClassVar[bool] = False  # whether scores are probabilities, so that their calibration is measured
-    uses_model: ClassVar[bool] = False  # whether answers depend on the model, not on its knowledge alone
+    uses_model: ClassVar[bool] = False  # whether answers depend on the model, not only on its knowledge
     settings_type: ClassVar[type[Settings]] = Settings
     preparation = 0.0  # seconds to make it
 
@@ -124,7 +124,7 @@ def spans_of(document: Document) -> Spans:
 
 
 def symbols_of(document: Document, knowledge: Knowledge) -> list[int]:
-    """The mentions in their order, as the knowledge numbers them; −1 for strings that it does not have."""
+    """Return the mentions by their numbers in the knowledge; −1 for unknown strings."""
     return [knowledge.find_mention(document.text[start:end]) for start, end in spans_of(document)]
 
 

@@ -1,4 +1,4 @@
-"""TagMe*, as the paper uses it to start the sampler: votes among mentions, then the best prior of those in favour."""
+"""TagMe*, with which the paper's sampler starts: votes among mentions, then the best prior of the rest."""
 
 from dataclasses import dataclass
 
@@ -19,9 +19,9 @@ class TagMeSettings(Settings):
     """The paper's ε and τ."""
 
     epsilon: float = setting(
-        0.25, "ε: drop candidates with less than this share of the best score", minimum=0, maximum=1
+        0.25, "ε: drop candidates with less than this share of the best score.", minimum=0, maximum=1
     )
-    tau: float = setting(0.02, "τ: drop candidates with less than this prior P(k|v)", minimum=0, maximum=1)
+    tau: float = setting(0.02, "τ: drop candidates with less than this prior P(k|v).", minimum=0, maximum=1)
 
 
 class TagMe(Method):
@@ -49,7 +49,7 @@ class TagMe(Method):
 
 
 def _answer(packet: Packet, guess: Guess, symbol: int) -> Answer:
-    """The chosen topic, then the others by their scores."""
+    """Return the chosen topic, then the others by their scores."""
     start, end = packet.choices.offsets[symbol], packet.choices.offsets[symbol + 1]
     topics = packet.likeness.topics[packet.choices.candidates[start:end]].tolist()
     scores = guess.scores[start:end].tolist()
@@ -59,7 +59,7 @@ def _answer(packet: Packet, guess: Guess, symbol: int) -> Answer:
 
 
 class Prior(Method):
-    """Links by P(k|m) alone."""
+    """Links by P(k|m) only."""
 
     name = "prior"
     probabilistic = True

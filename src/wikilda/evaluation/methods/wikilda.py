@@ -1,4 +1,4 @@
-"""Wiki-LDA itself, by either of its methods: what `wikilda link` answers."""
+"""The methods of `wikilda link`."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ from wikilda.training.pipeline import train
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import UrnSettings
 
-MOST = 200  # candidates that are asked for, a mention
+MOST = 200  # candidates per mention
 
 
 class Urn(Method):
@@ -55,7 +55,7 @@ class Lda(Urn):
 
 
 class Paper(Lda):
-    """Links by the paper's sampler and settings: with a model of its own at t = 0, which goes with the method."""
+    """Links by the paper's sampler and settings, with its own model at t = 0, which is temporary."""
 
     name = "paper"
     uses_model = False
@@ -68,7 +68,7 @@ class Paper(Lda):
 
 
 class Trained(Urn):
-    """Links by the urn, trained on the texts without their labels: each is linked with what the others have taught."""
+    """Links by the urn, trained on the texts without labels. Each text is linked with what the others have taught."""
 
     name = "trained"
 
@@ -81,5 +81,5 @@ class Trained(Urn):
             how = UrnTraining(held_out=0.0, evaluated=0)
             place = given.knowledge.path
             made = train(given.model.path, [texts], scratch / "model", how, knowledge=place)
-            learned = given.model.with_learned(made.learned, made.iteration)  # mapped files stay when they are gone
+            learned = given.model.with_learned(made.learned, made.iteration)  # mapped files remain valid after removal
             super().__init__(replace(given, model=learned), settings)

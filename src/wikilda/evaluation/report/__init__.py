@@ -1,6 +1,6 @@
 """A page: a leaderboard that sorts and filters, the mentions on which two methods differ, and each error in its text.
 
-It is one HTML file that needs nothing but itself.
+It is one HTML file without other resources.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ SIZE, LEFT, TOP = 180, 34, 22
 
 
 def figures(runs: Runs) -> dict[str, Any]:
-    """Accuracy by slices, and calibration."""
+    """Return accuracy by slices, and calibration."""
     plots = [reliability(run.method, metrics.answer_calibration(run)) for run in runs if run.probabilistic]
     plots.append(reliability(f"{runs[-1].method}, NIL", metrics.nil_calibration(runs[-1])))
     slices = [
@@ -37,7 +37,7 @@ def _slices(title: str, found: Sequence[list[Slice]]) -> dict[str, Any]:
 
 
 def reliability(title: str, found: Calibration) -> dict[str, Any]:
-    """One plot. Bars are as wide as their bin; those of few answers are pale."""
+    """Return a reliability plot. Bars of few answers are pale."""
     most = max((each.count for each in found.bins), default=0) or 1
     width = SIZE / max(len(found.bins), 1)
     bars = [
@@ -54,7 +54,7 @@ def reliability(title: str, found: Calibration) -> dict[str, Any]:
 
 
 def report(groups: Sequence[Runs]) -> str:
-    """The page: a part for each data set, with the errors of its last method."""
+    """Return the page: one part per data set, with the errors of its last method."""
     environment = Environment(
         loader=PackageLoader("wikilda.evaluation.report", "."), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,

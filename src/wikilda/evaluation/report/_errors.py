@@ -1,4 +1,4 @@
-"""Documents in which a method went wrong: each error in its text, with the candidates and methods' scores."""
+"""Documents with errors of a method: each error in its text, with candidates and scores."""
 
 from collections import Counter
 from typing import Any
@@ -46,7 +46,7 @@ def kind_of(run: Run, mention: int, most_common: int) -> str | None:
 
 
 class Errors:
-    """The errors of the last of some runs."""
+    """The errors of the last run."""
 
     def __init__(self, runs: Runs, prefix: str) -> None:
         self.runs, self.run, self.gold, self.prefix = runs[-SHOWN_METHODS:], runs[-1], runs[-1].gold, prefix
@@ -54,7 +54,7 @@ class Errors:
         self.counts: Counter[str] = Counter()
 
     def documents(self) -> list[dict[str, Any]]:
-        """Documents with errors: their text in pieces, and cards."""
+        """Return documents with errors: their text in pieces, and cards."""
         found, at = [], 0
         for document in self.gold.documents:
             symbols = symbols_of(document, self.gold.knowledge)
@@ -67,7 +67,7 @@ class Errors:
         return found
 
     def _document(self, document: Document, at: int, kinds: list[str | None], shares: list[Shares]) -> dict[str, Any]:
-        alike: dict[object, list[int]] = {}  # mentions of the same string with the same answers share a card
+        alike: dict[object, list[int]] = {}  # mentions with equal strings and answers share a card
         for number, kind in enumerate(kinds):
             if kind:
                 start, end = spans_of(document)[number]
@@ -89,7 +89,7 @@ class Errors:
         pieces: list[dict[str, Any]] = []
         last = 0
         for number, (start, end) in enumerate(spans_of(document)):
-            if start < last:  # inside another mention: it may have a card, but no colour of its own
+            if start < last:  # inside another mention: it has a card, but no own colour
                 continue
             gold = gold_title(self.gold, at + number) or "NIL"
             pieces.append({"text": document.text[last:start], "gold": None})

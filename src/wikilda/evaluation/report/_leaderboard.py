@@ -1,4 +1,4 @@
-"""What the leaderboard shows, and what the page's script needs to filter it and to compare two methods."""
+"""The leaderboard, and the data with which the page's script filters it and compares methods."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Bounds = tuple[tuple[int | None, str], ...]
 
 
 def leaderboard(runs: Runs) -> dict[str, Any]:
-    """Rows of the leaderboard, filters, and the data that the script works on."""
+    """Return the rows of the leaderboard, the filters, and the data of the script."""
     gold = runs[0].gold
     return {
         "rows": [_row(run) for run in runs],
@@ -47,7 +47,7 @@ def _row(run: Any) -> dict[str, Any]:
 
 
 def _mentions(gold: Gold, runs: Runs) -> dict[str, Any]:
-    """Mentions with a topic: document, span, gold, bins of the filters, and the best candidate of each method."""
+    """Return mentions with a topic: document, span, gold, bins of the filters, best candidates."""
     spans = [
         span
         for document in gold.documents
@@ -72,7 +72,7 @@ def _bin(value: int, bounds: Bounds) -> int:
 
 
 def _pairs(runs: Runs) -> dict[str, Any]:
-    """Paired bootstrap of any two methods: micro and macro differences with their intervals and p."""
+    """Return the paired bootstrap of any two methods: micro and macro differences, intervals, p."""
     sampled = [metrics.shares(run) for run in runs]
     found = {}
     for a, first in enumerate(sampled):

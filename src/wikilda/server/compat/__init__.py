@@ -1,4 +1,4 @@
-"""The shapes of other services, so that their clients change nothing but an address."""
+"""The APIs of other services, whose clients change only the address."""
 
 import re
 
@@ -14,30 +14,30 @@ _WIKIDATA = "http://www.wikidata.org/entity/"
 
 
 def underscored(title: str) -> str:
-    """A title as it stands in an address."""
+    """Return a title as in an address."""
     return title.replace(" ", "_")
 
 
 def dbpedia(title: str, language: str) -> str:
-    """DBpedia's resource for an article; those of English have no language in their host."""
+    """Return DBpedia's resource for an article. Those of English have no language in the host."""
     host = "dbpedia.org" if language in ("", "en", "simple") else f"{language}.dbpedia.org"
     return f"http://{host}/resource/{resource_name(title)}"
 
 
 def resource_name(title: str) -> str:
-    """A title as DBpedia writes it: other scripts as they are, what no address may hold percent-encoded."""
+    """Return a title in DBpedia's spelling: characters that addresses cannot hold are percent-encoded."""
     return _ESCAPED.sub(lambda found: f"%{ord(found.group()):02X}", underscored(title))
 
 
 def has_identifiers(knowledge: Knowledge, kind: str) -> bool:
-    """Whether any entity has a name in a scheme: tables need not bring items or addresses."""
+    """Whether any entity has a name in a scheme: tables may lack items and addresses."""
     if kind == "wikidata":
         return bool(knowledge.wikidata.any())
     return kind != "wiki" or bool(knowledge.site.url("A"))
 
 
 def identifier(entity: Entity, kind: str, language: str) -> str | None:
-    """An entity in a scheme of names: dbpedia, wikidata or wiki (its own address)."""
+    """Return the identifier of an entity in a scheme: dbpedia, wikidata or wiki (its address)."""
     if kind == "wikidata":
         return _WIKIDATA + entity.wikidata if entity.wikidata else None
     if kind == "wiki":

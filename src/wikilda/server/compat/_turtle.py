@@ -1,6 +1,6 @@
 """NIF in Turtle: texts and their phrases.
 
-Read by a parser whose time grows with the length alone; literals stay the strings that they are written as.
+The parser takes linear time. Literals stay the strings that they are written as.
 """
 
 import re
@@ -25,7 +25,7 @@ Values = dict[str, dict[str, str]]  # of each subject, by predicate, one of its 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A span of a text, its address if it has one, and what it means."""
+    """A span of a text, its address if it has one, and its entity."""
 
     start: int
     end: int
@@ -57,7 +57,7 @@ def read(data: bytes) -> list[Context]:
 
 
 def _read_triples(data: bytes) -> tuple[Values, set[str]]:
-    """What NIF says of each subject, and which are contexts. Blank nodes begin with an underscore."""
+    """Return NIF's properties of each subject, and the contexts. Blank nodes begin with an underscore."""
     values: Values = {}
     contexts: set[str] = set()
     try:
@@ -138,11 +138,11 @@ def _of_string(node: NamedNode, kind: str, start: int, end: int) -> Iterator[Tri
 
 
 def _iri(uri: str) -> NamedNode:
-    """An address as it came, however odd; only what would end it is percent-encoded."""
+    """Return an address unchanged, except for characters that would end it, which are percent-encoded."""
     clean = _NO_IRI.sub(lambda found: f"%{ord(found.group()):02X}", uri.encode("utf-8", "replace").decode())
     try:
         return NamedNode(clean)
-    except ValueError:  # no address to the letter of the standard
+    except ValueError:  # not a valid address by the standard
         [made] = parse(input=f"<{clean}> <a:a> <a:a> .", format=RdfFormat.TURTLE, lenient=True)
         node: NamedNode = made.subject
         return node

@@ -1,4 +1,4 @@
-"""GERBIL: `/nif` takes NIF in Turtle and gives it back with what its phrases mean."""
+"""GERBIL: `/nif` takes NIF in Turtle and returns it with the entities of its phrases."""
 
 from typing import Annotated, Any, Literal
 
@@ -25,7 +25,7 @@ async def nif(
     service: Annotated[Service, Depends(service_of)],
     kb: Annotated[Literal["dbpedia", "wikidata", "wiki"], Query(description="whose identifiers to give")] = "dbpedia",
 ) -> Response:
-    """Phrases that are given are answered, each as it came; where there are none, the server finds them."""
+    """Link the given phrases. If there are none, detect them."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower() or _KINDS[0]
     if kind not in _KINDS:
         raise Problem(415, "no_turtle", f"The body is {shortened(kind)}; send {' or '.join(_KINDS)}.")

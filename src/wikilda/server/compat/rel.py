@@ -1,4 +1,4 @@
-"""REL: `POST /` with a text and spans of start and length; a list a mention."""
+"""REL: `POST /` with a text and spans of start and length; one list per mention."""
 
 from typing import Annotated, Any
 
@@ -12,12 +12,12 @@ from wikilda.server.schemas import FromOne, FromZero, errors
 from wikilda.server.service import Service, service_of
 
 router = APIRouter(tags=["REL"])
-_UNKNOWN_TAG = "NULL"  # what REL says of mentions whose class it does not know
+_UNKNOWN_TAG = "NULL"  # REL's tag of mentions without a class
 _TAGS = {"person": "PER", "organisation": "ORG", "place": "LOC"}
 
 
 class RelRequest(BaseModel):
-    """What REL's clients send. No spans: the server finds the mentions. Other fields are ignored."""
+    """The request of REL's clients. Without spans the mentions are detected. Other fields are ignored."""
 
     text: str = Field(examples=["Croft took three wickets for England."])
     spans: list[tuple[FromZero, FromOne]] | None = Field(
@@ -32,7 +32,7 @@ class RelRequest(BaseModel):
     summary="Link, as REL does",
 )
 async def rel(asked: RelRequest, service: Annotated[Service, Depends(service_of)]) -> Response:
-    """A list of [start, length, mention, title, confidence, confidence in the mention, tag]."""
+    """Return lists of [start, length, mention, title, confidence, mention confidence, tag]."""
     given = [(start, start + length) for start, length in asked.spans or []]
     document = service.text(asked.text, given or None)
 
@@ -53,7 +53,7 @@ def _tag(entity: Entity) -> str:
 
 
 def _found(service: Service, text: str) -> float:
-    """How sure it is that a string that was found is a mention: how often it is a link."""
+    """Return the confidence that a detected string is a mention: its link probability."""
     known = service.linker.knowledge
     mention = known.find_mention(text)
     return round(known.link_probability(mention), 6) if mention >= 0 else 0.0

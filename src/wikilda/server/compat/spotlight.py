@@ -70,13 +70,13 @@ _XML = {"text": '<annotation text="…"><surfaceForm name="…" offset="…"/></
 
 
 def _also(name: str) -> tuple[str, ...]:
-    """The other paths that a server of Spotlight may have a service at."""
+    """Return the other paths of a service on Spotlight's servers."""
     return f"/rest/{name}", f"/{{language}}/{name}"
 
 
 @dataclass(frozen=True)
 class Filter:
-    """What answers must have."""
+    """Conditions for answers."""
 
     confidence: float
     support: int
@@ -101,7 +101,7 @@ class Filter:
 
 @parameters(router, "/annotate", _FIELDS, "Link, as Spotlight does", required="text", also=_also("annotate"))
 async def annotate(request: Request, service: _Service) -> Response:
-    """Mentions and their DBpedia resources, as JSON or, if that is accepted, as NIF in Turtle."""
+    """Return mentions with their DBpedia resources, as JSON or, if accepted, as NIF in Turtle."""
     fields = await fields_of(request)
     wanted = Filter.of(fields)
     document = service.text(fields.text())
@@ -110,7 +110,7 @@ async def annotate(request: Request, service: _Service) -> Response:
 
 @parameters(router, "/disambiguate", _XML, "Link given mentions", required="text", also=_also("disambiguate"))
 async def disambiguate(request: Request, service: _Service) -> Response:
-    """The same for mentions that are given, in Spotlight's XML or in double brackets."""
+    """The same for given mentions, in Spotlight's XML or in double brackets."""
     fields = await fields_of(request)
     wanted, given = Filter.of(fields), fields.text()
     document = read_annotation(given) if given.lstrip().startswith("<") else marked(given)
@@ -119,7 +119,7 @@ async def disambiguate(request: Request, service: _Service) -> Response:
 
 @parameters(router, "/candidates", _FIELDS, "Candidates, as Spotlight's", required="text", also=_also("candidates"))
 async def candidates(request: Request, service: _Service) -> Response:
-    """Mentions and all that they may mean."""
+    """Return mentions with all candidates."""
     fields = await fields_of(request)
     wanted, document = Filter.of(fields), service.text(fields.text())
 
@@ -137,7 +137,7 @@ async def candidates(request: Request, service: _Service) -> Response:
 
 @parameters(router, "/spot", _TEXT, "Find mentions, as Spotlight or TagMe", required="text", also=_also("spot"))
 async def spot(request: Request, service: _Service) -> Response:
-    """The mentions of a text. Requests with TagMe's token get TagMe's shape, all others Spotlight's."""
+    """Return the mentions of a text: in TagMe's form for requests with its token, else in Spotlight's."""
     fields = await fields_of(request)
     if fields.all("gcube-token"):
         return await tagme.spot(service, fields)
@@ -176,7 +176,7 @@ def _passes(mention: LinkedMention, wanted: Filter, linker: Linker) -> bool:
 
 
 def _support(candidate: Candidate, linker: Linker) -> int:
-    """How many articles link to an entity."""
+    """Return the number of articles that link to an entity."""
     topic = linker.knowledge.find_topic(candidate.entity.title)
     offsets = linker.knowledge.graph.in_offsets
     return int(offsets[topic + 1] - offsets[topic])
@@ -210,7 +210,9 @@ def _json(text: str, mentions: list[LinkedMention], wanted: Filter, linker: Link
 
 def _form(mention: LinkedMention, linker: Linker) -> dict[str, Any]:
     found = mention.candidates
-    evidence = [each.probability / each.prior if each.prior else 0.0 for each in found]  # what the text adds to priors
+    evidence = [
+        each.probability / each.prior if each.prior else 0.0 for each in found
+    ]  # the contribution of the text to priors
     total = sum(evidence) or 1.0
     resources = [
         {
@@ -229,7 +231,7 @@ def _form(mention: LinkedMention, linker: Linker) -> dict[str, Any]:
 
 
 def _bare(items: list[Any]) -> Any:
-    """Spotlight makes its JSON from XML: a list of one is that one."""
+    """Return a list of one as its element, as Spotlight does in JSON made from XML."""
     return items[0] if len(items) == 1 else items
 
 

@@ -1,4 +1,4 @@
-"""TagMe: `/tag` links, `/spot` finds mentions, `/rel` says how alike entities are."""
+"""TagMe: `/tag` links, `/spot` finds mentions, `/rel` relates entities."""
 
 from datetime import UTC, datetime
 from time import perf_counter
@@ -27,7 +27,7 @@ _REL = {"tt": "two titles with underscores, a space between", "id": "two page nu
 
 @parameters(router, "/tag", _TAG, "Link, as TagMe does", required="text", also=("/tagme/tag",))
 async def tag(request: Request, service: _Service) -> Response:
-    """Annotations with `rho`, how probable it is that they mean their entity."""
+    """Return annotations with `rho`, their confidence."""
     fields, started = await fields_of(request), perf_counter()
     document = service.text(fields.text())
 
@@ -40,7 +40,7 @@ async def tag(request: Request, service: _Service) -> Response:
 
 
 async def spot(service: Service, fields: Fields) -> Response:
-    """The mentions of a text with `lp`, how often such a string is a link."""
+    """Return the mentions of a text with `lp`, their link probability."""
     document, started = service.text(fields.text()), perf_counter()
 
     def work() -> dict[str, Any]:
@@ -60,7 +60,7 @@ async def tagme_spot(request: Request, service: _Service) -> Response:
 
 @parameters(router, "/rel", _REL, "Similarities, as TagMe's", also=("/tagme/rel",))
 async def rel(request: Request, service: _Service) -> Response:
-    """How alike pairs of entities are, by titles (`tt`) or by page numbers (`id`)."""
+    """Return the relatedness of pairs of entities, by titles (`tt`) or page numbers (`id`)."""
     fields, started = await fields_of(request), perf_counter()
     pairs = fields.all("tt") or fields.all("id")
     if not pairs or len(pairs) > _MOST_PAIRS:

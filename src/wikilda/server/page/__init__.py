@@ -1,4 +1,4 @@
-"""The page: a few files that come with the package, and nothing from elsewhere."""
+"""The page: a few files of the package. It loads nothing from other servers."""
 
 import hashlib
 from pathlib import Path
@@ -19,13 +19,13 @@ _KINDS = {
 }
 _FILES = {each.name: each.read_bytes() for each in sorted(_HERE.iterdir()) if each.suffix in _KINDS}
 _TAGS = {name: f'"{hashlib.blake2b(data, digest_size=8).hexdigest()}"' for name, data in _FILES.items()}
-_STATUS = {"schemaVersion": 1, "label": "status", "message": "up", "color": "green"}  # what REL's server says
+_STATUS = {"schemaVersion": 1, "label": "status", "message": "up", "color": "green"}  # the status of REL's server
 
 
 @router.head("/", include_in_schema=False)
 @router.get("/", summary="The page, or REL's status", tags=["REL"])
 async def index(request: Request) -> Response:
-    """The page for browsers; for programs the status that REL's server gives."""
+    """Return the page to browsers, and REL's status to programs."""
     if "text/html" in request.headers.get("accept", ""):
         return _file(request, "index.html")
     return JSONResponse(_STATUS)
@@ -33,7 +33,7 @@ async def index(request: Request) -> Response:
 
 @router.api_route("/page/{name}", methods=["GET", "HEAD"], include_in_schema=False)
 async def file(request: Request, name: str) -> Response:
-    """One of the page's files."""
+    """Return a file of the page."""
     if name not in _FILES:
         raise Problem(404, "not_found", "The page has no such file.")
     return _file(request, name)

@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported only when it is called."""
+"""The command line: one module per command, imported when the command is called."""
 
 import errno
 import gc
@@ -54,7 +54,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # imports make many objects and no garbage
+        gc.disable()  # imports make many objects and little garbage
         try:
             command: click.Command = importlib.import_module(f"wikilda.cli.{cmd_name}").command
         finally:
@@ -80,15 +80,15 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line; errors that a user can mend are one message and exit code 1."""
+    """Run the command line. Errors that a user can correct are one message and exit code 1."""
     try:
         code = guarded(lambda: cli.main(arguments, prog_name="wikilda", standalone_mode=False))
-        _ignore_interrupts()  # all is done: nothing is left to interrupt
-    except KeyboardInterrupt:  # while something else was being said
+        _ignore_interrupts()  # the command has finished: nothing is left to interrupt
+    except KeyboardInterrupt:  # while another message was printed
         _ignore_interrupts()
         code = _say("interrupted", 130)
-    if "duckdb" not in sys.modules:  # which complains about what is not collected
-        gc.freeze()  # to look at all that Numba holds once more would take longer than a document
+    if "duckdb" not in sys.modules:  # DuckDB warns about objects that are not collected
+        gc.freeze()  # a last collection of Numba's objects would take longer than linking a document
     sys.exit(code)
 
 
@@ -98,7 +98,7 @@ def _ignore_interrupts() -> None:
 
 
 def guarded(run: Callable[[], Any]) -> int:
-    """Run and return the exit code, turning what a user can mend into words on standard error."""
+    """Run and return the exit code, printing errors that a user can correct to standard error."""
     try:
         with explain_full_disk(Path("output")):
             code = run()
@@ -118,7 +118,7 @@ def guarded(run: Callable[[], Any]) -> int:
             raise
         return _say(_NO_MEMORY, 1)
     except BrokenPipeError:
-        # The reader has gone (`| head`): nothing more can be said, and Python must not try to flush.
+        # The reader has closed the pipe (`| head`), and Python must not try to flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
@@ -129,7 +129,7 @@ def guarded(run: Callable[[], Any]) -> int:
 
 
 def lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error came from a lack of memory: a library that does not fit is said to be missing."""
+    """Whether an error came from a lack of memory. A library that does not fit is reported as missing."""
     if error is None:
         return False
     short = isinstance(error, OSError) and error.errno == errno.ENOMEM

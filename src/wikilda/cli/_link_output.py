@@ -1,4 +1,4 @@
-"""What `wikilda link` shows on a terminal: tables of results, and the progress of a run."""
+"""Output of `wikilda link` on a terminal: tables of results, and the progress of a run."""
 
 import sys
 import time
@@ -44,7 +44,7 @@ class Tally(Observer):
 
     @contextmanager
     def shown(self, *, with_results: bool = False) -> Iterator["Tally"]:
-        """Show a bar while the block runs; not on a terminal where results are printed, too: they would mix."""
+        """Show a bar while the block runs, unless results are printed to the same terminal."""
         self._began = time.monotonic()
         with nullcontext(self._bar) if with_results and sys.stdout.isatty() else bar("linking", None) as self._bar:
             yield self
@@ -77,14 +77,14 @@ class Tally(Observer):
             )  # fmt: skip
 
     def good(self, results: Iterable[Linked | Bad]) -> Iterator[Linked]:
-        """The results without the documents that are skipped."""
+        """Yield the results without skipped documents."""
         for linked in results:
             self.note(linked)
             if isinstance(linked, Linked):
                 yield linked
 
     def summary(self) -> str:
-        """The run in a line."""
+        """Return a summary of the run in one line."""
         seconds = max(time.monotonic() - self._began, 1e-9)
         done = self.documents - self._before
         rates = f"{done / seconds:,.0f} documents/s, {self.tokens / seconds:,.0f} tokens/s"
@@ -94,7 +94,7 @@ class Tally(Observer):
 
 
 def show_linked(linked: Linked, *, only_topics: bool = False) -> None:
-    """A document's mentions as a table: entity, confidence, prior and runner-up; and its topics."""
+    """Print a document's mentions as a table (entity, confidence, prior, runner-up), and its topics."""
     if only_topics:
         shares = [(each.entity.title, f"{each.share:.0%}", each.entity.url) for each in linked.topics]
         show_table(f"Document {linked.id}", ["topic", "share", "address"], shares)

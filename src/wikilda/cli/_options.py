@@ -80,7 +80,7 @@ Kinds = type[Settings] | Mapping[str, type[Settings]]
 
 
 def settings_options(*own: str, raw: Sequence[str] = (), **parts: Kinds) -> Decorator:
-    """`--set` and `--settings` of a command that has some parts of settings.
+    """Add `--set` and `--settings` to a command with some parts of settings.
 
     The command receives each part as an argument: settings of a class, or of the class that `--method` chooses. The
     parts `raw` it receives as mappings of what was given, with `method`. Options named `own` are settings, too.
@@ -138,7 +138,7 @@ def _every(parts: Iterable[Kinds]) -> list[type[Settings]]:
 
 
 def _typed(name: str, text: str, parts: Iterable[Kinds], before: Any) -> Any:
-    """The value that a text says, by the type of the setting; lists are separated by commas, or given repeatedly."""
+    """Parse a value by the type of the setting. Lists are separated by commas, or given repeatedly."""
     found: list[Field[Any]] = [each for kind in _every(parts) for each in fields(kind) if each.name == name]
     if not found:
         return text
@@ -164,7 +164,7 @@ def _check(
     given: Mapping[str, Any], parts: Mapping[str, Kinds], chosen: Mapping[str, type[Settings]], method: str | None,
     where: Mapping[str, str],
 ) -> None:  # fmt: skip
-    """Refuse names that the command does not have, and those of another method."""
+    """Refuse names of settings that the command or method does not have."""
     known = sorted({name for kind in chosen.values() for name in _names(kind)})
     for name in given:
         if name in known:
@@ -187,14 +187,14 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 class Cluster(NamedTuple):
-    """Where Spark is, and settings of it."""
+    """The address of Spark, and its settings."""
 
     master: str | None
     conf: dict[str, str]
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command --engine, --master and --conf; it receives a `cluster`, or None if it is to run here."""
+    """Add --engine, --master and --conf to a command. It receives a `cluster`, or None for this machine."""
 
     @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", metavar="NAME",
                   help="Where it runs: local (default) or spark.")  # fmt: skip
@@ -219,20 +219,20 @@ def _cluster(engine: str, master: str | None, conf: tuple[str, ...]) -> Cluster 
 
 
 def refuse(names: tuple[str, ...], why: str) -> None:
-    """Refuse options that were given but cannot be followed."""
+    """Refuse options that have no effect."""
     context = click.get_current_context()
     for option in context.command.params:
         if option.name in names and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
             raise click.UsageError(f"{option.opts[-1]} {why}")
 
 
-_WIDTH = 120  # where there is no terminal to ask
+_WIDTH = 120  # width without a terminal
 _LONGEST = 30  # letters of a word
 
 
 def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table whose numbers stand right, as wide as the terminal or as a page."""
-    from rich.console import Console  # here: most commands print no table
+    """Print a table with right-aligned numbers, as wide as the terminal or as a page."""
+    from rich.console import Console  # imported here: most commands print no table
     from rich.markup import escape
     from rich.table import Table
 
@@ -241,12 +241,12 @@ def show_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     for place, column in enumerate(columns):
         numeric = bool(filled) and all(_is_number(row[place]) for row in filled)
         words = [len(word) for row in (column, *(row[place] for row in filled)) for word in row.split()]
-        width = min(max(words, default=1), _LONGEST)  # words are not broken
+        width = min(max(words, default=1), _LONGEST)  # words are not split
         made.add_column(column, justify="right" if numeric else "left", overflow="fold", min_width=width)
     for row in filled:
         made.add_row(*map(escape, row))
     if title:
-        click.secho(printable(title), bold=True)  # whole, however narrow the table is
+        click.secho(printable(title), bold=True)  # never shortened
     plain = Console()
     (plain if plain.is_terminal else Console(width=_WIDTH, no_color=True)).print(made)
 

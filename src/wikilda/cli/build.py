@@ -67,7 +67,7 @@ def command(
 
 
 def _estimate(dumps: tuple[Path, ...], settings: BuildSettings, workers: int, memory: str) -> None:
-    """Print what a build would do."""
+    """Print the estimate of a build."""
     from wikilda.knowledge import Resources
     from wikilda.knowledge.estimate import estimate
 
@@ -83,7 +83,7 @@ def _estimate(dumps: tuple[Path, ...], settings: BuildSettings, workers: int, me
 
 
 def _state_needs(dumps: tuple[Path, ...]) -> None:
-    """Say what a large build will need, before it takes hours."""
+    """Print the disk that a large build needs, before it takes hours."""
     from wikilda.knowledge.build import disk_needed
 
     needed = disk_needed([path for path in dumps if path.is_file()])
@@ -92,7 +92,7 @@ def _state_needs(dumps: tuple[Path, ...]) -> None:
 
 
 def _refuse_documents(dumps: tuple[Path, ...]) -> None:
-    """Documents are no dump: say which command takes them."""
+    """Refuse documents that are not a dump, and name the commands that take them."""
     for path in dumps:
         if path.is_file() and uncompressed_suffix(path) in (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".txt"):
             raise InputError(
@@ -102,7 +102,7 @@ def _refuse_documents(dumps: tuple[Path, ...]) -> None:
 
 
 def _report_build(made: Model, title: str) -> None:
-    """Print what became of the dump, and what the model has."""
+    """Print the account of the dump, and the size of the model."""
     from wikilda.knowledge.account import HTML_FILE, JSON_FILE, Account
 
     if not (made.path / JSON_FILE).is_file():
@@ -115,7 +115,7 @@ def _report_build(made: Model, title: str) -> None:
 
 
 def report(made: Artifact, title: str | None = None, names: list[str] | None = None) -> None:
-    """Print the counts of an artifact, and what was wrong with its input."""
+    """Print the counts of an artifact, and the complaints about its input."""
     counts = made.summary
     show_table(title or str(made.path), ["", "count"], [(name, counts[name]) for name in names or counts])
     complaints = made.complaints

@@ -76,7 +76,7 @@ def _train(scratch: Path) -> None:
     Linker.open(scratch / "trained").link(texts()[0]["text"])
 
 
-# What a command does, in small: the kernels that it calls are the kernels that it needs.
+# Small runs of commands: the kernels that they call are those that the commands need.
 WORK: dict[str, Callable[[Path], None]] = {
     "link": _link, "show": _show, "explain": _explain, "topics": _topics, "serve": _serve, "match": _match,
     "build": _build, "train": _train,

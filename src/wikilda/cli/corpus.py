@@ -45,7 +45,7 @@ def command(
     as mentions), or directories of these. Documents that cannot be read are counted and skipped.
     """
     pool = _pool(cluster) if cluster else None
-    given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes have other working directories
+    given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes may have other working directories
     made = make_corpus(
         given, knowledge, target.absolute(), settings, reading=reading,
         detector=partial(choose_detector, detector, settings=detection), workers=workers, pool=pool,

@@ -95,7 +95,7 @@ def command(
 
 
 def show(runs: Runs, *, breakdown: bool) -> None:
-    """The table of the paper for a data set, and how sure the differences are."""
+    """Print the table of the paper for a data set, and the differences with intervals."""
     _show_gold(runs[0].gold)
     columns = ["method", "micro", "±", "macro", "±", "of all", "recall", "NIL P", "R", "ECE", "seconds"]
     show_table("", columns, [_row(each) for each in runs])

@@ -17,7 +17,7 @@ from wikilda.model.pack import read_about, unpack
 def command(source: str, target: Path | None, overwrite: bool) -> None:
     """Check a packed model, from a FILE or a URL, and unpack it.
 
-    Rerun the same command to resume an interrupted download. Whatever is not as its maker wrote it is refused.
+    Rerun the same command to resume an interrupted download. A changed or damaged pack is refused.
     """
     if "://" in source:
         file = fetch(remote_file(source), target.parent if target else Path(), checks_itself=True)

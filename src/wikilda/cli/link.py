@@ -116,7 +116,7 @@ def command(
                 job.restriction.check(linker.knowledge)
                 _print(job, kind, tally.good(job.link_all(linker, documents, workers)))
     except BrokenPipeError:
-        # The reader has gone (`| head`). Caught here, for click would make it exit code 1.
+        # The reader has closed the pipe (`| head`). Caught here, because click would exit with 1.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     except KeyboardInterrupt:

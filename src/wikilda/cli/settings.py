@@ -11,7 +11,7 @@ from wikilda.cli._options import json_option, show_table
 
 
 def _groups() -> dict[str, tuple[str, type[Settings]]]:
-    """By name the commands that take some settings, and their class."""
+    """Return the groups of settings with the commands that take them, and their class."""
     from wikilda.documents.detection import DetectorSettings
     from wikilda.documents.reading import ReadSettings
     from wikilda.knowledge import BuildSettings

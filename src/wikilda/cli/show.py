@@ -43,7 +43,7 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
 
 
 def show_summary(known: Knowledge, *, as_json: bool) -> None:
-    """What the knowledge was made from, and how much there is of everything."""
+    """Print the source of the knowledge and its counts."""
     manifest = known.manifest
     if as_json:
         shown = {name: manifest[name] for name in ("identity", "site", "source", "settings", "summary")}
@@ -54,7 +54,7 @@ def show_summary(known: Knowledge, *, as_json: bool) -> None:
 
 
 def show_weights(model: Model) -> None:
-    """Show the weights of the evidence, what they were learned from, and how good they are on other links."""
+    """Print the weights of the evidence, their training links, and their accuracy on other links."""
     learned, weights = model.learned_weights, model.weights or pooled()
     source = "weights that ship with the package: this wiki has too few links to learn its own"
     if model.weights is not None and learned:
@@ -69,7 +69,7 @@ def show_weights(model: Model) -> None:
 
 
 def show_mention(found: dict[str, Any]) -> None:
-    """A mention's topics."""
+    """Print a mention's topics."""
     topics = "1 topic" if found["ambiguity"] == 1 else f"{found['ambiguity']:,} topics"
     often = f"{found['linked']:,} of {found['occurrences']:,} occurrences ({found['link_probability']:.1%})"
     title = f"“{found['mention']}”: {topics}; a link in {often}"
@@ -79,7 +79,7 @@ def show_mention(found: dict[str, Any]) -> None:
 
 
 def show_topic(found: dict[str, Any]) -> None:
-    """A topic's description, then what points to it and what it is like."""
+    """Print a topic's description, its mentions and words, and its nearest topics."""
     for name in ("title", "url", "sentence"):
         found[name] = printable(found[name] or "")
     for name in ("categories", "linked_from"):

@@ -103,7 +103,7 @@ def _show(report: TrainingReport, model: Path) -> None:
 
 
 def _shortened(row: tuple[str, ...]) -> tuple[str, ...]:
-    """A row that fits a terminal: the example is cut around its mention."""
+    """Return a row that fits a terminal: the example is cut around its mention."""
     *cells, example = (printable(each) for each in row)
     start = example.find("[[")
     first = max(start - _EXAMPLE // 3, 0)
@@ -112,7 +112,7 @@ def _shortened(row: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _engine(cluster: Cluster | None, tables: str | None, together: int) -> Engine | None:
-    """Spark, or None for this machine."""
+    """Return the engine on Spark, or None for this machine."""
     if cluster is None:
         refuse(("tables",), "is for --engine spark.")
         return None

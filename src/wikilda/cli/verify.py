@@ -18,7 +18,7 @@ _KINDS: tuple[type[Artifact], ...] = (Knowledge, Model, Corpus)
 @click.argument("artifact", type=ANY_PATH, metavar="ARTIFACT")
 @click.option("--knowledge", type=ANY_PATH, help="A model's knowledge, if it has moved.")
 def command(artifact: Path, knowledge: Path | None) -> None:
-    """Check knowledge, a model or a corpus: every value that the program relies on, and the digest of every file.
+    """Check knowledge, a model or a corpus: all values that the program relies on, and all digests.
 
     Opening an artifact checks the same values once, but not the digests. Of a model, its knowledge is checked, too.
     """

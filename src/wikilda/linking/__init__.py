@@ -1,4 +1,4 @@
-"""Linking documents: their mentions and the entities these refer to."""
+"""Linking: the mentions of documents and their entities."""
 
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
 from wikilda.documents.document import Document, marked

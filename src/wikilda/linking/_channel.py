@@ -1,8 +1,8 @@
-"""A noisy channel from names to cells: which names a cell may be a spelling of, and the log likelihood of each.
+"""A noisy channel from names to cells: the names that a cell may spell, with log likelihoods.
 
 A cell's tokens are aligned with those of a name. Each difference costs its negative log probability: an edit of a
-letter, an initial for a word, another order, a token too many (which has to be explained by the tokens' own
-distribution), a token too few. Words like *Ltd* and *Dr* come and go nearly freely. The alternative is an unknown name,
+letter, an initial for a word, another order, an additional token (drawn from the tokens' own distribution), a missing
+token. Words like *Ltd* and *Dr* may be added or missing at little cost. The alternative is an unknown name,
 whose tokens come from the distribution of tokens and letters in all names.
 """
 
@@ -20,15 +20,15 @@ Bytes = NDArray[np.uint8]
 Vector = NDArray[np.float64]
 
 LONGEST_TOKEN, MOST_TOKENS = 24, 12  # of a cell; bytes, tokens
-_SIMILAR = 64  # tokens of the index that a cell's token may be
+_SIMILAR = 64  # similar tokens of the index per token of a cell
 _BUDGET = 4000  # names that are compared with a cell
 _VERIFIED = 6000  # tokens that are compared with a cell's token
-_TOPICS, _FAR = 128, 9.0  # topics of a cell, and how far below the best their names may be
+_TOPICS, _FAR = 128, 9.0  # topics of a cell, and the largest distance of their names from the best
 _KEPT = 24  # names whose topics are gathered
 _FIRST, _SEED = np.uint64(0xCBF29CE484222325), np.uint64(0x9E3779B97F4A7C15)
 _NINE = ord("9")
 _ROUNDING = 1e-3
-_COMMON = 12.0  # −log P(token) below which a token is hardly another one with two typos
+_COMMON = 12.0  # −log P(token) below which a token is rarely another one with two typos
 _INITIALS = np.uint64(1 << 63)
 _LETTER = 3.0  # −log P(a letter)
 _LIGHTEST, _LIGHT_LENGTH = 3, 6  # letters of a token with one typo, with two
@@ -40,16 +40,16 @@ class Costs(NamedTuple):
     edit: float = 5.0
     initial: float = 2.5
     order: float = 0.7
-    light: float = 1.0  # a legal form or an honorific too many or too few
+    light: float = 1.0  # an added or missing legal form or honorific
     missing: float = 5.0
-    other: float = 6.0  # a word in place of another: what differs in names of one pattern
-    extra: float = 7.0  # besides what the token itself costs
+    other: float = 6.0  # a word in place of another, as in names of one pattern
+    extra: float = 7.0  # in addition to the cost of the token
     spelling: float = 1.5  # accents, points, spaces: the name is not spelled exactly so
-    title: float = 1.0  # gained by the title that is spelled exactly so
+    title: float = 1.0  # bonus of a title with exactly this spelling
 
 
 class NameTable(NamedTuple):
-    """The names of some knowledge by their tokens."""
+    """The names of the knowledge by their tokens."""
 
     token_data: Bytes
     token_offsets: Numbers
@@ -57,13 +57,13 @@ class NameTable(NamedTuple):
     light: NDArray[np.bool_]
     name_offsets: Numbers
     name_tokens: NDArray[np.int32]
-    log_counts: Vector  # of names: how often they occur, in logarithms, tempered and normalised
+    log_counts: Vector  # of names: log counts, tempered and normalised
     post_offsets: Numbers  # names by token, short and frequent ones first
     post_names: NDArray[np.int32]
     post_heavy: NDArray[np.uint8]  # tokens of a name that are not light
     post_counts: NDArray[np.float32]  # its `log_counts`
-    post_bits: NDArray[np.uint64]  # a bit of 63 for each of its tokens, and one if any of them is a single letter
-    deleted: NDArray[np.uint64]  # hashes of tokens with a letter less, sorted
+    post_bits: NDArray[np.uint64]  # one of 63 bits for each token, and one bit if any token is a single letter
+    deleted: NDArray[np.uint64]  # hashes of tokens without one letter, sorted
     deleted_tokens: NDArray[np.int32]
     segments: NDArray[np.uint64]  # hashes of thirds of tokens, sorted
     segment_tokens: NDArray[np.int32]
@@ -83,7 +83,7 @@ class Cells(NamedTuple):
 
 
 class MentionRows(NamedTuple):
-    """What the names of the table mean, and titles."""
+    """The topics of names, and titles."""
 
     strings: Strings
     offsets: Numbers
@@ -93,7 +93,7 @@ class MentionRows(NamedTuple):
 
 
 class Spelled(NamedTuple):
-    """Cells as they are written, and in lower case."""
+    """Cells in their spelling, and in lower case."""
 
     data: Bytes
     offsets: Numbers
@@ -105,7 +105,7 @@ class Scratch(NamedTuple):
     """Memory of one thread."""
 
     marks: NDArray[np.int32]  # by token of the table: 1 + the first entry of its chain
-    seen: NDArray[np.int32]  # by name: the cell that it was compared with
+    seen: NDArray[np.int32]  # by name: the last cell that it was compared with
 
 
 @inner
@@ -120,7 +120,7 @@ def _hash(data: Bytes, start: Whole, end: Whole, without: Whole, salt: np.uint64
 
 @njit
 def deletions(data: Bytes, offsets: Numbers) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """Hashes of tokens and of what is left of them without one letter."""
+    """Return the hashes of tokens, and of tokens without one letter."""
     most = len(data) + len(offsets)
     hashes, tokens, size = np.empty(most, np.uint64), np.empty(most, np.int32), 0
     for token in range(len(offsets) - 1):
@@ -154,7 +154,7 @@ def segments(data: Bytes, offsets: Numbers) -> tuple[NDArray[np.uint64], NDArray
 
 @inner
 def _may_vary(data: Bytes, start: Whole, end: Whole) -> bool:
-    """Whether a token may have typos: not numbers, nor what is very short or long."""
+    """Whether a token may have typos: not numbers, and not very short or long tokens."""
     varies = _LIGHTEST <= end - start <= LONGEST_TOKEN
     for at in range(start, end):
         varies = varies and not (48 <= data[at] <= _NINE)
@@ -163,7 +163,7 @@ def _may_vary(data: Bytes, start: Whole, end: Whole) -> bool:
 
 @inner
 def _distance(one: Bytes, other: Bytes, most: Whole, rows: Numbers) -> Whole:
-    """Edits, with transpositions, between two tokens; `most` + 1 if there are more."""
+    """Return the edit distance with transpositions of two tokens; `most` + 1 if it is larger."""
     n, m, width = len(one), len(other), np.int64(LONGEST_TOKEN + 2)
     if abs(n - m) > most:
         return np.int64(most + 1)
@@ -190,7 +190,7 @@ def similar(
     table: NameTable, cells: Cells, token: Whole, most: Whole, found: NDArray[np.int32], edits: NDArray[np.int8],
     rows: Numbers,
 ) -> Whole:  # fmt: skip
-    """Tokens of the table within some edits of a cell's token, and how many edits each needs; how many there are."""
+    """Find tokens of the table within some edits of a cell's token, with their distances; return their number."""
     size: Whole = np.int64(0)
     if cells.ids[token] >= 0:
         found[0], edits[0], size = cells.ids[token], 0, 1
@@ -234,7 +234,7 @@ def similar(
 
 @inner
 def letter_mask(data: Bytes, start: Whole, end: Whole) -> np.uint32:
-    """Which letters a token has, as bits."""
+    """Return the letters of a token as bits."""
     mask = np.uint32(0)
     for at in range(start, end):
         mask |= np.uint32(1) << np.uint32(data[at] & 31)
@@ -243,7 +243,7 @@ def letter_mask(data: Bytes, start: Whole, end: Whole) -> np.uint32:
 
 @njit
 def letter_masks(data: Bytes, offsets: Numbers) -> NDArray[np.uint32]:
-    """Those of all tokens."""
+    """Return the letters of all tokens as bits."""
     masks = np.empty(len(offsets) - 1, np.uint32)
     for token in range(len(masks)):
         masks[token] = letter_mask(data, offsets[token], offsets[token + 1])
@@ -316,7 +316,7 @@ def letters_cost(data: Bytes, start: Whole, end: Whole, letters: NDArray[np.floa
 def match_cells(
     table: NameTable, costs: Costs, cells: Cells, chosen: Numbers, most_edits: Whole, scratch: Scratch
 ) -> tuple[NDArray[np.int32], Vector, Vector]:
-    """For each chosen cell its best names, their log weights, and the log weight of an unknown name."""
+    """Find the best names of each chosen cell, their log weights, and the log weight of an unknown name."""
     count, most_frequent = len(chosen), table.log_counts.max() if len(table.log_counts) else 0.0
     names = np.full((count, _KEPT), -1, np.int32)
     weights, unknown = np.full((count, _KEPT), -np.inf), np.zeros(count)
@@ -351,7 +351,7 @@ def match_cells(
                 entries += 1
                 scratch.marks[token] = entries
         unknown[place] -= table.lengths[min(size, len(table.lengths) - 1)]
-        budget, bound = np.int64(_BUDGET), most_frequent  # what a name without the tokens so far can have at most
+        budget, bound = np.int64(_BUDGET), most_frequent  # upper bound of a name without the tokens so far
         used = np.zeros(size, np.bool_)
         for _ in range(size):  # names by the rarest tokens first
             anchor = -1
@@ -373,7 +373,7 @@ def match_cells(
                     if np.float64(table.post_counts[post]) - missing - typos < least:
                         continue
                     if not table.post_bits[post] & _INITIALS:
-                        for at in range(size):  # tokens that the name certainly has nothing like
+                        for at in range(size):  # tokens without a similar one in the name
                             if not table.post_bits[post] & bits[at]:
                                 missing += absent[at]
                         if np.float64(table.post_counts[post]) - missing - typos < least:
@@ -428,7 +428,7 @@ def _name_cost(
             taken |= np.int64(1) << partner
             cost += costs.initial
             if table.token_offsets[token + 1] - table.token_offsets[token] == 1:
-                cost += max(np.float64(own[partner]) - _LETTER, 0.0)  # the cell has more than the name tells
+                cost += max(np.float64(own[partner]) - _LETTER, 0.0)  # the cell has additional tokens
         else:
             lacks = lacks or not table.light[token]
             cost += costs.light if table.light[token] else costs.missing

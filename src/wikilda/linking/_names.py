@@ -1,4 +1,4 @@
-"""The names of knowledge, indexed for cells of tables: by tokens, with up to two typos each."""
+"""An index of the knowledge's names for cells of tables: by tokens, with up to two typos each."""
 
 from functools import cached_property
 from threading import Lock, local
@@ -31,9 +31,9 @@ from wikilda.text.tokens import Strings
 
 COSTS = Costs()
 LONGEST = 500  # characters of a cell that are read
-_TEMPER = 0.5  # exponent of a name's count: tables repeat famous names less than texts do
-_UNKNOWN = 0.3  # the share of cells whose entity the knowledge lacks, before a cell is read
-_NEAR = 8  # letters of unknown names that are the same thing if they differ by one
+_TEMPER = 0.5  # exponent of a name's count: tables repeat popular names less than texts do
+_UNKNOWN = 0.3  # prior share of cells whose entity the knowledge lacks
+_NEAR = 8  # least letters of unknown names that are merged if they differ by one letter
 _SMOOTHING = 0.5  # of frequencies of tokens and letters
 _DOUBTFUL = 0.02  # probability of an unknown name from which a cell is read again for two typos a word
 _LEGAL = """
@@ -50,12 +50,12 @@ _LETTERS = {"ß": "ss", "ø": "o", "đ": "d", "ł": "l", "æ": "ae", "œ": "oe",
 
 
 class Found(NamedTuple):
-    """What cells may mean by their names."""
+    """The candidates of cells by their names."""
 
     topics: NDArray[np.int64]  # best first; −1: no more
     logs: NDArray[np.float64]  # their log weights
     unknown: NDArray[np.float64]  # the log weight of an unknown name
-    names: NDArray[np.int64]  # the mention string that each cell is most like, −1 for none
+    names: NDArray[np.int64]  # the most similar mention string of each cell, −1 for none
 
     def posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The probability of each topic, and that of an unknown name."""
@@ -66,7 +66,7 @@ class Found(NamedTuple):
 
 
 def fold(strings: pa.Array) -> pa.Array:
-    """Strings in lower case without accents and marks, words apart by one space."""
+    """Return strings in lower case without accents and marks, with single spaces."""
     plain = pc.replace_substring_regex(pc.utf8_normalize(strings, "NFKD"), r"\p{Mn}+", "")
     plain = pc.utf8_lower(plain)
     for letter, plainer in _LETTERS.items():
@@ -86,7 +86,7 @@ class NameMatcher:
 
     @property
     def _index(self) -> tuple[NameTable, pa.Array]:
-        with self._lock, tier.now():  # threads wait for the one that makes it; interpreted it would take minutes
+        with self._lock, tier.now():  # threads wait while one computes it; interpreted it would take minutes
             return self.index
 
     @cached_property
@@ -119,7 +119,7 @@ class NameMatcher:
         return table, tokens
 
     def find(self, cells: list[str], most: int = 8, allowed: NDArray[np.bool_] | None = None) -> Found:
-        """What cells may mean by their names; those that stay doubtful are read again for two typos a word."""
+        """Return the candidates of cells by their names. Doubtful cells are read again with two typos per word."""
         table, tokens = self._index
         given = pa.array([each[:LONGEST] for each in cells], pa.large_string())
         lists = pc.split_pattern(fold(given), " ")

@@ -1,4 +1,4 @@
-"""The best candidates of many mentions at once: compiled, for in Python it would be a fifth of linking."""
+"""The best candidates of many mentions at once: compiled, as in Python it would take a fifth of linking."""
 
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ def best_candidates(rows: Rows, most: int) -> Best:
 
 @inner
 def _enter(best: Best, mention: int, topic: int, probability: float, prior: float) -> None:
-    """Put a candidate in its place; the last one falls off."""
+    """Insert a candidate by rank; the last one is dropped."""
     topics, chances, priors = best.topics[mention], best.probabilities[mention], best.priors[mention]
     at = len(topics)
     while at > 0 and _before(topic, probability, prior, topics[at - 1], chances[at - 1], priors[at - 1]):

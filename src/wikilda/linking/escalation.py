@@ -1,8 +1,8 @@
-"""Doubtful mentions for a person or another model to decide, and their decisions taken back in.
+"""Doubtful mentions for a person or another model to decide, and the decisions read back.
 
-A line of the file is a mention: where it is, the text around it, its candidates with their first sentences and the log
-odds of each kind of evidence, and `title`, which is to be filled in: a title, or null for NIL. A line without `title`
-is undecided. The other mentions of a document are then drawn given what was decided.
+A line of the file is a mention: its place and context, its candidates with their first sentences and the log odds of
+each kind of evidence, and `title`, to be filled in: a title, or null for NIL. A line without `title` is undecided. The
+other mentions of a document are then inferred given the decisions.
 """
 
 import json
@@ -88,7 +88,7 @@ class DoubtfulMentions:
 
 
 def read_decisions(path: Path) -> dict[str, dict[Span, str | None]]:
-    """Read what was decided, by document and span."""
+    """Read the decisions by document and span."""
     found: dict[str, dict[Span, str | None]] = {}
     for number, row in _rows(path):
         if "title" not in row:
@@ -122,9 +122,9 @@ def _no_decision(path: Path, number: int, error: Exception) -> InputError:
 
 
 def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> EncodedDocument:
-    """A document whose decided mentions are drawn as what they were decided to be.
+    """Return a document with decided mentions.
 
-    A mention of a topic is read as a string that means little else, as its title does; one of NIL as an unknown string.
+    A mention of a topic is replaced by its least ambiguous string, one of NIL by an unknown string.
     """
     places = {tuple(span): at for at, span in enumerate(encoded.spans)}
     symbols = np.array(encoded.mentions, np.int64)
@@ -136,7 +136,7 @@ def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> E
 
 
 def _symbol(linker: "Linker", title: str, before: int) -> int:
-    """The mention string that means a topic most surely: its title, a redirect, or the string itself."""
+    """Return the least ambiguous mention string of a topic: its title, a redirect, or the string itself."""
     known, topic = linker.knowledge, linker.entity(title).topic
     strings = (known.find_mention(each) for each in (known.titles[topic], title))
     best = max(

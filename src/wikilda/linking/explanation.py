@@ -3,10 +3,10 @@
 The terms are those of `wikilda.urn.evidence`: the log odds of two candidates are exactly the sum of
 
 - *prior*: the prior that was used, which counts for less where other mentions support a candidate;
-- *words*: the words of the document, which go with the candidate or with its neighbours;
-- *title*: how the title and the string are alike;
-- *context*: the words beside the mention, if the model was trained on texts;
-- *graph*: what the other mentions mean.
+- *words*: the similarity of the document's words with the candidate and its neighbours;
+- *title*: the similarity of the title and the string;
+- *context*: the words next to the mention, if the model was trained on texts;
+- *graph*: support by the other mentions.
 
 The rival of the best candidate is the second best, that of any other is the best. The log odds of NIL are a sum, too.
 """
@@ -74,7 +74,7 @@ class _Explainer:
         start, end = encoded.spans[number]
         topics, found = self._topics(number), self.evidence.of(number)
         if found is None or not all(found[0].has(found[1], topic) for topic in topics):
-            topics = []  # there is no candidate, or it was decided to be what it cannot mean
+            topics = []  # no candidate, or decided as an entity that is not one
         candidates = []
         for at, topic in enumerate(topics[: self.most] if found else ()):
             rival = next((each for each in topics if each != topic), None)
@@ -96,7 +96,7 @@ class _Explainer:
     def _words(
         self, part: PartEvidence, words: dict[int, NDArray[np.float32]], topic: int, rival: int | None
     ) -> list[Word]:
-        """The words that say most for a candidate, or against it."""
+        """Return the words with the largest contributions."""
         weights = words[topic]
         against = weights - words[rival] if rival is not None else weights
         found = part.part.found

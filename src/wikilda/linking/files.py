@@ -1,4 +1,4 @@
-"""Files in, a file of results out: by threads, in order, resuming where an interrupted run stopped."""
+"""Link files into a file of results, with threads, in order, resuming interrupted runs."""
 
 import hashlib
 import json
@@ -60,7 +60,7 @@ class SideOutput(Protocol):
         """The file to write."""
 
     def lines(self, linked: Linked) -> bytes:
-        """Return what the journal keeps of a document: lines, or nothing."""
+        """Return the lines that the journal keeps of a document."""
 
     def write(self, journal: Path, target: Path) -> None:
         """Write the output from the lines that the journal has kept."""
@@ -72,10 +72,10 @@ _RESULTS, _NOTE = "results.jsonl", "note.json"
 class Journal:
     """The directory `OUTPUT.partial` of an unfinished run: one file per output, and a note of the progress.
 
-    The note has the number of documents, and the size and the digest of each file. What a file has beyond that size is
-    cut off when the run resumes, so no result is lost and none is there twice; if it has anything else before, the run
-    begins again. The note also has a digest of the documents read so far, which must be the same when they are read
-    again. Outputs get their names when all documents are done.
+    The note has the number of documents, and the size and the digest of each file. When a run resumes, files are cut to
+    that size, so that no result is lost or repeated. If a digest differs, the run starts over. The
+    note also has a digest of the documents read so far, which must be the same when they are read again. Outputs are
+    renamed when all documents are done.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Journal:
             held.enter_context(lock(target))
             note = self._read_note(overwrite=overwrite)
             for output in (target, *(side.path for side in sides)):
-                # A run that was killed while its outputs got their names has written some of them itself.
+                # A run that was killed while its outputs were renamed has written some of them.
                 check_output(output, overwrite=overwrite or note["finishing"], inputs=inputs)
             private_directory(self.directory)
             self._files = [held.enter_context(open_private(path)) for path in self._paths]
@@ -106,7 +106,7 @@ class Journal:
             note: dict[str, Any] = json.loads(_unsealed((self.directory / _NOTE).read_bytes()))
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return self._nothing()
-        if not (self.directory / _RESULTS).exists():  # the run was killed when its output had been renamed
+        if not (self.directory / _RESULTS).exists():  # the run was killed after its output had been renamed
             return self._nothing()
         if note["run"] != self.run:
             other = sorted(name for name in {*note["run"], *self.run} if note["run"].get(name) != self.run.get(name))
@@ -202,17 +202,17 @@ class Journal:
             self._held.close()
 
     def _remove(self) -> None:
-        (self.directory / _RESULTS).unlink(missing_ok=True)  # first: what is left without it is no journal
+        (self.directory / _RESULTS).unlink(missing_ok=True)  # first: without the note the rest is not a journal
         shutil.rmtree(self.directory)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All results so far."""
+        """Return all results so far."""
         with self._paths[0].open("rb") as lines:
             yield from map(json.loads, lines)
 
 
 def _digest_of(path: Path, size: int) -> Digest:
-    """The digest of the first bytes of a file; of nothing if it is missing."""
+    """Return the digest of the first bytes of a file; of no bytes if it is missing."""
     made = hashlib.blake2b(digest_size=16)
     with suppress(FileNotFoundError), path.open("rb") as file:
         while size > 0 and (data := file.read(min(size, 1 << 20))):
@@ -250,7 +250,7 @@ _READING, _DETECTION, _METHOD, _ALL = ReadSettings(), DetectorSettings(), method
 
 @dataclass(frozen=True)
 class Job:
-    """How documents are read and linked, and what of the result is written; the same here and on a cluster."""
+    """How documents are read, linked and written, on this machine and on a cluster."""
 
     model: Path
     knowledge: Path | None = None
@@ -284,7 +284,7 @@ class Job:
                 document, candidates=self.candidates, topics=self.topics, decided=known, nested=self.nested,
                 restriction=self.restriction,
             )  # fmt: skip
-        except (MemoryError, ImportError):  # no fault of the document
+        except (MemoryError, ImportError):  # not an error of the document
             raise
         except Exception as error:
             return Bad(f"document {document.id!r}", f"could not be linked ({type(error).__name__}: {error}).")
@@ -294,7 +294,7 @@ class Job:
         return map_ordered(lambda document: self.link(linker, document), documents, workers)
 
     def row(self, linked: Linked, output_format: str = "") -> dict[str, Any]:
-        """A result as it is written; a page has the text and counts in code points."""
+        """Return a result as it is written. Pages have the text, and offsets in code points."""
         return linked.to_dict(**self._shown(output_format))
 
     def line(self, linked: Linked, output_format: str = "") -> bytes:
@@ -310,7 +310,7 @@ class Job:
         }
 
     def fingerprint(self, linker: Linker) -> dict[str, Any]:
-        """All that results depend on besides the documents, for a journal."""
+        """Return everything but the documents that results depend on."""
         places = ("model", "knowledge", "decided")
         values = {name: value for name, value in vars(self).items() if name not in places}
         nested = ("settings", "detection", "reading", "restriction")
@@ -325,17 +325,17 @@ def _decisions(path: Path) -> dict[str, dict[Span, str | None]]:
 
 
 class Observer:
-    """Is told how a run goes; this one does not care."""
+    """Follows the progress of a run. This base class ignores it."""
 
     def resume(self, documents: int, bad: int) -> None:
-        """An earlier run has done so many documents and skipped so many."""
+        """Start from the counts of an earlier run."""
 
     def note(self, linked: Linked | Bad) -> None:
-        """A document is done, or skipped."""
+        """Note that a document is linked or skipped."""
 
 
 class LinkedFiles(NamedTuple):
-    """What `link_files` did: where the results are, how many documents they have, how many were skipped."""
+    """The result of `link_files`: the output, and the numbers of linked and skipped documents."""
 
     output: Path
     documents: int
@@ -389,7 +389,7 @@ def link_files(
     unknown
         A file to write with the names that the knowledge lacks, clustered over all documents, as JSON lines.
     observer
-        Is told of each document.
+        Follows the progress.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Data frames in, data frames out: pandas, Polars, Arrow, or whatever speaks the Arrow interface.
+"""Link data frames: pandas, Polars, Arrow, or others with the Arrow interface.
 
-Texts are read from Arrow's memory batch by batch; of the frame, only the columns that are needed are looked at.
+Texts are read from Arrow's memory in batches. Only the needed columns of the frame are read.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ COLUMNS = {
     "prior": pa.float64(), "type": pa.string(),
 }  # fmt: skip
 MENTION = pa.struct(list(COLUMNS.items()))
-_BATCH = 4096  # documents whose rows are Python's objects at a time
+_BATCH = 4096  # documents per batch of Python objects
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 
 
@@ -62,14 +62,14 @@ def link_table(
 
 
 def _batches(results: Iterable[Linked]) -> Iterator[list[Linked]]:
-    """Some documents at a time: as Python's objects, those of a million would not fit into memory."""
+    """Yield documents in batches, because Python objects of a million would not fit into memory."""
     results = iter(results)
     while batch := list(islice(results, _BATCH)):
         yield batch
 
 
 def _nested(batch: list[Linked]) -> pa.Array:
-    """A list of mentions a document."""
+    """Return a list of mentions per document."""
     ends = accumulate((len(each.mentions) for each in batch), initial=0)
     mentions = pa.StructArray.from_arrays(_columns(batch), fields=list(MENTION))
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), mentions)
@@ -82,7 +82,7 @@ def _columns(batch: list[Linked]) -> list[pa.Array]:
 
 
 def _flat(names: pa.ChunkedArray, first: int, batch: list[Linked]) -> pa.Table:
-    """A row a mention; `first` is the place of the batch's first document in `names`."""
+    """Return one row per mention; `first` is the index of the batch's first document in `names`."""
     places = [place for place, each in enumerate(batch, first) for _ in each.mentions]
     return pa.table([names.take(pa.array(places, pa.int64())), *_columns(batch)], ["document", *COLUMNS])
 
@@ -94,7 +94,7 @@ def link_frame(linker: "Linker", frame: Any, text: str = "text", **options: Any)
 
 
 def like(table: pa.Table, library: str) -> Any:
-    """A table as a data frame of a library; Arrow's own for any other."""
+    """Return a table as a data frame of a library; else as Arrow's."""
     if library == "pandas":
         return table.to_pandas()
     if library == "polars":
@@ -134,7 +134,7 @@ def _opened(model: str) -> "Linker":
 
 
 def as_table(frame: Any) -> tuple[pa.Table, str]:
-    """A frame as an Arrow table, and its library; what is wrong with its columns has a message."""
+    """Return a frame as an Arrow table, and its library. Unsuitable columns raise an error."""
     library = type(frame).__module__.split(".")[0]
     if isinstance(frame, pa.Table):
         return frame, library
@@ -153,7 +153,7 @@ def as_table(frame: Any) -> tuple[pa.Table, str]:
 
 
 def column_of(table: pa.Table, name: str) -> str:
-    """The name of a column that is there."""
+    """Check that a column exists, and return its name."""
     if name not in table.column_names:
         raise InputError(f"there is no column {name!r}{suggestion(name, table.column_names)}")
     return name

@@ -1,4 +1,4 @@
-"""What a linker infers about a document, once. Answers, explanations and topics are views of it."""
+"""The inference of a document. Answers, explanations and topics are views of it."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -55,7 +55,7 @@ class Inference:
         self.linker, self.request, self.encoded, self.inferred, self._own = linker, request, encoded, inferred, own
         self._every = Rows(inferred.offsets, inferred.topics, inferred.posterior, inferred.priors())
         self.nil = inferred.nil
-        self._ranked: dict[bool, Best] = {}  # by whether candidates are restricted
+        self._ranked: dict[bool, Best] = {}  # cached by whether candidates are restricted
 
     @cached_property
     def rows(self) -> Rows:
@@ -84,7 +84,7 @@ class Inference:
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
-        """Which mentions the restriction leaves: those that can mean something that is allowed."""
+        """Which mentions have candidates that the restriction allows."""
         return self.kept & (np.diff(self.rows.offsets) > 0) if self.request.restriction else self.kept
 
     def ranked(self, most: int) -> Best:

@@ -1,4 +1,4 @@
-"""Text in, entities out: for each mention its candidates with their probabilities, and the document's topics."""
+"""The linker: for each mention of a text its candidates with probabilities, and the text's topics."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
@@ -59,7 +59,7 @@ class Linker:
 
     @cached_property
     def names(self) -> "NameMatcher":
-        """What cells of tables are matched with."""
+        """The names that cells of tables are matched with."""
         from wikilda.linking._names import NameMatcher
 
         return NameMatcher(self.knowledge)
@@ -165,7 +165,7 @@ class Linker:
         topics
             The number of topics of the document in the result, largest first. 0 saves the time to infer them.
         decided
-            Titles of mentions, by their spans, that are known already, None for NIL. The others are drawn given these.
+            Known titles of mentions, by their spans; None for NIL. The others are inferred given these.
         entities
             Entities of your own that mentions of this document may mean, besides those of the wiki: `OwnEntity` or
             mappings with its fields. Their names are detected, too.
@@ -228,8 +228,8 @@ class Linker:
         id
             The column that identifies documents, on which random numbers depend; by default the number of the row.
         rows
-            `mentions` for a row a mention, with flat columns, or `documents` for the frame with a column `mentions`
-            that has lists of the same.
+            `mentions` for one row per mention, with flat columns, or `documents` for the frame with a column `mentions`
+            of lists.
         workers
             Threads.
 
@@ -372,7 +372,7 @@ def _detector(given: str | Detector, knowledge: Knowledge, settings: DetectorSet
 def _reopen(
     model: Path, knowledge: Path, identity: str, settings: MethodSettings, detector: Detector | DetectorSettings
 ) -> Linker:
-    """Open the linker that was pickled; tasks of one process share it."""
+    """Open a pickled linker. Tasks of one process share it."""
     if isinstance(detector, DetectorSettings):
         return _opened_once(model, knowledge, identity, settings, detector)
     return Linker(_same(model, identity), Knowledge.open(knowledge), settings, detector)

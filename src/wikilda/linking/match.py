@@ -27,8 +27,8 @@ from wikilda.linking.results import Candidate, LinkedMention
 if TYPE_CHECKING:
     from wikilda.linking.linker import Linker
 
-_TOGETHER, _BESIDE = 64, 8  # cells that are read together, and those beside a row that has a context of its own
-_CLEAR = 0.95  # share of the best candidate among those that are known, from which context is not asked
+_TOGETHER, _BESIDE = 64, 8  # cells that are read together, and those next to a row with its own context
+_CLEAR = 0.95  # posterior of the best known candidate from which context is not used
 _READ = 1024  # rows that a thread takes at a time
 _READ_CANDIDATES = 64  # of a name in its context
 _SHOWN = 3  # candidates in a table
@@ -75,7 +75,7 @@ class Thresholds:
 def match_rows(
     linker: "Linker", rows: Sequence[Row], *, wanted: Restriction = _ALL, candidates: int = 5, workers: int = 1
 ) -> list[LinkedMention]:
-    """What the cells of rows mean, in their order; rows that are the same have the same answer."""
+    """Yield the answers of rows in order. Equal rows have equal answers."""
     distinct = list(dict.fromkeys(rows))
     allowed = wanted.topics(linker.knowledge) if wanted else None
 
@@ -122,7 +122,7 @@ Places = list[tuple[int, int]]  # a row, and its mention in a text
 def _texts_of(
     linker: "Linker", rows: Sequence[Row], found: Found, unclear: NDArray[np.bool_]
 ) -> Iterator[tuple[Places, Document]]:
-    """Texts that show unclear rows in their context: a line per row, of the name that its cell is most like."""
+    """Return texts of ambiguous rows in their context: a line per row, with the most similar name of its cell."""
     strings = linker.knowledge.mention_strings
     names = [strings[int(name)] if name >= 0 else row.cell for row, name in zip(rows, found.names, strict=True)]
     alone = [at for at in np.flatnonzero(unclear).tolist() if rows[at].context]
@@ -150,7 +150,7 @@ def _texts_of(
 
 
 def _gains(linker: "Linker", document: Document) -> list[dict[int, float]]:
-    """By mention of a text, how much more probable its context makes each topic than its prior is."""
+    """Return by mention the log ratio of posterior and prior of each topic."""
     linked = linker.infer(document).linked(_READ_CANDIDATES, 0, all_mentions=True)
     return [
         {each.entity.topic: max(each.probability, _LEAST) / max(each.prior, _LEAST) for each in mention.candidates}
@@ -168,7 +168,7 @@ def match_table(
     linker: "Linker", table: pa.Table, column: str, *, context: Sequence[str] = (), types: Sequence[str] = (),
     thresholds: Thresholds | None = None, workers: int = 1,
 ) -> pa.Table:  # fmt: skip
-    """A table with the columns of `COLUMNS`; `match_cluster` is not filled yet."""
+    """Return a table with the columns of `COLUMNS`, without `match_cluster`."""
     check_table(table.column_names, [column, *context])
     limits = thresholds or Thresholds()
     cells = _texts(table, column)
@@ -183,7 +183,7 @@ def match_table(
     return table.append_column(CELL, pa.array([row.cell for row in rows], pa.string()))
 
 
-CELL = "match_cell"  # what clusters are made of; it is dropped
+CELL = "match_cell"  # the keys of clusters, dropped later
 
 
 def check_table(names: Sequence[str], needed: Iterable[str]) -> None:
@@ -208,10 +208,10 @@ def _with_clusters(table: pa.Table) -> pa.Table:
 
 
 class Clusters:
-    """Numbers of clusters, in the order in which they are first met.
+    """Numbers of clusters, in the order of first occurrence.
 
-    Cells of one topic are one; so are unknown cells whose words are the same, in any order and whatever their accents,
-    points, legal forms and honorifics, or differ by one letter. An unknown name of two words or more also belongs to
+    Cells of one topic are one cluster. So are unknown cells with the same words, in any order and apart from
+    accents, points, legal forms and honorifics, or with one different letter. An unknown name of two words or more also belongs to
     the one other name that has all of them.
     """
 
@@ -245,7 +245,7 @@ def clusters(cells: Sequence[tuple[str, int | None]]) -> list[int | None]:
 
 
 def _folded(cells: list[str]) -> list[Words]:
-    """The words of strings, in any order, without what comes and goes."""
+    """Return the words of strings, in any order, without legal forms and honorifics."""
     given = fold(pa.array([each[:LONGEST] for each in cells], pa.large_string())).to_pylist()
     found = []
     for each in given:
@@ -255,7 +255,7 @@ def _folded(cells: list[str]) -> list[Words]:
 
 
 def _joined(whole: dict[Words, Words]) -> dict[Words, Words]:
-    """The same with names joined that differ by one letter: the first by spelling stands for all."""
+    """Join names that differ by one letter to the first by spelling."""
     names = sorted({each for each in whole.values() if each}, key=sorted)
     first = list(range(len(names)))
 

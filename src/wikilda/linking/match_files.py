@@ -1,7 +1,7 @@
-"""Matching files of tables in bounded memory: batch by batch, with what is done kept, then clusters over all.
+"""Match files of tables in bounded memory: batch by batch, then clusters over all.
 
-`OUTPUT.partial` holds one Parquet file per batch and what they were made from. A run that finds it with the same inputs
-continues after the last batch. Clusters need all cells, so they are numbered when all batches are there.
+`OUTPUT.partial` holds one Parquet file per batch and the inputs of the run. A run with the same inputs continues after
+the last batch. Clusters need all cells, so they are numbered at the end.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 _BATCH = 8192  # rows
-_FORMULA = r"^([=+\-@\t\r])"  # what a spreadsheet runs
+_FORMULA = r"^([=+\-@\t\r])"  # characters that begin formulas
 _BLOCK = 1 << 22  # bytes of text files; a cell is shorter
 
 
 @dataclass
 class Matched:
-    """How many rows were matched, by decision, and how many things they are."""
+    """The number of rows by decision, and of distinct things."""
 
     rows: int = 0
     clusters: int = 0
@@ -85,7 +85,7 @@ def _digest(part: Path) -> str:
 
 
 def _is_whole(part: Path) -> bool:
-    """Whether an earlier run has finished a part, and it is as that run wrote it."""
+    """Whether an earlier run has finished a part, and it is unchanged."""
     note = part.with_suffix(".digest")
     return part.is_file() and note.is_file() and note.read_bytes() == _digest(part).encode()
 
@@ -117,7 +117,7 @@ def _explained(table: Path) -> Iterator[None]:
 
 
 def _batches(path: Path) -> Iterator[pa.Table]:
-    """The rows of a table in batches, one at least; cells of CSV stay strings."""
+    """Yield the rows of a table in batches, at least one. Cells of CSV stay strings."""
     kind, any_rows = path.suffix.lower(), False
     if kind == ".parquet":
         with open_parquet(path) as file:
@@ -157,7 +157,7 @@ def _delimited(path: Path, delimiter: str) -> Iterator[pa.Table]:
 
 
 def _json_lines(path: Path) -> Iterator[pa.Table]:
-    """Rows of JSON lines; all have the fields of the first ones."""
+    """Yield rows of JSON lines with the fields of the first rows."""
     rows: list[dict[str, Any]] = []
     schema: pa.Schema | None = None
     with path.open("rb") as lines:
@@ -182,7 +182,7 @@ def _rows_as_table(rows: list[dict[str, Any]], schema: pa.Schema | None, place: 
 
 
 def _write(parts: list[Path], stream: IO[bytes], kind: str, *, escape_formulas: bool) -> Matched:
-    """All parts with their clusters."""
+    """Write all parts with their clusters."""
     pairs = (pair for part in parts for pair in _pairs(pq.read_table(part, columns=[CELL, "match_topic"])))
     numbers = Clusters(pairs)  # holds the distinct cells only
     found, writer = Matched(), cast(Any, None)
@@ -219,7 +219,7 @@ def _pairs(table: pa.Table) -> list[tuple[str, int | None]]:
 
 
 def _without_formulas(table: Any) -> Any:
-    """A table whose strings a spreadsheet takes for text."""
+    """Return a table whose strings a spreadsheet takes for text."""
     for at, each in enumerate(table.schema):
         if pa.types.is_string(each.type) or pa.types.is_large_string(each.type):
             cells = pc.replace_substring_regex(table.column(at), _FORMULA, r"'\1")

@@ -1,4 +1,4 @@
-"""Methods of linking: what each can do, and which there are. A method is chosen once, by name."""
+"""Methods of linking: their protocol, and a registry. A method is chosen once, by name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -121,7 +121,7 @@ def method_settings(
 
 
 def check_method(model: Model, settings: MethodSettings) -> None:
-    """Refuse a model that was trained for the other method: what it has learned would mislead this one."""
+    """Refuse a model that was trained for the other method, whose parameters would mislead this one."""
     if model.method not in ("", settings.method):
         raise SettingsError(
             f"{model.path}: was trained for the method {model.method}. Link with --method {model.method}, or train a "
@@ -141,7 +141,7 @@ def _checked(method: str | None, settings: Any) -> MethodSettings:
 
 
 def _refuse_foreign(name: str, method: str) -> None:
-    """A setting of the other method is refused by name; one that nobody has, when the settings are made."""
+    """Refuse a setting of the other method. Unknown settings are refused when settings are made."""
     owners = [each for each, kind in METHODS.items() if name in {one.name for one in fields(kind)}]
     if owners and method not in owners:
         raise SettingsError(f"{name} is a setting of the method {owners[0]}, not of {method}. Remove it.")

@@ -21,8 +21,8 @@ class Word:
 class Support:
     """The mentions of another string, and what they add to a candidate's log odds.
 
-    `entity` is the meaning of the string that adds
-    most, with its probability, whether it has a link with the supported candidate, and how many neighbours they share.
+    `entity` is the string's meaning that adds most, with its probability, whether it has a link with the supported
+    candidate, and the number of neighbours that they share.
     """
 
     mention: str
@@ -85,7 +85,7 @@ class NilReasons:
     Attributes
     ----------
     string
-        The string alone: how probable a new meaning is, given how often the wiki links it and to how many topics.
+        The string: how probable a new meaning is, given how often the wiki links it and to how many topics.
     title
         The titles of the candidates: an exact title is evidence against NIL, a part of a title for it.
     document
@@ -151,7 +151,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Relation:
-    """How two candidates of a document are related, R(k, k')."""
+    """The relatedness R(k, k') of two candidates of a document."""
 
     first: str
     second: str
@@ -160,7 +160,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Explained:
-    """A document with all of its mentions explained, how their candidates are related, and its topics."""
+    """An explained document: its mentions, the relatedness of their candidates, and its topics."""
 
     mentions: list[Explanation]
     related: list[Relation]

@@ -66,7 +66,7 @@ class Restriction:
             _allowed(self, knowledge)
 
     def topics(self, knowledge: Knowledge) -> Flags:
-        """Return which topics are allowed, whatever the mention."""
+        """Return which topics are allowed for any mention."""
         return _allowed(self, knowledge)
 
     def apply(

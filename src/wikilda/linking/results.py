@@ -17,7 +17,7 @@ from wikilda.linking.restriction import ALL, Restriction
 from wikilda.text.offsets import CODE_POINTS, Spans, from_code_points
 from wikilda.urn.own_entities import OwnEntity
 
-_DIGITS = 6  # of numbers that are shown
+_DIGITS = 6  # digits of numbers in output
 _NO_ENTITY = {"id": None, "title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
 _NO_ANSWER = ",".join(f'"{name}":null' for name in (*_NO_ENTITY, "probability", "confidence"))
 
@@ -92,11 +92,11 @@ class Entity:
     Attributes
     ----------
     title, page_id, wikidata, url
-        How the wiki and Wikidata know it; `wikidata` is None and `url` empty where they are unknown.
+        Its title, page number, Wikidata item and address; `wikidata` is None and `url` empty where they are unknown.
     type
         Its most probable coarse type (person, place, …); None where the knowledge has no types.
     topic
-        Its number in the knowledge; −1 for an entity that was not made by a linker.
+        Its number in the knowledge; −1 if the entity does not come from a linker.
     id
         Its id in the list of entities that it came from; None for an article.
     """
@@ -219,7 +219,7 @@ class TopicShare:
 
 
 class Answers(NamedTuple):
-    """What a linker found, as arrays; Python's objects are made of it when they are looked at."""
+    """The answers of a linker as arrays. Python objects are made on first use."""
 
     spans: Spans  # of the mentions
     topics: NDArray[np.int64]  # by mention, best first; −1: no more
@@ -233,7 +233,7 @@ class Answers(NamedTuple):
 
     @property
     def document(self) -> Document:
-        """The document that was asked for."""
+        """The document of the request."""
         return self.request.document
 
     def some(self, kept: NDArray[np.bool_]) -> "Answers":
@@ -252,13 +252,13 @@ class Answers(NamedTuple):
         ]
 
     def rounded(self) -> "Answers":
-        """The same with the numbers of mentions as they are shown; all at once, which is quicker."""
+        """Return the answers with rounded numbers. Rounding all at once is faster."""
         chances, priors, nil = (np.round(each, _DIGITS) for each in (self.probabilities, self.priors, self.nil))
         return self._replace(probabilities=chances, priors=priors, nil=nil)
 
     @property
     def confidences(self) -> NDArray[np.float64]:
-        """By mention, the probability that it refers to its best candidate; −1 where it is answered NIL."""
+        """The confidence of each mention's best candidate; −1 where the answer is NIL."""
         if not self.topics.shape[1]:
             return np.full(len(self.nil), -1.0)
         best = self.probabilities[:, 0]
@@ -280,14 +280,14 @@ class Answers(NamedTuple):
 
 
 class Linked:
-    """A document with its mentions linked and its topics. In a notebook it shows itself as highlighted text.
+    """A linked document: its mentions and topics. In a notebook it is shown as highlighted text.
 
     Attributes
     ----------
     id, text
         Those of the document.
     mentions
-        A list of `LinkedMention`, in the order of the text. It is made when it is first looked at.
+        A list of `LinkedMention`, in the order of the text, made on first use.
     topics
         A list of `TopicShare`, largest first.
     source
@@ -301,7 +301,7 @@ class Linked:
         self.id, self.text = answers.document.id, answers.document.text
 
     def __getstate__(self) -> dict[str, Any]:
-        """Objects alone are pickled: arrays need the linker that knows their topics."""
+        """Pickle objects only: arrays need the linker that knows their topics."""
         return {name: getattr(self, name) for name in ("id", "text", "source", "request", "mentions", "topics")}
 
     @cached_property
@@ -316,7 +316,7 @@ class Linked:
 
     @property
     def mention_count(self) -> int:
-        """How many mentions there are."""
+        """The number of mentions."""
         return len(self.mentions) if "mentions" in self.__dict__ else len(self._answers.spans)
 
     def __eq__(self, other: object) -> bool:
@@ -345,7 +345,7 @@ class Linked:
         with_text
             Whether to repeat the text.
         with_mentions
-            Whether to have the mentions besides the topics.
+            Whether to include the mentions.
         """
         spans = from_code_points(self.text, [(each.start, each.end) for each in self.mentions], offsets)
         pairs = zip(self.mentions, spans, strict=True)
@@ -358,7 +358,7 @@ class Linked:
         }
 
     def to_json(self, offsets: str = CODE_POINTS, *, with_text: bool = False, with_mentions: bool = True) -> str:
-        """`to_dict` as compact JSON, without the plain values in between: a fifth of the time."""
+        """Return `to_dict` as compact JSON, in a fifth of the time."""
         parts = [f'"id":{_quoted(self.id)}']
         if with_text:
             parts.append(f'"text":{_quoted(self.text)}')
@@ -386,7 +386,7 @@ class Linked:
 def _mention_json(
     span: tuple[int, int], text: str, candidates: list[tuple[Entity, float, float]], nil: float, confidence: float
 ) -> str:
-    """A mention as JSON, of numbers that are rounded; `confidence` is below 0 where it is answered NIL."""
+    """Return a mention as JSON from rounded numbers; `confidence` is below 0 where the answer is NIL."""
     answer = _NO_ANSWER
     if confidence >= 0:
         entity, probability, _ = candidates[0]
@@ -407,4 +407,4 @@ def _compact(value: Any) -> str:
 
 
 def _rounded(value: float) -> float:
-    return round(float(value), _DIGITS)  # NumPy's have another repr
+    return round(float(value), _DIGITS)  # NumPy's floats have another repr

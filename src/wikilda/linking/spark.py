@@ -1,6 +1,6 @@
 """Linking on Spark: Parquet in, Parquet out, with the results of `link_files`.
 
-Every node maps the model's files, which must be there under the same path.
+Every node maps the model's files, which must exist under the same path.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ from wikilda.documents.writing.parquet import schema_of, storable
 from wikilda.linking.files import Job
 from wikilda.linking.linker import Linker
 
-_PLACE = "place of the row"  # a column that rows get: the id of documents that have none
+_PLACE = "place of the row"  # an added column: the id of documents without one
 _CONF = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}  # documents that a worker holds
 
 
 def schema_for(job: Job) -> pa.Schema:
-    """The columns of results: those of `wikilda link`, and what was wrong with a document."""
+    """Return the columns of results: those of `wikilda link`, and the error of a document."""
     extra = {"text": job.with_text, "mentions": job.with_mentions}
     names = ["id", *(name for name, wanted in extra.items() if wanted), "topics", "knowledge"]
     return schema_of(names).append(pa.field("error", pa.string()))
@@ -36,7 +36,7 @@ def link_files(
     sources: Sequence[str], target: str, job: Job, *, master: str | None = None,
     conf: Mapping[str, str] | None = None, overwrite: bool = False,
 ) -> tuple[int, int]:  # fmt: skip
-    """Link the documents of Parquet files, and write a row for each; gives how many there are, and how many are bad."""
+    """Link the documents of Parquet files, and write one row each. Return the numbers of linked and bad documents."""
     job.open()  # errors come before Spark starts
     with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
         if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
@@ -59,20 +59,20 @@ def _read(spark: SparkSession, sources: Sequence[str], job: Job) -> DataFrame:
 
 
 def _place() -> Column:
-    """The name of a document's file and the number of its row, as `link_files` has them."""
+    """Return the name of a document's file and the number of its row, as in `link_files`."""
     file = F.element_at(F.split("_metadata.file_path", "/"), -1)
     return F.concat(file, F.lit(":"), (F.col("_metadata.row_index") + 1).cast("string"))
 
 
 def link_documents(documents: DataFrame, job: Job) -> DataFrame:
-    """A table of documents linked. It has the columns that `job.reading` names, and perhaps `mentions`."""
+    """Link a table of documents with the columns that `job.reading` names, and optionally `mentions`."""
     wanted = (job.reading.text_column, job.reading.id_column or "id", "mentions", _PLACE)
     some = documents.select(*(F.col(f"`{name}`") for name in dict.fromkeys(wanted) if name in documents.columns))
     return some.mapInArrow(partial(link_batches, job=job), from_arrow_schema(schema_for(job)))
 
 
 def link_batches(batches: Iterator[pa.RecordBatch], job: Job) -> Iterator[pa.RecordBatch]:
-    """What a worker does."""
+    """Link batches in a worker."""
     linker, schema = _linker(job), schema_for(job)
     for batch in batches:
         yield pa.RecordBatch.from_pylist([storable(_answer(linker, row, job)) for row in batch.to_pylist()], schema)

@@ -1,8 +1,8 @@
-"""Names that mean nothing in the knowledge, clustered: in a document and over many.
+"""Unknown names, clustered within a document and over many documents.
 
-In a document, mentions that are NIL are one entity if they are the same name, but for accents, points and endings, or
-one is short for the other (`Andrews` after `John Andrews`). Over documents, entities are one if their full names are;
-one that has only a surname joins the full name that ends with it, if there is exactly one.
+In a document, mentions that are NIL are one entity if they are the same name, apart from accents, points and endings,
+or if one is short for the other (`Andrews` after `John Andrews`). Over documents, entities with the same full name are
+one. An entity with only a surname joins the full name that ends with it, if there is exactly one.
 """
 
 import json
@@ -30,7 +30,7 @@ class Unknown:
     Attributes
     ----------
     name
-        Its longest name, as it is written most often.
+        Its longest name, in its most frequent spelling.
     variants
         All of its names, with their counts.
     documents
@@ -38,8 +38,8 @@ class Unknown:
     contexts
         A few mentions with the text around them.
     types
-        What suggests its type: `person` for each mention after an honorific, and the types of articles that its names
-        resemble: people with its first name, other things with its last word.
+        Evidence for its type: `person` for each mention after an honorific, and the types of articles with similar
+        names: people with its first name, other things with its last word.
     """
 
     variants: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ class Unknown:
 
     @property
     def count(self) -> int:
-        """How often it is mentioned."""
+        """The number of its mentions."""
         return sum(self.variants.values())
 
     @property
@@ -88,7 +88,7 @@ class Unknown:
 
 
 def unknown_in(linked: Linked) -> list[Unknown]:
-    """The unknown entities of a document, in the order of their first mentions.
+    """Return the unknown entities of a document, in the order of first mentions.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def unknown_in(linked: Linked) -> list[Unknown]:
 
 
 def _full_names(strings: Iterable[str]) -> tuple[dict[str, str], dict[str, Name]]:
-    """For each string the last name of the document that it is short for, or itself; and the names.
+    """Return for each string the last name of the document that it is short for, or itself; and the names.
 
     It is `Name.is_short_for` for all pairs at once: each name is looked up by the words that it begins or ends with.
     """
@@ -129,7 +129,7 @@ def _full_names(strings: Iterable[str]) -> tuple[dict[str, str], dict[str, Name]
 
 
 def _suggested(text: str, mention: LinkedMention, name: Name) -> Iterator[str]:
-    """The types that a mention suggests."""
+    """Return the types that a mention suggests."""
     before = text[: mention.start].rsplit(maxsplit=1)
     if before and is_titled(f"{before[-1]} {mention.text}"):
         yield PERSON
@@ -165,7 +165,7 @@ class UnknownNames:
         return sorted(found.values(), key=lambda each: (-each.count, each.name))
 
     def _with_surnames(self) -> dict[tuple[int, ...], Unknown]:
-        """The entities; one whose name only one other ends with is a part of that."""
+        """Merge entities whose name ends exactly one other name into that entity."""
         longer: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
         for words in self._found:
             for size in range(1, len(words)):
@@ -195,7 +195,7 @@ class UnknownFile:
         return b"".join(json_line(each.to_json()) for each in unknown_in(linked))
 
     def write(self, journal: Path, target: Path) -> None:
-        """Cluster what the journal has, and write it."""
+        """Cluster the entities of the journal, and write them."""
         names = UnknownNames()
         with journal.open("rb") as lines:
             for line in lines:
@@ -205,7 +205,7 @@ class UnknownFile:
 
 
 def unknown_names(results: Iterable[Linked]) -> list[Unknown]:
-    """The unknown entities of many documents, those that are mentioned most first.
+    """Return the unknown entities of many documents, the most mentioned first.
 
     Examples
     --------

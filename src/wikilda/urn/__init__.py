@@ -1,14 +1,14 @@
-"""What mentions mean: the paper's conditional, generalised, with the wiki's link graph as a Pólya urn.
+"""The default method: the paper's conditional, generalised, with the wiki's link graph as a Pólya urn.
 
-The paper (`wikilda.lda`) draws a topic for every word and mention by (α + N_k) · φ_kv, with N_k multiplied by how
-coherent k is with the other topics. Here only mentions are drawn, coherence is added, and φ and other evidence have
+The paper (`wikilda.lda`) draws a topic for every word and mention by (α + N_k) · φ_kv, with N_k multiplied by the
+coherence of k with the other topics. Here only mentions are inferred, coherence is added, and φ and other evidence have
 weights that are learned from the wiki's own links (`wikilda.urn.learning`). For mention i with string v
 
     P(z_i = k | rest) ∝ P(v|k)^a · P(k)^b · (α + r · N_k + Σ_j near_ij · R(k, z_j))^γ · exp(w · E_k + title_vk + S_ik)
 
-The bracket is an urn: a topic that was drawn also makes those more probable that it is related to (a generalised Pólya
-urn, Mimno et al. 2011). E_k is how well the document's words fit k and its neighbours, title_vk what the title says of
-the string, S_ik the context of the mention in a model that was trained on texts. NIL has log odds of its own.
+The bracket is an urn: a topic also makes related topics more probable (a generalised Pólya urn, Mimno et al. 2011).
+E_k is the similarity of the document's words with k and its neighbours, title_vk compares the title with the string,
+S_ik is the context of the mention in a model that was trained on texts. NIL has its own log odds.
 
 Inference is deterministic: the other mentions enter by their posteriors (`wikilda.urn._mean_field`).
 

@@ -1,8 +1,8 @@
 """Candidates of strings that the wiki never linked: a back-off P(k|v) by the words that a string shares with titles.
 
-A topic whose title has all words of the string gets weight in proportion to how well known it is and to the share of
-the title that the string is: `Yeltsin` may mean Boris Yeltsin. Weaker are titles that begin alike (`Chechens`,
-`Chechnya`), that have most of the words, and what the wiki links under a part of the string (`President Obama`).
+A topic whose title has all words of the string gets weight in proportion to its popularity and to the string's share
+of the title: `Yeltsin` may mean Boris Yeltsin. Weaker evidence are titles that begin alike (`Chechens`, `Chechnya`),
+titles with most of the words, and the candidates of a part of the string (`President Obama`).
 """
 
 from typing import NamedTuple
@@ -23,8 +23,8 @@ from wikilda.urn._coreference import Names
 _MOST = 512  # topics that are looked at
 _MOST_WORDS = 0.1  # of a title that has not all words but most
 _ALIKE = 0.2  # of a title that begins like the string
-_INSIDE = 0.3  # of what a part of the string means, if the string has all words of its title
-_SURNAME = 0.03  # of what a part of the string means, if not: `Gary Becker` is not Boris Becker
+_INSIDE = 0.3  # of candidates of a part of the string, if the string has all words of their title
+_SURNAME = 0.03  # of candidates of a part of the string, if not: `Gary Becker` is not Boris Becker
 _SHARE = 0.6  # of the words, that are most; of the letters, for words that begin alike
 _INITIALS = (2, 8)  # letters
 _OTHERS = np.uint32(1 << 31)
@@ -32,7 +32,7 @@ _SPACE, _A, _ZERO, _NINE = (ord(each) for each in " a09")
 
 
 class Scratch(NamedTuple):
-    """Topics found so far, with their weights; `size` is how many, `strength` how strong the best kind of evidence."""
+    """Topics found so far, with their weights; `size` is their number, `strength` that of the best kind of evidence."""
 
     topics: NDArray[np.uint32]
     weights: NDArray[np.float64]
@@ -45,7 +45,7 @@ def back_off(
     names: Names, strings: Strings, symbols: NDArray[np.int64], most: Whole, index: NameIndex, titles: Strings,
     rows: Parameters, table: Characters, fold: Folds,
 ) -> Rows:  # fmt: skip
-    """Topics that strings may mean by the words of their titles, sorted, and P(k|v); `most` of each.
+    """Return the candidates of strings by the words of titles, sorted, with P(k|v); at most `most` of each.
 
     P(k|v) adds up to 1 if titles have all of the string's words, and to less if the evidence is weaker. For a
     string that the wiki links (its symbol is not below 0) only titles that have all of its words count.
@@ -84,7 +84,7 @@ def _look(
 
 @inner
 def _add(found: Scratch, topic: np.uint32, strength: Real, weight: Real) -> None:
-    """A topic counts once, by its largest weight."""
+    """Add a topic, which counts once, by its largest weight."""
     size = found.size[0]
     found.strength[0] = max(found.strength[0], strength)
     weight *= strength
@@ -122,7 +122,7 @@ def _add_row(found: Scratch, index: NameIndex, row: Whole) -> None:
 
 @inner
 def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Characters, fold: Folds) -> None:
-    """Titles whose initials are the letters of a string in capitals."""
+    """Add titles whose initials are the letters of a string in capitals."""
     letters = np.empty(len(string), np.uint8)
     size = count = np.int64(0)
     at: Whole = np.int64(0)
@@ -144,7 +144,7 @@ def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Charac
 def _add_alike(
     found: Scratch, string: Bytes, index: NameIndex, titles: Strings, table: Characters, fold: Folds
 ) -> None:
-    """Titles of one word that begin with most of the string's letters."""
+    """Add titles of one word that begin with most of the string's letters."""
     row = lookup(index.table, stem_key(string, np.int64(0), np.int64(len(string)), table, fold))
     if row < 0:
         return
@@ -182,7 +182,7 @@ def _add_containing(
     found: Scratch, words: Hashes, string: Bytes, known: bool, index: NameIndex, titles: Strings, table: Characters,
     fold: Folds,
 ) -> None:  # fmt: skip
-    """Titles that have all words, or most: looked for among those that have the rarest."""
+    """Add titles that have all or most words, found by the rarest word."""
     best: Whole = np.int64(-1)
     for word in words:
         row = lookup(index.table, word)
@@ -206,7 +206,7 @@ def _add_containing(
 
 @inner
 def _initial_letters(data: Bytes, start: Whole, end: Whole, after_space: bool) -> np.uint32:
-    """Which letters words begin with, as bits; `after_space`, of words at the beginning or after a space alone.
+    """Return the initial letters of words as bits; `after_space`, of words at the beginning or after a space only.
 
     The last bit tells that there are other characters than ASCII's, whose folding this does not know.
     """
@@ -225,7 +225,7 @@ def _initial_letters(data: Bytes, start: Whole, end: Whole, after_space: bool) -
 
 @inner
 def _absent(own: np.uint32, titles: Strings, topic: np.uint32) -> Whole:
-    """How many words of a string, at least, a title lacks: none of its words begins with their letters."""
+    """Return a lower bound of the words of a string that a title lacks, by initial letters."""
     letters = _initial_letters(titles.data, titles.offsets[topic], titles.offsets[topic + 1], False)
     missing = own & ~letters
     if (own | letters) & _OTHERS:
@@ -266,7 +266,7 @@ def _shared(words: Hashes, others: Hashes) -> Whole:
 def _add_inside(
     found: Scratch, words: Hashes, index: NameIndex, titles: Strings, rows: Parameters, table: Characters, fold: Folds
 ) -> None:
-    """What the wiki links under the longest beginning or end of a string."""
+    """Add the candidates of the longest beginning or end of a string."""
     for size in range(len(words) - 1, 0, -1):
         any_found = False
         for start in (len(words) - size, 0):

@@ -1,4 +1,4 @@
-"""What the mentions of a document may mean: the topics of their rows, and P(k|v)."""
+"""Candidates of the mentions of a document: the topics of their rows, and P(k|v)."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.model.model import Parameters
 
 PSEUDO_LINKS = 0.1  # the weight of candidates by words of titles; 0.02 to 0.5 give the same accuracy
-_CLEAR = 0.5  # prior from which on a string clearly means something
+_CLEAR = 0.5  # prior from which on a string has a clear meaning
 _MOST_NEW = 12  # topics of a document that its other strings may mean, too
 _BITS = 11  # by which topics are sorted at a time
 _DIGITS = (1 << _BITS) - 1
@@ -33,7 +33,7 @@ def chosen_rows(rows: Rows, symbols: NDArray[np.int64]) -> Rows:
 
 
 class Candidates(NamedTuple):
-    """By distinct string: numbers in `topics` (sorted, each once), P(k|v) of each, and the sum of the string's λ̂."""
+    """By distinct string: indices in `topics` (sorted, distinct), P(k|v), and the sum of the string's λ̂."""
 
     topics: NDArray[np.uint32]
     offsets: NDArray[np.int64]
@@ -47,7 +47,7 @@ def leave_out(
     found: Rows, totals: NDArray[np.float64], symbols: NDArray[np.int64], mentions: NDArray[np.int64],
     own: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.float64],
 ) -> None:  # fmt: skip
-    """Take from P(k|v) what a document itself has added to λ̂: `counts` of `topics`, of mention i from own[i] on.
+    """Remove from P(k|v) the document's own counts: `counts` of `topics`, of mention i from own[i] on.
 
     `symbols` and `totals` are those of the rows of `found`, `mentions` the symbols of all mentions of the document.
     """
@@ -70,7 +70,7 @@ def leave_out(
 
 @inner
 def merged(first: Rows, second: Rows, links: NDArray[np.float64]) -> Rows:
-    """Two sorted lists per row, as one.
+    """Merge two sorted lists per row.
 
     Where both have topics, the second counts like PSEUDO_LINKS links beside the `links` that the first was counted
     from.
@@ -96,7 +96,7 @@ def merged(first: Rows, second: Rows, links: NDArray[np.float64]) -> Rows:
 
 @njit
 def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
-    """Strings may also mean what others of the document clearly mean, with a small prior; `rows` are the mentions'."""
+    """Add the clear meanings of other strings of the document, with a small prior; `rows` are the mentions'."""
     best = np.full(len(found.offsets) - 1, np.int32(-1))
     for row in range(len(best)):
         for at in range(found.offsets[row], found.offsets[row + 1]):
@@ -179,7 +179,7 @@ def _cut(values: NDArray[np.float32], most: Whole) -> tuple[float, Whole]:
     """The smallest value that is among the `most` largest, and how many entries that equal it are."""
     if len(values) <= most:
         return -1.0, np.int64(0)
-    largest = np.empty(most, np.float64)  # in order; by hand, for a sort is long to compile
+    largest = np.empty(most, np.float64)  # sorted by hand, because a sort takes long to compile
     size = np.int64(0)
     for value in values:
         if size == most and value <= largest[0]:
@@ -218,7 +218,7 @@ def numbered(found: Rows, totals: NDArray[np.float64]) -> Candidates:
 
 @inner
 def order_of(topics: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """The places of topics, or of words, sorted by number: a few digits at a time, which is quick to compile, too."""
+    """Return the order of topics or words by number: a radix sort, which compiles fast."""
     order, other = np.empty(len(topics), np.int32), np.empty(len(topics), np.int32)
     largest, shift = np.int64(0), np.int64(0)
     for place in range(len(topics)):

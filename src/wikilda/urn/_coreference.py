@@ -1,10 +1,10 @@
-"""Names of one document that belong together: a short form after, or before, the full name.
+"""Coreference of names within a document: short forms and their full names.
 
 A mention has parents: longer names that begin or end with its words (`Yeltsin`, `Boris Yeltsin`), or whose initials it
 is. Up to three count, the latest before it most; if none is before it, the next after it. A parent passes its meaning
-on, or that it is unknown (`wikilda.urn._gibbs`).
+on, or that it is NIL (`wikilda.urn._mean_field`).
 
-Where the text leaves no doubt, a short form *is* its nearest parent, and is drawn as the same string (`antecedents`).
+In clear cases a short form is read as its nearest parent's string (`antecedents`).
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ class Parents(NamedTuple):
 
 
 class Senses(NamedTuple):
-    """What each distinct string of a document means by itself, for the most part."""
+    """The most frequent meaning of each distinct string of a document."""
 
     topics: NDArray[np.int64]  # its most frequent topic, or −1
     shares: NDArray[np.float64]  # the share of its links that lead there
@@ -52,7 +52,7 @@ class Senses(NamedTuple):
 
 
 class Names(NamedTuple):
-    """Strings as they are compared with each other; the folded words of string i from offsets[i] on."""
+    """Strings in the form in which they are compared; the folded words of string i from offsets[i] on."""
 
     words: Hashes
     offsets: Offsets
@@ -71,7 +71,7 @@ class Name(NamedTuple):
 
     @classmethod
     def of(cls, string: str) -> "Name":
-        """A name as it is compared with others."""
+        """Return a name in the form in which it is compared."""
         found = names_of(Strings.of([string]), characters(), folds())
         words = found.words[: found.offsets[1]]
         return cls(tuple(words.tolist()), int(found.initials[0]), int(found.letters[0]))
@@ -92,7 +92,7 @@ def folded(string: str) -> Words:
 
 @njit
 def names_of(strings: Strings, table: Characters, fold: Folds) -> Names:
-    """Strings as they are compared with each other."""
+    """Return strings in the form in which they are compared."""
     count = len(strings.offsets) - 1
     names = Names(
         np.empty(len(strings.data) + 1, np.uint64), np.zeros(count + 1, np.int64), np.zeros(count, np.uint64),
@@ -109,7 +109,7 @@ def names_of(strings: Strings, table: Characters, fold: Folds) -> Names:
 
 @inner
 def _read_letters(names: Names, row: Whole, string: Bytes, table: Characters) -> None:
-    """What the letters of a string say of it, besides its words."""
+    """Read the letters of a string: initials, capitals, small words."""
     at: Whole = np.int64(0)
     parts = capitals = letters = np.int64(0)
     begins, is_upper = True, True
@@ -138,7 +138,7 @@ def _read_letters(names: Names, row: Whole, string: Bytes, table: Characters) ->
 
 @njit
 def parents_of(names: Names, rows: Offsets, places: Offsets) -> Parents:
-    """The parents of tokens in the order of the text; `rows` has the name of each. Linear in the tokens.
+    """Return the parents of tokens in the order of the text; `rows` has the name of each. Takes linear time.
 
     A name that a mention is itself a part of, by their places, is not its parent.
     """
@@ -164,7 +164,7 @@ def antecedents(
     names: Names, rows: Offsets, parents: Parents, titled: NDArray[np.bool_], senses: Senses,
     persons: NDArray[np.uint8], organisations: NDArray[np.uint8],
 ) -> Offsets:  # fmt: skip
-    """Return the string that each mention is drawn as: its own, or that of the full name which it is short for.
+    """Return the string that each mention is read as: its own, or that of its full name.
 
     A surname after an honorific is its nearest full name. So is a short form of a person, of an organisation or of an
     unknown name, unless it has a meaning of its own: it is another article's title, or mostly linked to one. So are
@@ -197,7 +197,7 @@ def _is_sure(
     is_body: bool,
     untyped: bool,
 ) -> bool:
-    """Whether a string is short for another without doubt; `ends`: it ends with it, or has it as initials."""
+    """Whether a string is clearly short for another; `ends`: the other ends with it, or has it as initials."""
     size, longer = names.offsets[one + 1] - names.offsets[one], names.offsets[other + 1] - names.offsets[other]
     begins: Whole = _begins(names, one, other, np.int64(0))
     if not begins and not _begins(names, one, other, longer - size):
@@ -255,7 +255,7 @@ def _keys(names: Names) -> tuple[NDArray[np.int32], Whole]:
 def _look(
     names: Names, rows: Offsets, places: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole, found: Offsets
 ) -> Whole:
-    """The parents of a token among those that were met, the nearest first; returns how many."""
+    """Find the parents of a token, the nearest first, and return their number."""
     count = np.int64(0)
     for kind in (_FIRST, _LAST, _LETTERS):
         for rank in range(_MOST if keys[kind] >= 0 else 0):
@@ -285,7 +285,7 @@ def _nearer(token: Whole, one: Whole, other: Whole) -> bool:
 
 @inner
 def _remember(names: Names, rows: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole) -> None:
-    """A name of several words may be a parent: it becomes the first among the last names with each of its keys."""
+    """Remember a name of several words as a possible parent, by each of its keys."""
     if names.offsets[rows[token] + 1] - names.offsets[rows[token]] < 2:
         return
     for kind in (_FIRST, _LAST, _CAPITALS):

@@ -50,7 +50,7 @@ class TitleTables(NamedTuple):
 
 
 class Logs(NamedTuple):
-    """What each kind of evidence adds to the log weight of a candidate of a string."""
+    """The log weights of a string's candidates, by kind of evidence."""
 
     prior: Vector  # the logarithm of the prior, which sums to 1 over the candidates
     words: Vector
@@ -58,11 +58,11 @@ class Logs(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """Mentions, and how they were decided."""
+    """Mentions, with their posterior and its terms."""
 
     mentions: Mentions
     logs: Logs
-    kinds: Kinds  # by candidate of a string: what its title says of the string
+    kinds: Kinds  # by candidate of a string: the kind of title match
     capitals: Vector  # by candidate of a mention: log probability of the mention's capital
     relations: Relations
     found: Posterior
@@ -76,10 +76,9 @@ def draw(
 ) -> Drawing:  # fmt: skip
     """Decide mentions.
 
-    By distinct string there are its candidates, the log odds of NIL, and maybe whether it is `exact`ly a name of the
-    caller's own entities; by topic log P(k), the evidence of words, neighbours, and what pairs of topics gain; by
-    mention its string, its place, whether its capital says something, and maybe the evidence of its context for each
-    candidate.
+    Inputs by distinct string: its candidates, the log odds of NIL, and optionally whether it is `exact`ly a name of the
+    caller's own entities. By topic: log P(k), the evidence of words, neighbours, and gains of pairs. By mention: its
+    string, its place, whether its capital is informative, and optionally the evidence of its context.
     """
     topics = np.empty(len(found.numbers), np.uint32)
     for at in range(len(topics)):
@@ -100,7 +99,7 @@ def draw(
 
 @inner
 def _kinds(tables: TitleTables, names: Strings, offsets: Numbers, topics: NDArray[np.uint32], exact: Kinds) -> Kinds:
-    """What titles say of strings; an own entity has the string as a name, or is not compared."""
+    """Return the kinds of title matches. An own entity has the string as a name, or is not compared."""
     kinds = name_kinds(names, offsets, topics, tables.titles, tables.characters)
     for row in range(len(exact)):
         for at in range(offsets[row], offsets[row + 1]):
@@ -139,7 +138,7 @@ def _logs(ranking: Ranking, found: Candidates, kinds: Kinds, fame: Vector, evide
 
 @inner
 def _against(ranking: Ranking, names: Strings, offsets: Numbers, kinds: Kinds) -> Vector:
-    """What each candidate of each string adds to the log odds of NIL."""
+    """Return the contribution of each candidate of each string to the log odds of NIL."""
     against = np.zeros(len(kinds), np.float64)
     for row in range(len(offsets) - 1):
         is_several: bool = False
@@ -166,7 +165,7 @@ def _capitals(tables: TitleTables, found: Candidates, rows: Numbers, shown: NDAr
         start, end = found.offsets[rows[token]], found.offsets[rows[token] + 1]
         for at in range(start, end) if shown[token] else range(0):
             topic = found.topics[found.numbers[at]]
-            if topic < len(tables.capitals):  # of a caller's own entities nothing is known
+            if topic < len(tables.capitals):  # unknown for a caller's own entities
                 chance = capital_chance(topic, tables.capitals, tables.titles, tables.cases, tables.characters)
                 logs[begin + at - start] = np.log(np.float64(chance) / 255.0)
         begin += end - start
@@ -198,7 +197,7 @@ def _mentions(
 
 @njit
 def best_topics(offsets: Numbers, topics: NDArray[np.uint32], posterior: Vector) -> Numbers:
-    """The topic with the largest posterior of every mention, of equals the first; −1 where it has no candidate."""
+    """Return the topic with the largest posterior of each mention, ties by number; −1 without candidates."""
     found = np.full(len(offsets) - 1, np.int64(-1))
     for token in range(len(found)):
         largest = -1.0

@@ -1,8 +1,8 @@
-"""The first passes over the mentions of a document: what each may mean, and how well the document's words go with it.
+"""The first passes over the mentions of a document: candidates, and the evidence of the document's words.
 
 They run without the interpreter's lock: from the mentions' strings to their names (`read_names`), to candidates by the
 words of titles (`wikilda.urn._backoff`), to the evidence of words (`find`). `wikilda.urn._draw` is the last pass. They
-are several so that two processes can compile them.
+are separate so that two processes can compile them.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ _MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(40)
 
 
 class NameTables(NamedTuple):
-    """The model and the knowledge, as far as names are read by them."""
+    """The tables of model and knowledge that names are resolved with."""
 
     base: Parameters
     links: LinkCounts
@@ -57,19 +57,19 @@ class Named(NamedTuple):
     symbols: Numbers  # of the strings, in the order of the text
     strings: Strings
     names: Names
-    rows: Numbers  # by mention: the string that it is drawn as: its own, or that of its full name
-    resolved: NDArray[np.bool_]  # by mention: whether it is drawn as another string
+    rows: Numbers  # by mention: the string that it is read as: its own, or that of its full name
+    resolved: NDArray[np.bool_]  # by mention: whether it is read as another string
     places: Numbers  # by mention, in tokens
-    capitals: NDArray[np.bool_]  # by mention: whether its first letter is a capital that says something
+    capitals: NDArray[np.bool_]  # by mention: whether its first letter is an informative capital
     parents: Parents
     meanings: Rows  # of the strings
     totals: Vector  # by string: the sum of its λ̂
     links: Vector  # by string: how often the wiki links it
-    new_meanings: Vector  # by string: the probability of a meaning that it never had
+    new_meanings: Vector  # by string: the probability of a new meaning
 
 
 class Found(NamedTuple):
-    """What mentions of a document may mean, by distinct string, and what its words say."""
+    """Candidates of the mentions of a document, by distinct string, with the evidence of words."""
 
     candidates: Candidates
     neighbours: Neighbours  # of candidate topics
@@ -85,7 +85,7 @@ def read_names(
 ) -> Named:  # fmt: skip
     """Read chosen mentions of a document; `mentions`, `strings` and what follows are those of all.
 
-    `titled` tells which follow an honorific, `capitals` which have a capital that says something.
+    `titled` marks those after an honorific, `capitals` those with an informative capital.
     """
     firsts, rows = _distinct(mentions, chosen)
     symbols, spots = np.empty(len(firsts), np.int64), np.empty(len(chosen), np.int64)
@@ -107,7 +107,7 @@ def read_names(
 
 @inner
 def _senses(meanings: Rows, totals: Vector, strings: Strings, titles: Strings, table: Characters) -> Senses:
-    """What strings mean for the most part."""
+    """Return the most frequent meaning of strings."""
     size = len(totals)
     senses = Senses(np.full(size, np.int64(-1)), np.zeros(size), totals, np.zeros(size, np.bool_))
     for row in range(size):
@@ -127,9 +127,9 @@ def find(
     named: Named, by_words: Rows, limits: Limits, graph: Graph, table: WordTable, words: Numbers, scratch: Scratch,
     without: int,
 ) -> Found:  # fmt: skip
-    """What mentions may mean; `by_words` are candidates by the words of titles, which parents pass on.
+    """Find the candidates of mentions; `by_words` are candidates by the words of titles, which parents pass on.
 
-    The topic `without` is nobody's neighbour (−1: none): a document that is its article must not know it.
+    The topic `without` is excluded from neighbours (−1: none): the document is its article.
     """
     found = merged(named.meanings, inherited(named.meanings, by_words, named.parents, named.rows), named.links)
     candidates = numbered(found, named.totals)
@@ -141,7 +141,7 @@ def find(
 
 @inner
 def _distinct(values: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
-    """Where each distinct one of chosen values is first, and the number of the value of each chosen one."""
+    """Return the first index of each distinct chosen value, and the number of each chosen one's value."""
     bits = np.int64(4)
     while (np.int64(1) << bits) < 2 * len(chosen):
         bits += 1
@@ -163,7 +163,7 @@ def _distinct(values: Numbers, chosen: Numbers) -> tuple[Numbers, Numbers]:
 
 @inner
 def _counted(words: Numbers) -> tuple[Numbers, Numbers]:
-    """The distinct words that the knowledge has, sorted, and how often each occurs."""
+    """Return the distinct known words, sorted, with their counts."""
     known, size = np.empty(len(words), np.uint32), np.int64(0)
     for word in words:
         if word >= 0:

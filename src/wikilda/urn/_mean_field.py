@@ -28,7 +28,7 @@ class Mentions(NamedTuple):
 
     offsets: NDArray[np.int64]
     numbers: NDArray[np.int32]  # of candidate topics, sorted within a mention
-    scores: Vector  # by candidate: its log weight, whatever the other mentions are
+    scores: Vector  # by candidate: its log weight, without the other mentions
     places: NDArray[np.int64]  # in tokens of the text
     strings: NDArray[np.int64]  # the number of the mention's distinct string
     nil: Vector  # by mention: the log odds of NIL by its string alone
@@ -39,9 +39,9 @@ class Mentions(NamedTuple):
 class Rules(NamedTuple):
     """Weights, as the kernel takes them."""
 
-    alone: float  # α: what a candidate has in the urn without any other mention
-    repeats: float  # what another mention of the same topic adds
-    near: float  # how much more a mention counts at distance 0
+    alone: float  # α: the content of the urn for a candidate without any other mention
+    repeats: float  # added by another mention of the same topic
+    near: float  # additional weight of a mention at distance 0
     reach: float  # in tokens
     coreference: float
     graph: float  # γ: the exponent of the urn's content
@@ -56,19 +56,19 @@ class Posterior(NamedTuple):
     """The result."""
 
     shares: Vector  # by candidate: its probability given that the mention is not NIL
-    content: Vector  # by candidate: what the urn holds for it, α included
+    content: Vector  # by candidate: the content of the urn, with α
     nil: Vector  # by mention: the probability of NIL
     features: NDArray[np.float64]  # by mention: NIL_FEATURES
     from_base: Vector  # by candidate: the part of its probability, NIL included, that does not come from other mentions
 
 
 class State(NamedTuple):
-    """What other mentions are told of a mention's posterior, and sums over it."""
+    """The posteriors of mentions as known to other mentions, and sums over them."""
 
     held: Vector  # by candidate of a mention: its probability, NIL included, 0 if it is too small
     counts: Vector  # by topic: N_k
     pull: Vector  # by topic: Σ_j R(k, z_j)
-    close: Vector  # by candidate of a mention: what close mentions add because they are close
+    close: Vector  # by candidate of a mention: the additional weight of close mentions
     unknown: Vector  # by distinct string: the expected number of its mentions that are NIL
     times: Vector  # by distinct string: the number of its mentions
     level: Vector  # Σ (1 − nil) · fit over the mentions that have candidates, and Σ (1 − nil)
@@ -81,7 +81,7 @@ class State(NamedTuple):
 
 @njit
 def mean_field(mentions: Mentions, relations: Relations, rules: Rules, tolerance: Real) -> Posterior:
-    """The posterior of every candidate of every mention, and of NIL."""
+    """Return the posterior of every candidate of every mention, and of NIL."""
     size, places = len(mentions.places), len(mentions.numbers)
     state = _start(mentions, relations, rules)
     found = Posterior(np.zeros(places), np.zeros(places), np.zeros(size), np.zeros((size, 4)), np.zeros(places))
@@ -182,13 +182,13 @@ def _visit(
 def _fill_content(
     mentions: Mentions, relations: Relations, rules: Rules, state: State, found: Posterior, mention: Whole
 ) -> None:
-    """What the urn holds for each candidate of a mention: what all other mentions have put into it."""
+    """Compute the content of the urn for each candidate of a mention, from all other mentions."""
     start, end = mentions.offsets[mention], mentions.offsets[mention + 1]
     numbers, content = mentions.numbers, found.content
     for at in range(start, end):
         k = np.uint64(numbers[at])
         content[at] = rules.repeats * (state.counts[k] - state.held[at]) + state.pull[k] + state.close[at]
-    for own in range(start, end):  # but for the mention itself
+    for own in range(start, end):  # without the mention itself
         if state.held[own] > 0.0:
             row = state.rows[_row(relations, state, np.int64(numbers[own]))]
             for at in range(start, end):
@@ -210,8 +210,8 @@ def _fill_content(
 def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Posterior, mention: Whole, fit: Real) -> None:
     """NIL_FEATURES of a mention.
 
-    They are: by how much its longer names are NIL (1) or known (−1), the share of the other mentions of its string that
-    are NIL, the mean fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates.
+    They are: whether its longer names are NIL (1) or known (−1), the share of NIL among other mentions of its string,
+    the mean fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates.
     """
     parents, features = mentions.parents, found.features[mention]
     features[0] = 0.0
@@ -235,7 +235,7 @@ def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Poster
 def _tell(
     mentions: Mentions, relations: Relations, state: State, found: Posterior, mention: Whole, before: Real
 ) -> None:
-    """Let the other mentions know of a mention's posterior; `before` is the probability of NIL that they know."""
+    """Update the sums with a mention's posterior; `before` is its previous probability of NIL."""
     start, end = mentions.offsets[mention], mentions.offsets[mention + 1]
     nil = found.nil[mention]
     state.unknown[mentions.strings[mention]] += nil - before

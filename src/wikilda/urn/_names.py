@@ -1,4 +1,4 @@
-"""The names of a document: how the knowledge numbers them, and their candidates."""
+"""The names of a document: their numbers in the knowledge, and their candidates."""
 
 from typing import NamedTuple
 
@@ -25,9 +25,9 @@ _SEED = np.uint64(0xCBF29CE484222325)
 def resolve(
     mentions: Numbers, strings: Strings, variants: HashTable, table: Characters, fold: Folds, is_indexed: bool
 ) -> Numbers:
-    """The numbers of mentions; a string that is none is that of a variant, or has a number below −1 of its own.
+    """Return the numbers of mentions. An unknown string has that of a variant, or its own number below −1.
 
-    A variant differs in accents, points and endings alone.
+    A variant differs only in accents, points and endings.
     """
     resolved = mentions.copy()
     count = np.int64(0)
@@ -70,7 +70,7 @@ def _variant(string: Bytes, variants: HashTable, table: Characters, fold: Folds)
 
 @inner
 def strings_of(strings: Strings, chosen: Numbers) -> Strings:
-    """Some of many strings; very long ones are cut."""
+    """Return chosen strings; very long ones are cut."""
     offsets = np.zeros(len(chosen) + 1, np.int64)
     for at in range(len(chosen)):
         start, end = strings.offsets[chosen[at]], strings.offsets[chosen[at] + 1]
@@ -85,7 +85,7 @@ def strings_of(strings: Strings, chosen: Numbers) -> Strings:
 
 @inner
 def inherited(found: Rows, by_words: Rows, parents: Parents, rows: Numbers) -> Rows:
-    """The candidates of strings by the words of titles, and the best of those that their parents have."""
+    """Return the candidates of strings by the words of titles, and the best of their parents'."""
     if len(parents.tokens) == 0:
         return by_words
     count = len(found.offsets) - 1
@@ -129,7 +129,7 @@ def _add_best(more: Rows, start: Whole, size: Whole, found: Rows, by_words: Rows
 
 @inner
 def _enter(more: Rows, start: Whole, size: Whole, topic: np.uint32, prior: Real) -> Whole:
-    """Put a topic in its place in the row that begins at `start`; it counts once, by its largest prior."""
+    """Insert a topic into the row that begins at `start`. It counts once, by its largest prior."""
     at = size
     while at > start and more.topics[at - 1] > topic:
         at -= 1

@@ -5,10 +5,10 @@ and to it,
 
     R(k, k') = (links · A_kk' + shared · Σ_n A_kn A_nk' / log(2 + d_n)) / √(d_k d_k')
 
-A neighbour that everything is linked to says little, and so does a link of a topic that has very many.
+A neighbour with many links says little, and so does a link of a topic with many links.
 
-Sweeps read the rows of topics that are drawn, which are few among the candidates: what a row is made of is prepared
-once a document, and rows are made when they are read.
+Sweeps read the rows of few candidates. Their inputs are prepared once per document, and rows are computed on first
+use.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from wikilda.knowledge.graph import Graph
 
 
 class Neighbours(NamedTuple):
-    """Sorted neighbours of some topics; of a hub only so many, evenly spread over its list."""
+    """Sorted neighbours of some topics. The list of a hub is thinned evenly."""
 
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
@@ -46,7 +46,7 @@ def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole, without:
 
 @inner
 def _stride(offsets: NDArray[np.int64], topic: Whole, hub: Whole) -> tuple[Whole, Whole]:
-    """Which step takes a list down to `hub` entries, and how many it leaves."""
+    """Return the step that thins a list to `hub` entries, and their number."""
     length = offsets[topic + 1] - offsets[topic]
     step = max((length + hub - 1) // hub, np.int64(1))
     return step, (length + step - 1) // step
@@ -77,7 +77,7 @@ _MULTIPLIER, _MASK = np.uint64(0x9E3779B1), np.uint64(0xFFFFFFFF)
 
 
 class Gains(NamedTuple):
-    """What some pairs of topics are related by besides: of topic i with members[…] from offsets[i] on."""
+    """Additional relatedness of pairs of topics: of topic i with members[…] from offsets[i] on."""
 
     offsets: NDArray[np.int64]
     members: NDArray[np.int32]
@@ -90,7 +90,7 @@ class Gains(NamedTuple):
 
 
 class Relations(NamedTuple):
-    """What rows of R are made of. A page is a neighbour of a topic; the first pages are the topics themselves."""
+    """Inputs of the rows of R. A page is a neighbour of a topic; the first pages are the topics themselves."""
 
     scales: NDArray[np.float64]  # by topic: 1/√d_k
     offsets: NDArray[np.int64]  # by topic: its neighbours that are topics or that others have, too

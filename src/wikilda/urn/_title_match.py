@@ -1,4 +1,4 @@
-"""What a title says of a string that may mean it: the string is the title, or its initials, or has nothing of it."""
+"""How a title matches a string: equal, initials, part, or nothing in common."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from wikilda.text.tokens import (
 # with the string, "(…)" not counted; it has "(…)".
 SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
-_STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
+_STEM = 4  # words with this many initial letters in common are similar: Russian, Russia
 _ALWAYS, _LEAST_CAPITAL = np.uint8(255), np.uint8(13)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
@@ -39,7 +39,7 @@ Kinds = NDArray[np.uint8]
 def name_kinds(
     strings: Strings, rows: Offsets, topics: NDArray[np.uint32], titles: Strings, table: Characters
 ) -> Kinds:
-    """For topics of strings, those of string i from rows[i] on, what their titles say of it; 0 if they have none."""
+    """Return the kinds of title matches of candidates, those of string i from rows[i] on; 0 without a title."""
     data, offsets = titles
     kinds = np.zeros(len(topics), np.uint8)
     longest = np.int64(0)
@@ -66,7 +66,7 @@ def _kind(
     string: Bytes, tokens: Hashes, places: Offsets, letters: Offsets, one_word: bool, title: Bytes, own: Hashes,
     spots: Offsets, table: Characters,
 ) -> np.uint8:  # fmt: skip
-    """What a title says of a string."""
+    """Return the kind of match of a title and a string."""
     kind, count = np.uint8(0), len(tokens)
     plain = len(own) - _tokens_from(spots[0, : len(own)], _without_note(title))
     if _same(tokens, own[:plain]) or _same(tokens, own):
@@ -86,7 +86,7 @@ def _kind(
 def capital_chance(
     topic: Whole, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
 ) -> np.uint8:
-    """How often texts write a topic with a capital, in 255ths: always for names, less for what has a common noun.
+    """Return the share of capitals for a topic in texts, in 255ths: 1 for names, less for common nouns.
 
     `known` remembers it.
     """
@@ -100,7 +100,7 @@ def capital_chance(
 
 @inner
 def _capital_chance(title: Bytes, cases: WordCases, table: Characters) -> np.uint8:
-    """Titles are names if a word after the first has a capital; else articles show how often their words have one."""
+    """Compute the share of capitals. A title with a capital after its first word is a name, else words decide."""
     hashes, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
     size = tokenize(title, 0, len(title), table, hashes, spots[0], spots[1])
     least = _ALWAYS
@@ -121,7 +121,7 @@ def _capital_chance(title: Bytes, cases: WordCases, table: Characters) -> np.uin
 def capital_chances(
     topics: Offsets, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
 ) -> NDArray[np.uint8]:
-    """How often texts write some topics with a capital."""
+    """Return the share of capitals for some topics."""
     found = np.empty(len(topics), np.uint8)
     for at in range(len(topics)):
         found[at] = capital_chance(topics[at], known, titles, cases, table)
@@ -130,7 +130,7 @@ def capital_chances(
 
 @inner
 def _without_note(title: Bytes) -> Whole:
-    """Where a title ends, but for a note in parentheses: `Mercury (planet)`."""
+    """Return the end of a title without a parenthesis: `Mercury (planet)`."""
     end = len(title)
     if end == 0 or title[end - 1] != _CLOSE:
         return end

@@ -1,8 +1,8 @@
-"""How well the words of a document go with a topic, and with what is linked to it.
+"""The similarity of a document's words with a topic and its neighbours.
 
 A word's share in a topic is P(k|w), its row of λ̂ divided by its sum. Documents and topics are vectors of unit length,
-with 1 + log n_w and √P(k|w) for each word; A_k is their cosine. Short articles share few words with a document that
-speaks of them, but together with their neighbours they do: with N the neighbours of k, and k itself,
+with 1 + log n_w and √P(k|w) for each word; A_k is their cosine. Short articles share few words with documents about
+them, but together with their neighbours they share more: with N the neighbours of k, and k itself,
 
     E_k = (Σ_{j ∈ N} A_j / |N|) / √(1/|N| + overlap)
 
@@ -35,9 +35,9 @@ class WordTable(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """A 0 and a bit that is not set for every topic, of one thread; whoever uses it leaves it so.
+    """Scratch of one thread: a 0 and an unset bit for every topic. Users restore it.
 
-    Of the entries of words few belong to topics that are asked for: the bits, which fit a cache, tell which.
+    Few entries of words belong to requested topics. The bits, which fit a cache, mark these.
     """
 
     values: NDArray[np.float32]
@@ -45,20 +45,20 @@ class Scratch(NamedTuple):
 
     @classmethod
     def of(cls, topics: int) -> "Scratch":
-        """A clean one."""
+        """Return clean scratch memory."""
         return cls(np.zeros(topics, np.float32), np.zeros((topics >> 6) + 1, np.uint64))
 
 
 @bare
 def mark_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
-    """Ask for topics."""
+    """Mark requested topics."""
     for topic in topics:
         scratch.marks[np.uint64(topic) >> _6] |= _1 << (np.uint64(topic) & _63)
 
 
 @bare
 def clear_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
-    """Forget topics, and what was added for them."""
+    """Clear topics and their sums."""
     for topic in topics:
         scratch.marks[np.uint64(topic) >> _6] = np.uint64(0)
         scratch.values[topic] = np.float32(0)
@@ -66,7 +66,7 @@ def clear_all(scratch: Scratch, topics: NDArray[np.uint32]) -> None:
 
 @inlined
 def is_marked(scratch: Scratch, topic: np.uint64) -> bool:
-    """Whether a topic is asked for."""
+    """Whether a topic is requested."""
     return bool((scratch.marks[topic >> _6] >> (topic & _63)) & _1)
 
 
@@ -83,7 +83,7 @@ def total_of(table: WordTable, word: Whole) -> Real:
 
 @njit
 def leave_topic_out(table: WordTable, words: NDArray[np.int64], topic: Whole) -> None:
-    """Let the sums of the rows of some words be those without a topic."""
+    """Remove a topic from the sums of some words' rows."""
     for word in words:
         at = find(table.rows.topics, table.rows.offsets[word], table.rows.offsets[word + 1], topic)
         table.totals[word] = 0.0
@@ -94,7 +94,7 @@ def leave_topic_out(table: WordTable, words: NDArray[np.int64], topic: Whole) ->
 
 @bare
 def _add_word(table: WordTable, word: Whole, weight: Real, least: np.float32, scratch: Scratch) -> None:
-    """Add a word's part of the cosines of the topics that are asked for."""
+    """Add a word's part of the cosines of the requested topics."""
     scale = np.float32(weight / np.sqrt(total_of(table, word)))
     for at in range(np.uint64(table.rows.offsets[word]), np.uint64(table.rows.offsets[word + 1])):
         topic = np.uint64(table.rows.topics[at])
@@ -128,7 +128,7 @@ def word_evidence(
 def word_scores(
     words: NDArray[np.int64], often: Vector, table: WordTable, topics: NDArray[np.uint32], scratch: Scratch
 ) -> Vector:
-    """How well words that occur so often go with topics; those with short vectors do not count for more."""
+    """Return the cosines of words with topics; short vectors are not favoured."""
     mark_all(scratch, topics)
     for number in range(len(words)):
         _add_word(table, words[number], often[number], np.float32(1), scratch)
@@ -149,7 +149,7 @@ def word_parts(
     chosen: NDArray[np.int64],
     overlap: Real,
 ) -> NDArray[np.float64]:
-    """What each word adds to E of chosen topics (numbers in `topics`), by topic and word."""
+    """Return the contribution of each word to E of chosen topics (indices in `topics`), by topic and word."""
     rows, lengths = table.rows, table.lengths
     last = np.full(len(lengths), -1, np.int32)  # of each page's owners: the chosen topics that it counts for
     most = len(chosen)
@@ -191,6 +191,6 @@ def _norm(counts: NDArray[np.int64]) -> Real:
 
 @inner
 def _scale(neighbours: Neighbours, i: Whole, overlap: Real) -> Real:
-    """What makes the sum of A over a topic and its neighbours a cosine."""
+    """Return the factor that makes the sum of A over a topic and its neighbours a cosine."""
     size = 1.0 + neighbours.offsets[i + 1] - neighbours.offsets[i]
     return 1.0 / size / np.sqrt(1.0 / size + overlap)

@@ -1,15 +1,15 @@
 """The evidence of a mention's context for types of topics.
 
 The type of a topic is its type words D_k, those of its title and of the beginning of its article. The context C_i of a
-mention are the tokens on either side, each with its side, and whether it is next to the mention or further off. With
-n_cd how often c was in the context of a mention of a topic with type word d, and e_cd how often it would have been if
-every string meant what it means elsewhere, by P(k|v), the evidence for a topic is
+mention are the tokens on either side, each with its side, and whether it is adjacent to the mention. With n_cd the
+count of c in contexts of topics with type word d, and e_cd its expected count if strings meant what they mean
+elsewhere, by P(k|v), the evidence for a topic is
 
     S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / √((n_c · n_d / n + 1) · (e_cd + 1)))
 
-where the ratio is shrunk towards 1: what was seen rarely is weak evidence. Chance alone, n_c · n_d / n, would take the
-context of some strings for that of a type: languages are next to nouns wherever they are meant, as *French* is, and
-countries are not, as they have other names, too. The counts are learned from unlabelled texts (`wikilda train`).
+where the ratio is shrunk towards 1 for small counts. Comparing with chance only, n_c · n_d / n, would take the context
+of some strings for that of a type: *French* is next to nouns as a language and as a country, but countries also have
+other names. The counts are learned from unlabelled texts (`wikilda train`).
 """
 
 import numpy as np
@@ -31,7 +31,7 @@ def context_evidence(
     contexts: Contexts, chosen: NDArray[np.int64], rows: NDArray[np.int64], found: Candidates, known: ContextCounts,
     total: Real, weight: Real,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """S of the candidates of chosen mentions, one mention after the other, times a weight.
+    """Return the weighted S of the candidates of chosen mentions, concatenated.
 
     `rows` has the string of each, by which candidates were found. Of a caller's own entities nothing was learned.
     """
@@ -78,7 +78,7 @@ def _type_words(
 
 @inner
 def _begin(topic: Whole, types: TopicTypes) -> Whole:
-    """Where the type words of a topic begin; a caller's own entity has none."""
+    """Return the first type word of a topic; a caller's own entity has none."""
     return types.offsets[min(int64(topic), len(types.offsets) - 1)]
 
 
@@ -89,7 +89,7 @@ def _end(topic: Whole, types: TopicTypes) -> Whole:
 
 @inner
 def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], ratios: NDArray[np.float64]) -> Real:
-    """S of a topic: the logarithm of a product, not a sum of logarithms, which take longer."""
+    """Return S of a topic, as the logarithm of a product, which is faster than a sum of logarithms."""
     start, end = _begin(topic, types), _end(topic, types)
     if start == end:
         return 0.0
@@ -119,7 +119,7 @@ def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.in
 def _ratios(
     rows: NDArray[np.int64], word: np.uint32, known: ContextCounts, total: Real, ratios: NDArray[np.float64]
 ) -> None:
-    """How much likelier each context symbol is with a type word than by chance and by what strings mean elsewhere."""
+    """Return the ratio of each context symbol with a type word to chance and to the expected count."""
     share = known.totals[word] / max(total, 1e-300)
     for number in range(len(rows)):
         row = rows[number]
@@ -130,7 +130,7 @@ def _ratios(
 
 
 def spread(contexts: Contexts, taught: Taught, types: TopicTypes) -> Rows:
-    """For each mention, all pairs of its context symbols and the type words of its topics, which share its weight."""
+    """Return all pairs of each mention's context symbols and its topics' type words, which share its weight."""
     return _spread(contexts, taught.offsets, taught.topics, taught.shares / UNIT, taught.prior / UNIT, types)
 
 
@@ -165,7 +165,7 @@ def _spread(
 
 
 def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCounts:
-    """What was learned of the context symbols of a document, but for the counts of that document itself.
+    """Return the counts of a document's context symbols without its own counts.
 
     n_d and n stay those of all: one document changes little there.
     """

@@ -1,8 +1,8 @@
-"""What a document is about: its linked topics and their neighbours share its words; a background topic has the rest.
+"""Topics of a document: its linked topics and their neighbours share its words; a background topic has the rest.
 
-The topics that a document may have are those of its mentions, by their posteriors, and neighbours of these in the link
-graph that its words go with; for a document without mentions, topics that half of its words go with. Each mention
-counts for its topics, and each word is shared out by expectation maximisation:
+Candidates are the topics of its mentions, by their posteriors, and their neighbours in the link graph with similar
+words; for a document without mentions, topics that share half of its words. Each mention counts for its topics, and
+each word is shared by expectation maximisation:
 
     r_wk ∝ θ_k φ_kw        θ_k ∝ mentions_k + Σ_w n_w r_wk
 
@@ -32,10 +32,10 @@ Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 _STEPS = 30
 _SPACE, _OPEN, _HYPHEN = (ord(each) for each in " (-")
 _SMOOTHING = 1.0  # μ
-_MENTION = 6.0  # a mention counts as so many words
-_BACKGROUND = 30.0  # words that the background has before any is shared out
+_MENTION = 6.0  # weight of a mention in words
+_BACKGROUND = 30.0  # prior words of the background
 _MOST_LINKED, _MOST_RELATED, _MOST_NEIGHBOURS = 64, 8, 1000
-_LOOKED_AT = 300  # neighbours, those that the words go with best
+_LOOKED_AT = 300  # neighbours, those with the most similar words
 _SURE = 0.5  # mentions of a linked topic, expected
 _LEAST = 0.01  # of a share
 _LEAST_WORDS, _LEAST_PART = 3, 0.5  # words that a topic of a text without mentions goes with, and their share
@@ -43,9 +43,9 @@ _BROAD = 2 / 3  # of the shares in `broad_topics`: what topics have that the wor
 
 
 def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDArray[np.bool_]) -> Ranking:
-    """The topics of a document and their shares, largest first; the shares and the background's sum to 1.
+    """Return the topics of a document and their shares, largest first; with the background's they sum to 1.
 
-    `nil` are mentions that mean nothing that is known.
+    `nil` are the mentions that are NIL.
     """
     words, often = _words_of(document)
     known = np.where(nil, 0.0, 1.0 - drawn.nil)
@@ -65,10 +65,10 @@ def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDAr
 
 
 def broad_topics(urn: Urn, document: EncodedDocument, topics: Ranking, most: int) -> Ranking:
-    """The topics of a document and as many as `most` more that its words go with, as features; shares sum to 1.
+    """Return the topics of a document and up to `most` more with similar words, as features; shares sum to 1.
 
-    Two texts on one subject name other things, and share few linked topics. They share words, and so topics that these
-    go with: those have two thirds of the shares, by their cosines with the text.
+    Texts on one subject name different things, so they share few linked topics. They share words, and topics with
+    similar words: these have two thirds of the shares, by their cosines with the text.
     """
     words, often = _words_of(document)
     pages = _topics_of(words, urn.model.words)
@@ -97,9 +97,9 @@ def _linked(
     offsets: NDArray[np.int64], topics: NDArray[np.uint32], posterior: NDArray[np.float64], known: NDArray[np.float64],
     size: Whole,
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:  # fmt: skip
-    """The topics of mentions, and how many mentions each has, expected; none from `size` on.
+    """Return the topics of mentions, and the expected number of mentions of each; none from `size` on.
 
-    `known` is, by mention, how probably it means something that is known.
+    `known` is the probability that a mention is not NIL.
     """
     mentions = np.empty(len(topics), np.int64)
     for mention in range(len(known)):
@@ -127,7 +127,7 @@ def _related(
     urn: Urn, text: str, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], words: NDArray[np.int64],
     often: NDArray[np.float64],
 ) -> NDArray[np.uint32]:  # fmt: skip
-    """Topics that the words go with: neighbours of what is linked that the text names; any where nothing is linked."""
+    """Return topics with similar words: neighbours of linked topics that the text names; any without linked topics."""
     near = neighbours_of(urn.knowledge.graph, linked, _MOST_NEIGHBOURS, -1)
     several = 2 if len(linked) > 1 else 1
     pages = in_several(near.topics, several) if len(linked) else _supported(words, urn.model.words)
@@ -142,13 +142,13 @@ def _related(
 
 
 def _topics_of(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]:
-    """The topics that any of some words goes with."""
+    """Return the topics of any of some words."""
     found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
     return np.unique(np.concatenate(found)) if found else np.empty(0, np.uint32)
 
 
 def _supported(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]:
-    """The topics that several words of a text without mentions go with, and a good part of its words."""
+    """Return the topics that share several words of a text without mentions, and a large part of its words."""
     found = [rows.topics[rows.offsets[word] : rows.offsets[word + 1]] for word in words]
     topics, counts = np.unique(np.concatenate(found), return_counts=True) if found else (np.empty(0, np.uint32),) * 2
     supported: NDArray[np.uint32] = topics[counts >= max(_LEAST_WORDS, _LEAST_PART * len(words))]
@@ -156,9 +156,9 @@ def _supported(words: NDArray[np.int64], rows: Parameters) -> NDArray[np.uint32]
 
 
 def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]:
-    """Which topics' titles, without a note, the text has, be it in lower case or with an ending.
+    """Return which titles, without parentheses, occur in the text, in any case or with an ending.
 
-    Related topics that it does not name are mostly strangers with the same words: *Cricket* in a report of a court.
+    Related topics that it does not name mostly share words only, such as *Cricket* in a report of a court.
     """
     titles = urn.knowledge.titles
     return _named_in(as_bytes(text), topics, Strings(titles.data, titles.offsets), characters())
@@ -166,7 +166,7 @@ def _named(text: str, topics: NDArray[np.uint32], urn: Urn) -> NDArray[np.bool_]
 
 @njit
 def _named_in(text: Bytes, topics: NDArray[np.uint32], titles: Strings, table: Characters) -> NDArray[np.bool_]:
-    """Which titles begin with a word of the text and go on like it."""
+    """Return which titles continue like the text from one of its words on."""
     folded = np.empty(2 * len(text) + 2, np.uint8)
     size = _fold(text, np.int64(0), np.int64(len(text)), table, folded)
     folded[size] = _SPACE
@@ -221,7 +221,7 @@ def _fold(text: Bytes, start: Whole, end: Whole, table: Characters, folded: Byte
 
 @njit
 def in_several(topics: NDArray[np.uint32], times: Whole) -> NDArray[np.uint32]:
-    """The topics that occur at least so many times, each once."""
+    """Return the topics that occur at least a number of times."""
     pages, keys, count = number_pages(topics[:0], topics)
     seen, found, kept = np.zeros(count, np.int64), np.empty(count, np.uint32), np.int64(0)
     for page in pages:
@@ -235,7 +235,7 @@ def in_several(topics: NDArray[np.uint32], times: Whole) -> NDArray[np.uint32]:
 def _pull(
     urn: Urn, linked: NDArray[np.uint32], mentioned: NDArray[np.float64], near: Neighbours, pages: NDArray[np.uint32]
 ) -> NDArray[np.float64]:
-    """How related pages are to what is linked."""
+    """Return the relatedness of pages to linked topics."""
     graph = urn.knowledge.graph
     around = neighbours_of(graph, pages, _MOST_NEIGHBOURS, -1)
     masses = np.minimum(mentioned, 3.0)
@@ -276,7 +276,7 @@ def pull(
 
 @inner
 def _neighbour_weights(graph: Graph, topics: NDArray[np.uint32], shared: Real, scratch: Scratch) -> NDArray[np.float64]:
-    """What each neighbour counts that two topics share; those that occur again are not computed again."""
+    """Return the weights of shared neighbours. Repeated ones are computed once."""
     weights = np.empty(len(topics))
     for at in range(len(topics)):
         if scratch.values[topics[at]] == np.float32(0):
@@ -310,7 +310,7 @@ def likelihood_ratios(
 
 
 def _shares(mass: NDArray[np.float64], often: NDArray[np.float64], ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-    """θ by expectation maximisation, without the background's."""
+    """Return θ by expectation maximisation, without the background's."""
     whole = np.append(mass, _BACKGROUND)
     table = np.column_stack((ratios, np.ones(len(often))))
     return maximise(whole, often, table)[:-1]
@@ -318,9 +318,9 @@ def _shares(mass: NDArray[np.float64], often: NDArray[np.float64], ratios: NDArr
 
 @njit
 def maximise(whole: NDArray[np.float64], often: NDArray[np.float64], table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """θ, from the mass that each topic has by itself and what it takes of each word."""
+    """Return θ from the mass of each topic and its share of each word."""
     theta, taken = np.empty(len(whole), np.float64), np.empty(len(whole), np.float64)
-    for k in range(len(whole)):  # loops: an expression of arrays takes long to compile
+    for k in range(len(whole)):  # loops: array expressions take long to compile
         theta[k] = whole[k] + 1.0
     total = 0.0
     for _ in range(_STEPS):

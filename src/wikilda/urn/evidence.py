@@ -1,11 +1,11 @@
 """The evidence that a posterior of the urn came from, as terms that add up.
 
 The log weight of a candidate is a sum: the log prior, words, title, context, and γ log c, with c what the urn holds for
-it: α and what the other mentions put into it. So the log odds of two candidates are exactly the sum of the differences.
+it: α and the contributions of other mentions. So the log odds of two candidates are exactly the sum of the differences.
 The last of them is divided among the other mentions in proportion to what each has put into the urn.
 
-The log odds of NIL are a sum, too: of what the string says, the titles of its candidates, the other mentions and longer
-names, and how well the candidates fit.
+The log odds of NIL are a sum, too: of the string, the titles of its candidates, the other mentions and longer names,
+and the fit of the candidates.
 """
 
 from functools import cached_property
@@ -178,7 +178,7 @@ class PartEvidence:
         return int(start + at - self.part.mentions.offsets[token])
 
     def _divided(self, token: int, topic: int, others: float) -> Vector:
-        """What each other mention has of what the others put into the urn for a topic."""
+        """Return each other mention's share of the urn's content for a topic."""
         amounts = self._amounts(token, self._number(topic))
         total = float(amounts.sum())
         return amounts * (others / total) if total > 0 else amounts
@@ -193,7 +193,7 @@ class PartEvidence:
         return Pull(int(self.part.chosen[other]), many, found, probability, float(mine.sum()), linked, shared)
 
     def _amounts(self, token: int, number: int) -> Vector:
-        """What each other mention puts into the urn for a topic, expected over its posterior."""
+        """Return the expected contribution of each other mention to the urn's content for a topic."""
         related, same = self._expect(number)
         amounts = self._nearness(token) * related + self.rules.repeats * same
         amounts[token] = 0.0
@@ -212,7 +212,7 @@ class PartEvidence:
         return self._near[token]
 
     def _expect(self, number: int) -> tuple[Vector, Vector]:
-        """By mention: how its meanings are related to a topic, and how probably it means the topic itself."""
+        """Return by mention the expected relatedness to a topic, and the probability of the topic itself."""
         if number not in self._expected:
             mentions = self.part.mentions
             shares = self.part.posterior * (1.0 - self.part.drawing.found.nil)[self._owners]
@@ -237,7 +237,7 @@ class PartEvidence:
         return found
 
     def _puller(self, other: int, number: int) -> tuple[int, float]:
-        """The meaning of a mention by which it supports a topic most, and how probable that is."""
+        """Return the meaning of a mention that supports a topic most, and its probability."""
         mentions = self.part.mentions
         span = slice(mentions.offsets[other], mentions.offsets[other + 1])
         numbers, shares = mentions.numbers[span], self.part.posterior[span]
@@ -246,7 +246,7 @@ class PartEvidence:
         return int(numbers[best]), float(self.part.posterior[span][best])
 
     def _relation(self, one: int, other: int) -> tuple[bool, int]:
-        """Whether two topics have a link, and how many neighbours they share."""
+        """Return whether two topics have a link, and the number of shared neighbours."""
         if (one, other) not in self._between:
             few, many = self._neighbours(one), self._neighbours(other)
             linked = _has(few, self.part.topics[other]) or _has(many, self.part.topics[one])

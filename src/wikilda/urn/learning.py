@@ -46,7 +46,7 @@ Matrix = NDArray[np.float64]
 
 NAMING = 1 / 3  # between the wiki's own naming (0) and none at all (1)
 NIL_SHARE = 1 / 3
-HIDDEN = 6  # one topic in so many is hidden
+HIDDEN = 6  # one of this many topics is hidden
 SPREAD = 0.3  # standard deviation of weights between wikis: of the prior around the pooled ones
 ROUNDS = 3
 _LEAST_LINKS = 30  # known and ambiguous, below which nothing is learned
@@ -98,7 +98,7 @@ UNKNOWN, MISSED = -1, -2  # the knowledge lacks the topic; it has the topic, but
 
 
 def learn(model: Model, knowledge: Knowledge) -> Learned | None:
-    """Learn the weights of a model that was just built; nothing if its wiki has too few links."""
+    """Learn the weights of a newly built model; None if its wiki has too few links."""
     urn, kept = Urn(model, knowledge, UrnSettings()), list(articles(knowledge))
     sample = [part for article in kept for part in prepare(urn, article)]
     if _ambiguous(sample) < _LEAST_LINKS:
@@ -111,7 +111,7 @@ def learn(model: Model, knowledge: Knowledge) -> Learned | None:
 
 
 def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Prepared]:
-    """Read an article as if the knowledge did not have it; `hidden`: one topic in so many is unknown (0: none)."""
+    """Read an article as if the knowledge lacked it; `hidden`: one of this many topics is unknown (0: none)."""
     encoded = encode(Document(article.text, article.spans, str(article.topic)), urn.knowledge)
     targets = np.where(article.targets == article.topic, -1, article.targets)
     targets[is_hidden(targets, hidden)] = -1
@@ -129,7 +129,7 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
 
 
 def is_hidden(topics: Numbers | NDArray[np.uint32], hidden: int) -> NDArray[np.bool_]:
-    """Whether topics are hidden: one in so many, by a hash of their number."""
+    """Return which topics are hidden: one of this many, by a hash of their number."""
     if not hidden:
         return np.zeros(len(topics), np.bool_)
     known = np.asarray(topics, np.int64)
@@ -194,7 +194,7 @@ def decide(urn: Urn, prepared: Prepared) -> Part:
 
 
 def _own_links(named: Named, targets: Numbers) -> dict[tuple[int, int], int]:
-    """How often the article itself links each of its strings to each topic."""
+    """Return the article's own counts of links, by string and topic."""
     pairs, counts = np.unique(np.stack([named.rows, targets]), axis=1, return_counts=True)
     return {
         (row, topic): count for row, topic, count in zip(*pairs.tolist(), counts.tolist(), strict=True) if topic >= 0

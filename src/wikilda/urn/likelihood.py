@@ -1,4 +1,4 @@
-"""Held-out likelihood of the model that links: how much better it predicts the contexts of mentions than chance.
+"""Held-out likelihood of the default method: the gain in predicting contexts of mentions over chance.
 
 Left to right (Wallach et al. 2009): a mention's parent is the base or an earlier mention, so that there is a joint
 distribution. Given its string v and the topics of earlier mentions, a mention has a topic by the conditional of the
@@ -27,7 +27,7 @@ from wikilda.urn._mean_field import FAR, Mentions, Rules
 from wikilda.urn._relatedness import Matrix
 from wikilda.urn.urn import Part, Urn
 
-_MOST = 500  # mentions of a document that are looked at: time is bounded
+_MOST = 500  # mentions of a document that are used, to bound the time
 
 
 class HeldOut:
@@ -44,7 +44,7 @@ class HeldOut:
         self._distinct = np.maximum(distinct, 1.0)
 
     def log_likelihood(self, document: EncodedDocument) -> tuple[float, int]:
-        """The gain over chance in nats, and how many context symbols there are."""
+        """Return the gain over chance in nats, and the number of context symbols."""
         known = self.urn.view.contexts
         if document.contexts is None or known is None:
             return 0.0, len(document.contexts.symbols) if document.contexts else 0
@@ -57,7 +57,7 @@ class HeldOut:
 
     def _part(self, part: Part, contexts: Contexts, known: ContextCounts, stream: Stream) -> tuple[float, int]:
         lengths = np.diff(part.mentions.offsets)
-        known_ones = np.flatnonzero(lengths > 0)[:_MOST]  # what has no candidates predicts nothing
+        known_ones = np.flatnonzero(lengths > 0)[:_MOST]  # mentions without candidates predict nothing
         offsets = offsets_of(lengths[known_ones])
         some = part.mentions._replace(offsets=offsets, places=part.mentions.places[known_ones])
         topics = part.topics[part.mentions.numbers[: offsets[-1]]]
@@ -90,7 +90,7 @@ def context_logs(
 def distinct_contexts(
     words: NDArray[np.uint32], counts: NDArray[np.float32], types: int
 ) -> NDArray[np.float64]:  # fmt: skip
-    """With how many context symbols each type word was counted, in rows of context symbols."""
+    """Return the number of context symbols of each type word, in rows of context symbols."""
     return np.bincount(words[counts > 0], minlength=types).astype(np.float64)
 
 
@@ -151,7 +151,7 @@ def left_to_right(
 def _from_earlier(
     mentions: Mentions, related: Matrix, rules: Rules, drawn: NDArray[np.int32], token: Whole, topic: Whole
 ) -> Real:
-    """What the earlier mentions have put into the urn for a topic."""
+    """Return the contribution of earlier mentions to the urn's content for a topic."""
     held = 0.0
     for other in range(token):
         distance = np.float64(abs(mentions.places[other] - mentions.places[token]))

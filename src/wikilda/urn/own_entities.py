@@ -1,4 +1,4 @@
-"""Entities that a caller brings along for one document: they are drawn in the urn like any other candidate.
+"""Entities of the caller for one document, which are inferred like other candidates.
 
 An entity is a candidate of the strings that are a name of it, or short for a name that the document has in full. There
 it has half of P(k|v), or all but the back-off's share where the wiki never linked the string. Of others that are short
@@ -35,7 +35,7 @@ from wikilda.urn._word_evidence import OVERLAP
 
 _SHARE = 0.5  # of P(k|v) where the wiki has other meanings of a name
 _BACK_OFF = 0.001  # of P(k|v) for a short form of a name
-_AS_LINKED = 1000.0  # a name is as sure to mean something known as a string that was linked so often
+_AS_LINKED = 1000.0  # links that a name counts as
 _FIELDS = ("title", "names", "description", "type")
 
 
@@ -84,7 +84,7 @@ class _Match(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """What mentions may mean with own entities, and which strings are names, or names and short forms, of them."""
+    """Candidates with own entities, and which strings are names or short forms of them."""
 
     named: Named
     found: Found
@@ -144,9 +144,9 @@ class OwnEntities:
         return _longest_first(named, found)
 
     def join(self, names: Named, found: Found) -> Joined:
-        """What mentions may mean with these entities, which follow the wiki's topics.
+        """Return the candidates of mentions with these entities, which follow the wiki's topics.
 
-        Names are known to mean something: that they mean something new is improbable.
+        A new meaning of these names is improbable.
         """
         candidates, near, evidence = found.candidates, found.neighbours, found.evidence
         named = [self.match(name) for name in names.strings.to_list()]
@@ -227,7 +227,7 @@ def _joined(found: Candidates, matches: list[_Match], place: dict[int, int], sha
 
 
 def _part(match: _Match, backoff: float, *, others: bool, linked: bool) -> float:
-    """What own entities have of P(k|v)."""
+    """Return the share of own entities in P(k|v)."""
     if not others:
         return 1.0
     if not match.exact:

@@ -1,4 +1,4 @@
-"""Packets: all that inference needs for some documents, as rows by key, and nothing else.
+"""Packets: everything that inference needs for some documents, as rows by key.
 
 Rows come from tables that are keyed as in Figure 3 of the paper: by mention string and by word (`<V, <T>>`), by topic
 (`<I, <E>>`), and by context symbol. `Tables` gathers them from memory-mapped arrays; a cluster joins them
@@ -82,7 +82,7 @@ Packet = Mapping[int, Keyed]
 
 
 class Asked(NamedTuple):
-    """What documents ask for: distinct mention strings, words, context symbols, and topics besides the candidates."""
+    """Requests of documents: distinct mention strings, words, context symbols, and further topics."""
 
     mentions: Numbers
     words: Numbers
@@ -92,7 +92,7 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True)
 class Shared:
-    """What all packets of an iteration have in common. None of it grows with topics, strings or texts."""
+    """Values that all packets of an iteration share. They do not grow with topics, strings or texts."""
 
     weights: Weights
     language: str
@@ -116,7 +116,7 @@ class Shared:
 
 
 def candidates_of(rows: Parameters, by_words: Keyed, keys: Numbers, most: int) -> Topics:
-    """The topics that some mention strings may mean: the `most` best of their `rows`, and those by words of titles."""
+    """Return the candidates of mention strings: the `most` best of their `rows`, and those by words of titles."""
     found, _ = gather(np.arange(len(keys)), rows, most)
     return np.unique(np.concatenate((found.topics, by_words.of(keys).entries["topic"])))
 
@@ -139,7 +139,7 @@ class Tables:
         return strings | more | {WORD: self.words(asked.words)} | self.contexts(asked.contexts)
 
     def of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
-        """What training does not change of mention strings."""
+        """Return the rows of mention strings that training does not change."""
         view = self.view
         by_words = self._by_words(symbols)
         entries = np.empty(len(by_words.topics), ENTRIES[BY_WORDS])
@@ -152,7 +152,7 @@ class Tables:
         }
 
     def learned_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
-        """What training changes of mention strings."""
+        """Return the rows of mention strings that training changes."""
         nil = self.view.nil
         met = np.intersect1d(symbols, nil.symbols) if nil else np.empty(0, np.int64)
         entries = np.empty(len(met), ENTRIES[NIL])
@@ -160,7 +160,7 @@ class Tables:
         return {BASE: _parameters(symbols, self.view.base), NIL: Keyed(met, np.arange(len(met) + 1), entries)}
 
     def of_topics(self, topics: Numbers) -> dict[int, Keyed]:
-        """What training does not change of topics."""
+        """Return the rows of topics that training does not change."""
         view = self.view
         plain = np.zeros(len(topics), ENTRIES[TOPIC])
         plain["popularity"], plain["norm"] = view.popularity[topics], view.words.lengths[topics]
@@ -191,7 +191,7 @@ class Tables:
         return _parameters(words, self.view.words.rows)
 
     def pairs(self, topics: Numbers) -> Keyed:
-        """What topics texts have together with some."""
+        """Return the pairs of topics of texts, for some topics."""
         return _parameters(topics, self.view.pairs) if self.view.pairs else _nothing(PAIRS)
 
     def contexts(self, symbols: NDArray[np.uint64]) -> dict[int, Keyed]:
@@ -293,7 +293,7 @@ def known_topics(packet: Packet, topics: Topics) -> Parameters:
 
 
 def _numbered(rows: Keyed, number: Numbers) -> Parameters:
-    """Parameters of the topics that the packet has; of others nothing is asked."""
+    """Return the parameters of the packet's topics."""
     topics = rows.entries["topic"]
     numbers = number[np.minimum(topics, len(number) - 1)]
     kept = numbers >= 0

@@ -20,7 +20,7 @@ from wikilda.urn._relatedness import Gains
 from wikilda.urn.statistics import UNIT, Taught
 
 _LEAST = 3 * UNIT // 10  # share of a mention's posterior from which on a document has a topic
-_MOST = 64  # topics of a document that are counted: pairs grow with their square
+_MOST = 64  # most topics of a document: pairs grow with their square
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]  # topics, topics, counts
 
@@ -36,7 +36,7 @@ ABSENT = Presence(np.empty(0, np.uint32), np.empty(0, np.int64))
 
 
 def presence(taught: Taught) -> Presence:
-    """The topics that the mentions of a document mean; of very many the surest."""
+    """Return the topics of a document's mentions; of very many the most probable."""
     order = np.lexsort((-taught.shares.astype(np.int64), taught.topics))
     topics, first = np.unique(taught.topics[order], return_index=True)
     shares = taught.shares[order][first].astype(np.int64)
@@ -59,7 +59,7 @@ def pairs_of(documents: list[Presence]) -> Pairs:
 
 @njit
 def pair_gains(topics: NDArray[np.uint32], pairs: Parameters, documents: Real, own: Presence, weight: Real) -> Gains:
-    """What the relatedness of topics (sorted) gains by what was learned from other documents than `own`."""
+    """Return the gains of relatedness of topics (sorted) by other documents than `own`."""
     counts, mine = np.zeros(len(topics), np.float64), np.zeros(len(topics), np.int64)
     most = np.int64(0)
     for i in range(len(topics)):
@@ -73,7 +73,7 @@ def pair_gains(topics: NDArray[np.uint32], pairs: Parameters, documents: Real, o
     values, size = np.empty(most, np.float32), np.int64(0)
     for i in range(len(topics)):
         start, end = pairs.offsets[topics[i]], pairs.offsets[topics[i] + 1]
-        few = end - start < len(topics)  # the shorter list is gone through, and the longer searched
+        few = end - start < len(topics)  # iterate over the shorter list, and search the longer
         for step in range(end - start if few else len(topics)):
             j = find(topics, 0, len(topics), pairs.topics[start + step]) if few else np.int64(step)
             at = start + step if few else find(pairs.topics, start, end, topics[step])

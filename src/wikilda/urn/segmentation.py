@@ -1,7 +1,7 @@
-"""Which of the spans that overlap are mentions: decided by what they were drawn to mean.
+"""Segmentation: which of overlapping spans are mentions, decided by their inferred meanings.
 
 The detector proposes names, and after a name the known names in it, if the dictionary lacks the name (`Israeli Minister
-David Levy`) or has it with words that are not capitalised at its ends (`Catholic church`). All are drawn from one urn.
+David Levy`) or has it with words that are not capitalised at its ends (`Catholic church`). All are inferred together.
 
 A name that has a meaning explains its tokens, and beats its parts: `Bank of America`, `Hong Kong dollar`. So does one
 without a meaning, so that no part of it is linked: `Vermont Central Hospital` is not Vermont. But a name falls apart
@@ -44,7 +44,7 @@ class Proposals(NamedTuple):
 
 
 def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested: bool = False) -> Flags:
-    """Which spans of a document are mentions, given what each means and whether it is NIL.
+    """Return which spans of a document are mentions, given their meanings and NIL.
 
     With `nested`, all names are mentions, and those of their parts that have a meaning.
     """
@@ -93,7 +93,7 @@ def _segment(names: Proposals, nested: bool) -> Flags:
 
 @inner
 def _falls_apart(names: Proposals, name: Whole, last: Whole) -> bool:
-    """Whether a name with parts, the last of them `last`, is no mention but they are."""
+    """Whether a name gives way to its parts, the last of which is `last`."""
     first = name + 1
     if names.titled[name] and names.ends[last] == names.ends[name] and names.topics[last] == names.topics[name]:
         return True

@@ -1,4 +1,4 @@
-"""What a document teaches in training, in parts of UNIT, and what its strings have taught about NIL.
+"""Statistics of a document in training, in parts of UNIT, and the evidence of texts for NIL.
 
 With N_v the expected number of texts in which string v is NIL, n_v the number that has it, and q = Σ N_v / Σ n_v, the
 log odds of NIL gain
@@ -24,15 +24,15 @@ UNIT = 1 << 12  # one mention
 _LEAST_SHARE = 0.01  # of the posterior
 _LEAST_BASE = 0.001
 _CLEAR = 0.5  # posterior of a new sense that counts
-_TEXTS = 10.0  # a: how many texts with the usual share of NIL a string is taken to have been in before
-_MOST = 3.0  # what the log odds of NIL gain or lose
+_TEXTS = 10.0  # a: prior number of texts of a string, with the usual share of NIL
+_MOST = 3.0  # largest change of the log odds of NIL
 
 
 @njit
 def new_senses(
     offsets: NDArray[np.int64], topics: NDArray[np.uint32], symbols: NDArray[np.int64], table: Parameters
 ) -> NDArray[np.bool_]:
-    """Which topics of mentions a table does not have for their strings."""
+    """Return which topics of mentions are new for their strings."""
     new = np.zeros(len(topics), np.bool_)
     for mention in range(len(offsets) - 1):
         start, end = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
@@ -42,7 +42,7 @@ def new_senses(
 
 
 class Taught(NamedTuple):
-    """What the mentions of a document teach: topics of mention i from offsets[i] on, in parts of UNIT."""
+    """Statistics of the mentions of a document: topics of mention i from offsets[i] on, in parts of UNIT."""
 
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
@@ -58,7 +58,7 @@ class Taught(NamedTuple):
 
 
 def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
-    """What a document teaches; a mention that is NIL teaches nothing.
+    """Return the statistics of a document. Mentions that are NIL do not count.
 
     New senses come from other mentions: they count by the posterior, where it is clear.
     """
@@ -79,7 +79,7 @@ def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
 
 
 def only(taught: Taught, counted: NDArray[np.bool_]) -> Taught:
-    """What some of the mentions teach."""
+    """Return the statistics of some mentions."""
     if counted.all():
         return taught
     kept = np.repeat(counted, np.diff(taught.offsets))
@@ -89,7 +89,7 @@ def only(taught: Taught, counted: NDArray[np.bool_]) -> Taught:
 
 
 def nil_counts(symbols: NDArray[np.int64], nil: NDArray[np.uint32]) -> NilCounts:
-    """The strings of one text, by the symbols of its mentions: the mean of the posteriors of NIL, in parts of UNIT."""
+    """Return the mean posterior of NIL of each string of a text, in parts of UNIT."""
     distinct, places = np.unique(symbols, return_inverse=True)
     parts = np.bincount(places.ravel(), nil) // np.maximum(np.bincount(places.ravel()), 1)
     return NilCounts(distinct, (parts / UNIT).astype(np.float32), np.ones(len(distinct), np.float32))
@@ -98,7 +98,7 @@ def nil_counts(symbols: NDArray[np.int64], nil: NDArray[np.uint32]) -> NilCounts
 def nil_evidence(
     symbols: NDArray[np.int64], known: NilCounts, share: float, own: NilCounts | None
 ) -> NDArray[np.float64]:
-    """What the log odds of NIL gain by what other texts than `own` have taught about strings; `share` is q."""
+    """Return the change of the log odds of NIL by other texts than `own`; `share` is q."""
     nil, texts = known.of(symbols)
     if own is not None:
         mine, once = own.of(symbols)

@@ -1,4 +1,4 @@
-"""Draws what the mentions of a document mean."""
+"""Inference of the mentions of a document."""
 
 import copy
 import threading
@@ -45,7 +45,7 @@ Vector = NDArray[np.float64]
 ALONE, REPEATS, NEAR, REACH, COREFERENCE = 0.1, 0.1, 3.0, 10.0, 1.0
 _DEFAULT = UrnSettings()
 _FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
-_MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
+_MOST_TOPICS = 4096  # candidates of a document that are related to each other at once; longer documents are split
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
 _NO_GAINS = Gains(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
@@ -53,7 +53,7 @@ _NO_GAINS = Gains(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.f
 
 @dataclass(frozen=True)
 class Part:
-    """Mentions of a document that were drawn together, in the order of the text, and what they were drawn by."""
+    """Mentions of a document that were inferred together, in the order of the text, with their evidence."""
 
     chosen: Numbers  # which mentions of the document
     named: Named
@@ -64,7 +64,7 @@ class Part:
 
     @property
     def topics(self) -> NDArray[np.uint32]:
-        """The topics that any of the mentions may mean."""
+        """The candidates of all mentions."""
         return self.found.candidates.topics
 
     @property
@@ -108,9 +108,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The posterior of every mention: that of mention i from offsets[i] on; and the parts it came from.
+    """The posterior of every mention, that of mention i from offsets[i] on, and its parts.
 
-    It is that of a mention which means something that the knowledge has; `nil` is how probable it is that it does not.
+    It is given that the mention is not NIL; `nil` is the probability of NIL.
     """
 
     offsets: NDArray[np.int64]
@@ -122,7 +122,7 @@ class Drawn:
 
     @classmethod
     def of(cls, parts: list[Part], mentions: int) -> "Drawn":
-        """Bring the parts of a document together, in the order of its mentions."""
+        """Join the parts of a document in the order of its mentions."""
         if len(parts) == 1 and np.array_equal(parts[0].chosen, np.arange(mentions)):
             [only] = parts
             topics, drawn = only.topics[only.mentions.numbers], only.drawing.found
@@ -174,7 +174,7 @@ class Drawn:
 
 
 class Urn:
-    """Draws the mentions of documents. One urn serves many threads."""
+    """Infers the mentions of documents. One urn serves many threads."""
 
     model: Model
     knowledge: Knowledge
@@ -185,7 +185,7 @@ class Urn:
 
     @classmethod
     def of_view(cls, view: View, settings: UrnSettings) -> "Urn":
-        """An urn over a packet. It draws documents without what they have taught, and has no model or knowledge."""
+        """Return an urn over a packet, for documents without their own counts. It has no model or knowledge."""
         made = cls.__new__(cls)
         made._begin(view, settings)
         return made
@@ -228,18 +228,18 @@ class Urn:
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Infer what the mentions of a document mean.
 
-        What the model has learned from the document itself is left out. Its mentions may also mean `entities`.
+        Counts of the document itself are left out. Its mentions may also mean `entities`.
         """
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
             own = taught_by(self.draw_without(replace(document, contexts=None), None))
-            if self.model.iteration > 1:  # what it taught last, it was drawn with what was learned before
+            if self.model.iteration > 1:  # its last counts came from the previous parameters
                 own = taught_by(self.draw_without(document, own))
         return self.draw_without(document, own, entities)
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
-        """Draw a document; what it has taught the model itself is left out (leave-one-out)."""
+        """Infer a document without its own counts (leave-one-out)."""
         mentions = self.resolve(document)
         learned, words = self._learned(document, own), numbers(document.words)
         parts: list[Part] = []
@@ -252,7 +252,7 @@ class Urn:
         return Drawn.of(parts, len(mentions))
 
     def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
-        """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
+        """Yield the resolved mentions of a document in parts, with the candidates of their strings."""
         places, tables = np.asarray(document.positions, np.int64), self.name_tables
         named_by = titled(document.text, document.spans, self.view.language)
         capitals = capitalised(document.text, document.spans, self.view.language)
@@ -281,7 +281,7 @@ class Urn:
         )  # fmt: skip
 
     def find(self, named: Named, words: Numbers, by_words: Rows | None = None, without: int = -1) -> Found:
-        """What mentions may mean and what the words of the document say.
+        """Find the candidates of mentions and the evidence of the document's words.
 
         `without` is a topic that is left out of the link graph.
         """
@@ -296,7 +296,7 @@ class Urn:
         return found
 
     def _split(self, mentions: Numbers, places: Numbers) -> Iterator[Numbers]:
-        """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
+        """Yield mentions in the order of the text, in groups whose candidates fit a matrix."""
         offsets, limits = self.view.base.offsets, self.limits
         order = np.argsort(places, kind="stable")
         if 0 < len(mentions) * (limits.candidates + limits.backoff) <= _MOST_TOPICS:
@@ -329,7 +329,7 @@ class Urn:
         exact, nil = _NO_KINDS, self._nil_learned(named.symbols, mentions, own)
         if entities:
             named, found, exact, known_names = entities.join(named, found)
-            nil[known_names] = 0.0  # texts may have meant just these entities
+            nil[known_names] = 0.0  # texts may have meant these entities
         contexts = _NO_CONTEXTS
         if learned is not None:
             around, known = learned
@@ -355,7 +355,7 @@ class Urn:
             contexts, self.settings.tolerance,
         )  # fmt: skip
         taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
-        drawing.found.from_base[taught_by_others] = 0.0  # what a short form means is not read from its string
+        drawing.found.from_base[taught_by_others] = 0.0  # the meaning of a short form is not read from its string
         return Part(chosen, named, found, drawing, contexts, features)
 
     def fame(self, topics: NDArray[np.uint32]) -> Vector:
@@ -366,7 +366,7 @@ class Urn:
         return found
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
-        """How much more topics are related by what the model has learned from other documents."""
+        """Return the gains of relatedness by other documents."""
         if self.pairs is None or self.view.contexts is None:
             return _NO_GAINS
         texts = max(self.view.texts, 1.0)
@@ -376,13 +376,13 @@ class Urn:
         return gains.padded(len(topics))
 
     def word_parts(self, part: Part, topics: Numbers) -> NDArray[np.float64]:
-        """What each word of a document adds to the logarithm of the weight of some of its topics."""
+        """Return the contribution of each word of a document to the log weight of topics."""
         found = part.found
         parts = word_parts(found.words, found.counts, self.words, part.topics, found.neighbours, topics, OVERLAP)
         return self.weights.words * WORDS_SCALE * parts
 
     def _nil_learned(self, symbols: Numbers, mentions: Numbers, own: Taught | None) -> Vector:
-        """What the log odds of NIL gain by what other texts have taught about strings."""
+        """Return the changes of the log odds of NIL by other texts."""
         if self.nil is None:
             return np.zeros(len(symbols), np.float64)
         mine = nil_counts(mentions, own.nil) if own is not None else None
@@ -397,7 +397,7 @@ class Urn:
         return found
 
     def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:
-        """The contexts of the mentions, and what others than this document have taught about them."""
+        """Return the contexts of the mentions, and the counts of other documents."""
         contexts, known = document.contexts, self.contexts
         if contexts is None or known is None:
             return None
@@ -408,7 +408,7 @@ class Urn:
 
 
 def nil_of_strings(named: Named, found: Found) -> NDArray[np.float64]:
-    """What NIL_STRING are, one row per distinct string."""
+    """Return the NIL_STRING features, one row per distinct string."""
     never = named.new_meanings >= 1.0
     candidates = found.candidates
     strength = np.add.reduceat(np.append(candidates.priors, 0.0), candidates.offsets[:-1])
@@ -422,7 +422,7 @@ def nil_of_strings(named: Named, found: Found) -> NDArray[np.float64]:
 
 
 def _shrunk(found: Found, described: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The evidence of words, drawn towards its mean over candidates where a topic has few words of its own.
+    """Return the evidence of words, shrunk towards its mean over candidates for topics with few words.
 
     The cosine of a short description with a document is large or 0 by chance.
     """

@@ -1,4 +1,4 @@
-"""What the urn reads of a model and its knowledge: the memory-mapped arrays, or a packet's copy of the rows it needs.
+"""The tables that inference reads: memory-mapped arrays, or a packet's rows.
 
 A packet has topics, mention strings and words of its own numbers, in the order of the model's: kernels compare numbers
 and use them as indices only, so that they give the same bits.

@@ -1,4 +1,4 @@
-"""Finding mentions in raw text: one interface, several detectors."""
+"""Mention detection in raw text: one interface, several detectors."""
 
 from wikilda._core.errors import SettingsError
 from wikilda.documents.detection._dictionary import DictionaryDetector, JoinedDetector, average_odds
@@ -11,7 +11,7 @@ DEFAULT = DetectorSettings()
 
 
 def choose_detector(name: str, knowledge: Knowledge, settings: DetectorSettings = DEFAULT) -> Detector:
-    """The detector of a name: `dictionary`, or with spaCy's names besides `spacy` or `spacy:MODEL`."""
+    """Return a detector by name: `dictionary`, or, with spaCy's names in addition, `spacy` or `spacy:MODEL`."""
     kind, _, model = name.partition(":")
     if kind == "dictionary" and not model:
         return DictionaryDetector(knowledge, settings)

@@ -1,4 +1,4 @@
-"""The dictionary detector: strings that the wiki links, where they are likely to be links. It needs nothing else."""
+"""The dictionary detector: strings that the wiki links, where they are likely to be links."""
 
 from functools import cached_property
 
@@ -53,7 +53,7 @@ class DictionaryDetector:
 
     @cached_property
     def _limits(self) -> Limits:
-        """Made when the first text is read: the odds are a sum over all mention strings."""
+        """The limits, computed for the first text: the odds are a sum over all mention strings."""
         return limits_of(self.settings.recall, average_odds(self.knowledge))
 
     def detect(self, text: str) -> Spans:
@@ -89,9 +89,9 @@ def _has_signs(tokens: Tokens) -> bool:
 
 
 class JoinedDetector:
-    """Proposes the names of the dictionary and those of another detector; what they mean decides which are mentions.
+    """Proposes the names of the dictionary and those of another detector. Inference decides which are mentions.
 
-    Without an urn that decides, the longest of those that overlap are mentions.
+    If the method does not decide, the longest of overlapping names are mentions.
     """
 
     def __init__(self, dictionary: DictionaryDetector, other: Detector) -> None:
@@ -118,7 +118,7 @@ class JoinedDetector:
 
 
 def join(spans: Spans, others: Spans) -> Spans:
-    """Two sets of spans as one: names that do not overlap, each followed by parts of it that do not overlap.
+    """Join two sets of spans: names that do not overlap, each followed by its parts, which do not overlap.
 
     Of spans that cross, the longer stays.
     """

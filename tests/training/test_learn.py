@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from tests.training.conftest import write_lines
 from wikilda._core.arrays import offsets_of
 from wikilda._core.errors import InputError, SettingsError

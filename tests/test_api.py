@@ -53,6 +53,7 @@ API = [
     "SpacyDetector",
     "TopicShare",
     "TrainingPlan",
+    "TrainingReport",
     "UrnSettings",
     "UrnTraining",
     "WikildaError",

@@ -23,11 +23,12 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.corpus import Corpus, make_corpus
+from wikilda.training.corpus import Corpus, key_of, make_corpus
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.methods import Learner, learner_of
-from wikilda.training.settings import TrainingPlan, TrainingSettings, trained_on, training_settings
+from wikilda.training.report import TrainingReport, make_report
+from wikilda.training.settings import TrainingPlan, TrainingSettings, is_held_out, trained_on, training_settings
 from wikilda.training.shard import Task
 
 _READ, _DETECTOR = ReadSettings(), DetectorSettings()
@@ -54,7 +55,7 @@ def train(
     """Train a model on texts without labels: `wikilda train`.
 
     The result depends on model, texts, settings and number of shards only. An interrupted training resumes when it is
-    called again with the same arguments.
+    called again with the same arguments. `TrainingReport.read(target)` says which answers have changed.
 
     Parameters
     ----------
@@ -109,7 +110,10 @@ def train(
             runs = engine or LocalEngine(workers or available_cores())
             try:
                 training = _Training(runs, first, read, place, learner, replace(plan, shards=shards), digests, work)
-                _finish(training.run(), work, target, place)
+                made = training.run()
+                if place is not None:
+                    _compare(first, made, place, settings, read, detect).save(made.path)
+                _finish(made, work, target, place)
             finally:
                 if engine is None:
                     runs.close()
@@ -241,6 +245,17 @@ def _texts(first: Model, corpus: Corpus, learner: Learner[Any]) -> NDArray[np.ui
     if len(texts) == 0:
         raise InputError(f"{first.path}: has learned from all of these texts before. Give it others.")
     return texts
+
+
+def _compare(
+    first: Model, made: Model, knowledge: Path, settings: TrainingSettings, corpus: Corpus,
+    detector: Callable[[Knowledge], Detector],
+) -> TrainingReport:  # fmt: skip
+    """What training has changed, on the documents of the corpus whose texts are there."""
+    sample = corpus.sample()[: settings.evaluated]
+    keys = np.array([key_of(each.id) for each in sample], np.uint64)
+    held_out = int(is_held_out(keys, settings.held_out).sum())
+    return make_report(first, made, knowledge, settings.method, detector, sample, held_out)
 
 
 def _parameters(model: Model) -> int:

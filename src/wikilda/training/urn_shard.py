@@ -18,7 +18,7 @@ from wikilda.training.shard import Found
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
 from wikilda.urn.pair_evidence import pairs_of, presence
-from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, taught_by
+from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, only, taught_by
 
 KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
 
@@ -44,7 +44,7 @@ def sample_urn_shard(
         before = _some(own, span) if own is not None else None
         drawn = urn.draw_without(documents.with_contexts(number, strings), before)
         new = new_senses(drawn.offsets, drawn.topics, documents.mentions[span].astype(np.int64), known)
-        taught.append(taught_by(drawn, new))
+        taught.append(only(taught_by(drawn, new), documents.counted[span]))
     whole = _together(taught)
     return Found(
         {
@@ -152,8 +152,10 @@ def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uin
 
 def _nil_counts(documents: Documents, taught: list[Taught]) -> Run:
     """By string, in place of topics: in how many documents it is NIL (0), and how many have it (1)."""
-    bounds = zip(documents.mention_offsets[:-1], documents.mention_offsets[1:], taught, strict=True)
-    each = [nil_counts(documents.mentions[start:end].astype(np.int64), its) for start, end, its in bounds]
+    each = []
+    for start, end, its in zip(documents.mention_offsets[:-1], documents.mention_offsets[1:], taught, strict=True):
+        some = documents.counted[start:end]
+        each.append(nil_counts(documents.mentions[start:end][some].astype(np.int64), its.nil[some]))
     symbols = np.concatenate([np.empty(0, np.int64), *(its.symbols for its in each)])
     nil = np.concatenate([np.empty(0, np.float32), *(its.nil for its in each)])
     counts = np.concatenate(((nil * UNIT).astype(np.int64), np.full(len(symbols), UNIT)))

@@ -21,7 +21,7 @@ export function layOut(explained) {
     const topic = topics.get(each.title) || { title: each.title, url: each.url, rows: [], links: [], chosen: false };
     topic.rows.push(row + place / 10);
     topic.links.push({ row, each, place });
-    topic.chosen ||= place === 0;
+    topic.chosen ||= place === 0 && mention.title !== null;
     topics.set(each.title, topic);
   }));
   const right = [...topics.values()];

@@ -33,7 +33,7 @@ from wikilda.training.shard import Task
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
 
-_TYPES = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64)
+_TYPES = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64, np.bool_)
 DOCUMENTS = "shard int, " + ", ".join(f"{name} binary" for name in Documents._fields)
 _NUMBERS = {
     MENTIONS: kinds.MENTIONS, CONTEXTS: kinds.CONTEXTS, BASE: kinds.BASE, PAIRS: kinds.PAIRS, NIL: kinds.NIL,

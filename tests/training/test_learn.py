@@ -112,9 +112,10 @@ def test_interrupted_it_resumes(
     whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wikilda.training import methods, pipeline
+    from wikilda.training.engines import local
 
     target = tmp_path / "m"
-    for where, name, after in ((methods, "sample_urn_shard", 4), (methods, "next_model", 1), (pipeline, "_finish", 0)):
+    for where, name, after in ((methods, "sample_urn_shard", 4), (local, "next_model", 1), (pipeline, "_finish", 0)):
         with monkeypatch.context() as patched:
             Stopping(patched, where, name, after if name != "next_model" else 0)
             with pytest.raises(KeyboardInterrupt):

@@ -22,9 +22,10 @@ from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
+from wikilda.model.model import URN
 from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
 from wikilda.training.corpus import Corpus, key_of, make_corpus
-from wikilda.training.engines.base import Engine, Job
+from wikilda.training.engines.base import STUB, Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.methods import Learner, learner_of
 from wikilda.training.report import TrainingReport, make_report
@@ -104,6 +105,8 @@ def train(
     shards = plan.shards or -(-documents // learner.shard_documents(documents))
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
+    if engine is not None and settings.method == URN and engine.kind != LocalEngine.kind:
+        inputs["engine"] = engine.kind  # what is unfinished is in tables that another engine does not read
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
@@ -167,7 +170,11 @@ class _Training:
     def _job(self, number: int) -> Job:
         previous = self._checkpoint(number - 1) if number - 1 > self.start else None
         task = Task(number, self.documents, self.settings)
-        return Job(self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
+        is_kept = number >= self.start + self.plan.iterations - self.plan.keep
+        return Job(
+            self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous, self.texts,
+            is_kept,
+        )  # fmt: skip
 
     def _checkpoint(self, number: int) -> Checkpoint:
         return Checkpoint(self.work / f"iteration-{number:04d}", self.plan.shards)
@@ -178,9 +185,14 @@ class _Training:
         if (made / MANIFEST).is_file():
             model = Model.open(made)
             model.verify()  # it may have been written by a run that ended long ago
+            if job.is_kept and model.manifest.get(STUB):
+                raise InputError(
+                    f"{self.work}: was begun with more iterations, or keeping fewer models. Repeat that command, "
+                    "or begin again with --restart."
+                )
         else:
             self._sample(job, number)
-            model = self.learner.next_model(self.engine, job, self.texts, made)
+            model = self.learner.next_model(self.engine, job, made)
         if all(row.iteration != number for row in self.metrics):
             self._record(self._measured(job, model, time.perf_counter() - begun))
         return model
@@ -279,6 +291,8 @@ def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> N
 def _keep(work: Path, target: Path) -> None:
     """Move the models of earlier iterations that shall be kept beside the result."""
     for place in sorted(work.glob("iteration-*/model")):
+        if Model.open(place).manifest.get(STUB):
+            continue
         kept = target.with_name(f"{target.name}.iterations") / place.parent.name.removeprefix("iteration-")
         kept.parent.mkdir(exist_ok=True)
         shutil.rmtree(kept, ignore_errors=True)

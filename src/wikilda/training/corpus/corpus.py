@@ -210,12 +210,12 @@ def _together(parts: list[Documents]) -> Documents:
     columns = zip(*parts, strict=True) if parts else ([] for _ in Documents._fields)
     made: list[NDArray[Any]] = [
         _offsets(list(column)) if name.endswith("_offsets") else np.concatenate([np.empty(0, kind), *column])
-        for name, kind, column in zip(Documents._fields, _KINDS, columns, strict=True)
+        for name, kind, column in zip(Documents._fields, KINDS, columns, strict=True)
     ]
     return Documents(*made)
 
 
-_KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64, np.bool_)
+KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64, np.bool_)
 
 
 def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:

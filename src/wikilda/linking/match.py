@@ -211,8 +211,8 @@ class Clusters:
     """Numbers of clusters, in the order of first occurrence.
 
     Cells of one topic are one cluster. So are unknown cells with the same words, in any order and apart from
-    accents, points, legal forms and honorifics, or with one different letter. An unknown name of two words or more also belongs to
-    the one other name that has all of them.
+    accents, points, legal forms and honorifics, or with one different letter. An unknown name of two or more words also
+    belongs to the only other name that has all of them.
     """
 
     def __init__(self, pairs: Iterable[tuple[str, int | None]]) -> None:

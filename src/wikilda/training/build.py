@@ -50,7 +50,7 @@ def build(
     page_props
         The dump's `page_props.sql.gz`: Wikidata ids and disambiguation pages.
     instances
-        A table of Wikidata items and what they are instances of (docs/method/types.md), for types.
+        A table of Wikidata's *instance of* (docs/method/types.md), for types.
     settings
         Which pages, mentions and words to keep.
     model_settings
@@ -166,7 +166,7 @@ def _resources(workers: int | None, memory: str) -> "Resources":
 
 
 def _inputs(files: list[Path], settings: BuildSettings, model_settings: ModelSettings) -> dict[str, Any]:
-    """What a build depends on: an earlier one from other inputs is not resumed."""
+    """Return the inputs of a build: an earlier one from other inputs is not resumed."""
     inside = [each for file in files if file.is_dir() for each in sorted(file.iterdir()) if each.is_file()]
     every = [*(file for file in files if file.is_file()), *inside]
     stamps = [[str(each.resolve()), each.stat().st_size, each.stat().st_mtime_ns] for each in every if each.is_file()]
@@ -174,6 +174,6 @@ def _inputs(files: list[Path], settings: BuildSettings, model_settings: ModelSet
 
 
 def _remove_if_empty(work: Path) -> None:
-    """Leave nothing of a build that failed before it had anything to resume from."""
+    """Remove a build that failed before it had anything to resume from."""
     if work.is_dir() and not any(each.is_dir() for each in work.iterdir()):
         shutil.rmtree(work, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""What is finished of an iteration: one directory a shard, renamed into place when it is whole.
+"""The finished parts of an iteration: one directory per shard, written atomically.
 
 ITERATION/shared/            what all shards share
-ITERATION/notes/000012/      a shard's figures, and what the next iteration needs to know of it
-ITERATION/shards/000012/     its counts: the shard is done when this is there
-ITERATION/sums/0003/         the counts of a group of shards, added up; the shards of the group are then gone
-ITERATION/model/             the model that came out
+ITERATION/notes/000012/      a shard's figures and notes for the next iteration
+ITERATION/shards/000012/     its counts, written when the shard is done
+ITERATION/sums/0003/         the sum of a group of shards, which replaces them
+ITERATION/model/             the next model
 """
 
 import json
@@ -35,7 +35,7 @@ class Checkpoint:
         self.group_size = max(_LEAST_GROUP, math.isqrt(max(shards - 1, 0)) + 1)
 
     def missing(self) -> list[int]:
-        """Return the shards that are not done; what is damaged of an earlier run is removed, and done again."""
+        """Return the shards that are not done. Damaged parts of an earlier run are removed and done again."""
         for kind in ("shards", "sums", "notes"):
             for place in sorted(path for path in (self.path / kind).glob("*") if path.name.isdigit()):
                 if not is_whole(place):
@@ -43,7 +43,7 @@ class Checkpoint:
         return [shard for shard in range(self.count) if not self._done(shard)]
 
     def save(self, shard: int, found: Found) -> None:
-        """Keep what a shard has found."""
+        """Save the results of a shard."""
         self.save_notes(shard, found.notes, json.dumps(found.report))
         with sealed_directory(self.path / "shards" / f"{shard:06d}") as place:
             for kind, run in found.runs.items():
@@ -79,7 +79,7 @@ class Checkpoint:
         return whole
 
     def add_up_group(self, shard: int, symbols: dict[str, int]) -> None:
-        """When all shards of a shard's group are done, keep their sum instead of them."""
+        """Replace the shards of a group by their sum when all are done."""
         group = shard // self.group_size
         members = range(group * self.group_size, min((group + 1) * self.group_size, self.count))
         if len(members) < 2 or self._sum(group).is_dir() or not all(self._done(each) for each in members):
@@ -103,7 +103,7 @@ class Checkpoint:
         return {kind: [open_run(place, kind) for place in places] for kind in kinds}
 
     def forget_counts(self) -> None:
-        """Remove what is of no more use when the model is there."""
+        """Remove everything that the finished model does not need."""
         for name in ("shared", "shards", "sums", "scratch"):
             shutil.rmtree(self.path / name, ignore_errors=True)
 
@@ -134,7 +134,7 @@ FILE = "metrics.jsonl"
 
 @dataclass(frozen=True)
 class Metrics:
-    """What an iteration has done. Likelihoods are logarithms a token; there are none where nothing was evaluated."""
+    """Metrics of an iteration. Likelihoods are logarithms per token; None where nothing was evaluated."""
 
     iteration: int
     train: float | None
@@ -146,7 +146,7 @@ class Metrics:
     rho: float | None = None
     documents: int = 0
     tokens: int = 0
-    seconds: float = 0.0  # as a clock has it, without the estimates of likelihoods
+    seconds: float = 0.0  # wall time, without the estimates of likelihoods
     sampling_seconds: float = 0.0  # processor time, added up over workers
     joining_seconds: float = 0.0  # processor time of workers to form shards
     merging_seconds: float = 0.0  # processor time to add up and interpolate
@@ -157,12 +157,12 @@ def per_token(log_likelihood: float, tokens: int) -> float | None:
     return log_likelihood / tokens if tokens and math.isfinite(log_likelihood) else None
 
 
-LITTLE = 0.02  # nats a context symbol that texts bring: less is hardly any help
+LITTLE = 0.02  # nats per context symbol below which texts hardly help
 FEW = 5  # documents, or words and mentions of one that the wiki has
 
 
 def advice(rows: list[Metrics]) -> list[str]:
-    """What should make one think twice of a training."""
+    """Return warnings about a training."""
     told = [row.held_out for row in rows if row.held_out is not None]
     last = rows[-1] if rows else None
     if last is not None and 0 < last.documents < FEW:
@@ -183,7 +183,7 @@ def advice(rows: list[Metrics]) -> list[str]:
 
 
 def write_metrics(path: Path, rows: list[Metrics]) -> None:
-    """Write all rows; the file is always whole."""
+    """Write all rows atomically."""
     write_text(path, "".join(json.dumps(asdict(row)) + "\n" for row in rows))
 
 

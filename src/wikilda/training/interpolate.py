@@ -1,4 +1,4 @@
-"""Line 15 of Algorithm 2: the outer join of a model with the sum of updates, a stretch of symbols at a time.
+"""Line 15 of Algorithm 2: the outer join of a model with the sum of updates, by ranges of symbols.
 
     λ̂^(t) = (1 − ρ) λ̂^(t−1) + ρ · worth · Σ_m counts^m
 
@@ -32,7 +32,7 @@ class Run(NamedTuple):
 
     @property
     def total(self) -> int:
-        """All sweeps of all tokens."""
+        """The sum of all sweeps."""
         return int(self.sweeps.sum())
 
     def between(self, first: int, last: int) -> "Run":
@@ -51,7 +51,7 @@ EMPTY = Run(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.uint32)
 
 
 def run_of_pairs(symbols: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.int64]) -> Run:
-    """Pairs in any order as a run; equal ones are added up."""
+    """Return pairs in any order as a run. Equal ones are added up."""
     order = np.lexsort((topics, symbols))
     symbols, topics, counts = symbols[order], topics[order], counts[order]
     new = np.ones(len(symbols), np.bool_)
@@ -77,12 +77,12 @@ def open_run(directory: Path, kind: str) -> Run:
 
 
 def stretches(runs: list[Run], symbols: int, at_once: int) -> Iterator[tuple[int, int]]:
-    """Ranges of symbols with about so many entries in all runs together."""
+    """Yield ranges of symbols with about this many entries in all runs together."""
     total = sum(len(run.topics) for run in runs)
     if total <= at_once:
         yield 0, symbols
         return
-    # The runs are much alike: what halves the longest halves all of them well enough.
+    # The runs are similar: halving the longest halves all of them well enough.
     longest = max(runs, key=lambda run: len(run.topics))
     cuts = np.linspace(0, len(longest.topics), total // at_once + 2)[1:-1]
     places = np.searchsorted(longest.offsets, cuts, "right") - 1
@@ -91,7 +91,7 @@ def stretches(runs: list[Run], symbols: int, at_once: int) -> Iterator[tuple[int
 
 
 def add_up(runs: list[Run]) -> Run:
-    """The sum of runs, all at once."""
+    """Return the sum of runs."""
     runs = [run for run in runs if len(run.symbols)]
     if len(runs) < 2:
         return runs[0] if runs else EMPTY
@@ -142,7 +142,7 @@ def _merge_rows(
 
 
 class Blend(NamedTuple):
-    """How old and new are put together."""
+    """How old and new parameters are combined."""
 
     keep: float  # of old parameters: 1 − ρ
     gain: float  # of one counted sweep: ρ/(S − B), and what the updates are scaled by
@@ -150,7 +150,7 @@ class Blend(NamedTuple):
 
 
 class Change(NamedTuple):
-    """How many parameters a model has, and how many of them are new or gone."""
+    """The number of parameters of a model, and of new and dropped ones."""
 
     parameters: int
     gained: int
@@ -184,7 +184,7 @@ def interpolate(
 
 
 def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowledge_path: str, iteration: int) -> Model:
-    """Put the model together that follows another."""
+    """Write the next model."""
     with model.derive(target, overwrite=True) as writer:
         for kind, made in joined.items():
             writer.adopt(kind, made.offsets, made.topics, made.values)
@@ -194,7 +194,7 @@ def next_model(model: Model, joined: dict[str, Joined], target: Path, *, knowled
 
 
 def join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joined:
-    """One table of the next model."""
+    """Write one table of the next model."""
     topics = GrowingArray(scratch.with_suffix(".topics.npy"), np.uint32)
     values = GrowingArray(scratch.with_suffix(".values.npy"), np.float32)
     lengths = np.zeros(table.symbols + 1, np.int64)
@@ -215,7 +215,7 @@ def join(table: Parameters, runs: list[Run], blend: Blend, scratch: Path) -> Joi
 def blend_rows(
     old: Parameters, update: Run, first: Whole, blend: Blend
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], Whole, Whole]:
-    """The new rows of some symbols, the first of which is number `first`."""
+    """Return the new rows of some symbols, the first of which is number `first`."""
     lengths = np.zeros(len(old.offsets) - 1, np.int64)
     topics = np.empty(len(old.topics) + len(update.topics), np.uint32)
     values = np.empty(len(topics), np.float32)
@@ -262,7 +262,7 @@ def _blend_row(
                 best, best_at, best_old = single, a if in_old else b, in_old
         a += in_old
         b += in_new
-    if to == start and best > 0:  # no symbol loses its last parameter
+    if to == start and best > 0:  # a symbol keeps its last parameter
         topics[to], values[to] = old.topics[best_at] if best_old else update.topics[best_at], best
         to += 1
         gained += not best_old

@@ -1,14 +1,14 @@
-"""The M-step of the urn: the next model from what all documents have taught.
+"""The M-step of the urn: the next model from the counts of all documents.
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
     λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise
-    n_kl = n⁰_kl + S_kl        in how many texts two topics were together
-    N_v = N⁰_v + S_v           in how many texts a string was NIL; n_v: was a mention at all
+    n_kl = n⁰_kl + S_kl        number of texts with both topics
+    N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
-λ̂ is counted by the posterior, the urn's base measure, λ̂⁰_vk + S_vk, by its own share of that.
+λ̂ is counted by the posterior, the prior's parameters λ̂⁰_vk + S_vk by the prior's share of it.
 
-So corpora add up: what a model has learned from one is the prior for the next.
+So corpora add up: the counts of one are the prior for the next.
 """
 
 import json
@@ -32,7 +32,7 @@ from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
-_SEEN = 5.0  # of λ̂: methods without other evidence need more of texts like those to be linked, and less of the wiki
+_SEEN = 5.0  # weight of counts in λ̂: methods without other evidence need a larger weight of texts
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
 PARTS = 1 << 20  # of a count, in sums by type word
@@ -160,7 +160,7 @@ class Blended(NamedTuple):
 def next_mentions(
     first: Parameters, base: Parameters, counts: Counts, new_mentions: float, prior_weight: float
 ) -> tuple[Blended, Blended]:
-    """The rows of λ̂ and of the base measure that follow those of some strings, whose numbers counts have, too."""
+    """Return the next rows of λ̂ and of the base measure of some strings."""
     seen = _worth_keeping(counts[MENTIONS], first, new_mentions * UNIT)
     mentions = Blended(*blend_rows(first, seen, 0, Blend(prior_weight, _SEEN / UNIT, 0.0)))
     made = Parameters(offsets_of(mentions.lengths), mentions.topics, np.empty(0, np.float32))
@@ -250,7 +250,7 @@ def whole_totals(found: CountedContexts, types: int) -> NDArray[np.float64]:
 
 
 def empty_counts(types: TopicTypes) -> ContextCounts:
-    """Nothing learned yet."""
+    """Return empty counts."""
     none = np.empty(0, np.uint64)
     return ContextCounts(
         types, table_of(none), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32),

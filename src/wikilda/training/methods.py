@@ -1,4 +1,4 @@
-"""How a method is trained: the statistics of a shard, the next parameters, the likelihood.
+"""Training of methods: the statistics of a shard, the next parameters, the likelihood.
 
 A `Learner` is chosen once, by the name of the method. Engines decide where it runs.
 """
@@ -29,7 +29,7 @@ from wikilda.urn import Urn
 from wikilda.urn.likelihood import HeldOut as UrnHeldOut
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
-_LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
+_LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn, so that progress is visible early and all workers are busy
 
 Notes = NDArray[np.uint32]
 Sample = Callable[[Documents, Task, Notes | None], Found]
@@ -38,7 +38,7 @@ Own = TypeVar("Own", bound=UrnTraining | LdaTraining)
 
 
 class Inputs(NamedTuple):
-    """What a worker has for the shards of an iteration."""
+    """The inputs of a worker for the shards of an iteration."""
 
     model: Model
     first: Model  # that training began with
@@ -47,10 +47,10 @@ class Inputs(NamedTuple):
 
 
 class Learner(ABC, Generic[Own]):
-    """How a method is trained. Without state but its settings, so that any process can make one."""
+    """Training of a method. It has no state but its settings, so that any process can make one."""
 
     texts_once: ClassVar[bool]  # whether texts that the first model has learned from are left out
-    judges_trained: ClassVar[bool]  # whether the likelihood of documents trained on says something
+    judges_trained: ClassVar[bool]  # whether the likelihood of training documents is informative
 
     def __init__(self, settings: Own) -> None:
         self.settings = settings
@@ -67,7 +67,7 @@ class Learner(ABC, Generic[Own]):
 
     @abstractmethod
     def shard_documents(self, documents: int) -> int:
-        """Return how many documents a shard has, where the number of shards is not given."""
+        """Return the number of documents per shard, if the number of shards is not given."""
 
     @abstractmethod
     def kinds(self, model: Model) -> dict[str, int]:
@@ -95,7 +95,7 @@ class Learner(ABC, Generic[Own]):
 
 
 class UrnLearner(Learner[UrnTraining]):
-    """The urn is drawn with the model of the iteration before, leaving out what a document has taught it."""
+    """Infers with the model of the iteration before, without a document's own counts."""
 
     texts_once = True
     judges_trained = False  # they would be judged by what they have taught
@@ -109,7 +109,7 @@ class UrnLearner(Learner[UrnTraining]):
         return urn_shard.KINDS
 
     def prepare(self, model: Model, shared: Path) -> None:
-        """Nothing: workers map the model."""
+        """Do nothing: workers map the model."""
 
     def sampler(self, inputs: Inputs) -> Sample:
         """Return the E-step."""
@@ -118,7 +118,7 @@ class UrnLearner(Learner[UrnTraining]):
         return lambda documents, task, before: sample_urn_shard(documents, urn, inputs.first.mentions, before)
 
     def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
-        """Add what was learned to the model that training began with."""
+        """Add the counts to the model that training began with."""
         return engine.learn(job, None if self.settings.adaptive else super().rate(job), target)
 
     def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:

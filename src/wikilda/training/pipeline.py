@@ -1,4 +1,4 @@
-"""`wikilda train`: Algorithm 2, iteration by iteration; what is finished is never done twice."""
+"""`wikilda train`: Algorithm 2, iteration by iteration. Finished work is not repeated."""
 
 import shutil
 import time
@@ -106,7 +106,7 @@ def train(
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
     if engine is not None and settings.method == URN and engine.kind != LocalEngine.kind:
-        inputs["engine"] = engine.kind  # what is unfinished is in tables that another engine does not read
+        inputs["engine"] = engine.kind  # unfinished work is in tables that another engine does not read
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
@@ -129,7 +129,7 @@ def _open_corpus(
     texts: str | Path | Sequence[Path], model: Model, knowledge: Path | None, target: Path,
     detector: Callable[[Knowledge], Detector], reading: ReadSettings, workers: int | None,
 ) -> Corpus:  # fmt: skip
-    """A corpus that is there, or texts as one beside the result."""
+    """Open a corpus, or encode texts as one next to the result."""
     given = [Path(texts)] if isinstance(texts, str | Path) else [Path(each) for each in texts]
     if len(given) == 1 and kind_of(given[0]) == Corpus.kind:
         found = Corpus.open(given[0], model.knowledge_identity)
@@ -156,7 +156,7 @@ class _Training:
         self.metrics = read_metrics(work / FILE)
 
     def run(self) -> Model:
-        """All iterations from the last one that is done on."""
+        """Run all iterations after the last finished one."""
         if not self.metrics:
             history = [row for row in read_metrics(self.model.path) if row.iteration < self.start]
             self._record(Metrics(self.start, *self._likelihoods(0, self.model), _parameters(self.model)), history)
@@ -237,7 +237,7 @@ class _Training:
         write_metrics(self.work / FILE, self.metrics)
 
     def _clean(self, number: int) -> None:
-        """Counts are of no more use; nor is the iteration before, unless it shall be kept."""
+        """Remove counts, and the iteration before unless it is kept."""
         self._checkpoint(number).forget_counts()
         for old in range(self.start + 1, number):
             place = self._checkpoint(old).path
@@ -249,7 +249,7 @@ class _Training:
 
 
 def _texts(first: Model, corpus: Corpus, learner: Learner[Any]) -> NDArray[np.uint64]:
-    """The digests of the documents to train on; there must be some."""
+    """Return the digests of the documents to train on; none is an error."""
     texts = trained_on(corpus, learner.settings.held_out)
     if len(texts) == 0:
         raise InputError(f"{corpus.path}: no document is left to train on. Hold out fewer (--set held_out=SHARE).")
@@ -263,7 +263,7 @@ def _compare(
     first: Model, made: Model, knowledge: Path, settings: TrainingSettings, corpus: Corpus,
     detector: Callable[[Knowledge], Detector],
 ) -> TrainingReport:  # fmt: skip
-    """What training has changed, on the documents of the corpus whose texts are there."""
+    """Report what training has changed, on the documents of the corpus with texts."""
     sample = corpus.sample()[: settings.evaluated]
     keys = np.array([key_of(each.id) for each in sample], np.uint64)
     held_out = int(is_held_out(keys, settings.held_out).sum())
@@ -275,13 +275,13 @@ def _parameters(model: Model) -> int:
 
 
 def _was_finished(work: Path, target: Path) -> bool:
-    """Whether an earlier run got as far as putting the result in its place."""
+    """Whether an earlier run has renamed the result."""
     done = work / "finished"
     return done.is_file() and (target / MANIFEST).is_file() and Model.open(target).identity == done.read_text("utf-8")
 
 
 def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> None:
-    """Give the last model its place, with the record of its training."""
+    """Move the last model to its target, with the record of its training."""
     model.redirect(relative_hint(knowledge, target) if knowledge else "")
     shutil.copyfile(work / FILE, model.path / FILE)
     write_text(work / "finished", model.identity)
@@ -289,7 +289,7 @@ def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> N
 
 
 def _keep(work: Path, target: Path) -> None:
-    """Move the models of earlier iterations that shall be kept beside the result."""
+    """Move the kept models of earlier iterations next to the result."""
     for place in sorted(work.glob("iteration-*/model")):
         if Model.open(place).manifest.get(STUB):
             continue

@@ -1,4 +1,4 @@
-"""How a model is trained."""
+"""Settings of training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ class UrnTraining(Settings):
     seed: int = setting(1, "Seed of the random numbers.")
 
     def urn(self) -> UrnSettings:
-        """How documents are drawn."""
+        """Return the settings of inference."""
         return UrnSettings(new_sense=self.new_sense)
 
     def global_step(self, iterations: int) -> float:
@@ -85,11 +85,11 @@ class LdaTraining(Settings):
     seed: int = setting(1, "Seed of the random numbers.")
 
     def sampler(self) -> LdaSettings:
-        """How documents are sampled."""
+        """Return the settings of the sampler."""
         return LdaSettings(self.sweeps, self.burn_in, self.coherence, seed=self.seed)
 
     def local_step(self, minibatches: int) -> float:
-        """ρ of the inner loop after so many minibatches."""
+        """Return ρ of the inner loop after a number of minibatches."""
         return _step(self.rho_local, self.kappa_local, self.tau0, minibatches)
 
     def global_step(self, iterations: int) -> float:
@@ -107,7 +107,7 @@ TRAINING: dict[str, type[UrnTraining] | type[LdaTraining]] = {URN: UrnTraining, 
 
 @dataclass(frozen=True)
 class TrainingPlan(Settings):
-    """How much is trained, in which parts, and what is kept."""
+    """The plan of a training: iterations, shards, and models to keep."""
 
     iterations: int = setting(1, "T: passes over the texts.", minimum=1)
     shards: int = setting(0, "M: shards; 0: some dozens, of at most 1,000 documents.", minimum=0)
@@ -131,7 +131,7 @@ PRESETS = {
 def training_settings(
     method: str | None = None, preset: str | None = None, settings: TrainingSettings | Mapping[str, Any] | None = None
 ) -> TrainingSettings:
-    """Return the settings of a method of training: its own, or those of a preset, but for some that are given.
+    """Return the settings of a method of training: its own or those of a preset, with some replaced.
 
     Examples
     --------

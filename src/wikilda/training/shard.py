@@ -1,7 +1,7 @@
 """One shard of Algorithm 2, lines 5–13: its documents are sampled with its own copy of the parameters.
 
-An engine forms a shard by the joins that it has; `form_shard` and `alike_by` join from memory-mapped tables. What
-comes back depends on the shard only.
+An engine forms a shard by its joins; `form_shard` and `alike_by` join from memory-mapped tables. The result depends on
+the shard only.
 """
 
 import time
@@ -36,7 +36,7 @@ Alike = Callable[[NDArray[np.uint32]], Likeness]
 
 
 class Globals(NamedTuple):
-    """What every shard of an iteration shares: priors, sums λ̂_k· by topic, and smoothing over all topics."""
+    """Values shared by the shards of an iteration: priors, sums λ̂_k· by topic, and smoothing over all topics."""
 
     alpha: float
     words: Prior
@@ -48,7 +48,7 @@ class Globals(NamedTuple):
 
 
 class Task(NamedTuple):
-    """How the shards of an iteration are sampled."""
+    """The task of sampling the shards of an iteration."""
 
     iteration: int
     documents: int  # |D|: all that are trained on
@@ -64,7 +64,7 @@ class Shard(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What sampling a shard has found: counts by kind, notes for the next iteration, and some figures."""
+    """The result of sampling a shard: counts by kind, notes for the next iteration, and figures."""
 
     runs: dict[str, Run]
     notes: NDArray[np.uint32]  # the best topic of each document's mentions, or what the urn needs
@@ -72,7 +72,7 @@ class Found(NamedTuple):
 
 
 class Bags(NamedTuple):
-    """Documents as distinct rows of a table (sorted) and how often each occurs."""
+    """Documents as distinct rows of a table (sorted), with their counts."""
 
     offsets: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -146,7 +146,7 @@ class _Sampling:
         self.occurring = [np.empty(0, np.int64)]
 
     def minibatch(self, start: int, end: int) -> None:
-        """Lines 6–11 for some documents."""
+        """Run lines 6–11 for some documents."""
         word_rows = np.unique(self.word_bags.rows[self.word_bags.offsets[start] : self.word_bags.offsets[end]])
         mention_bags = self.mention_bags
         mention_rows = np.unique(mention_bags.rows[mention_bags.offsets[start] : mention_bags.offsets[end]])
@@ -177,7 +177,7 @@ class _Sampling:
         return Step(rho, rho * self.scale / documents / kept)
 
     def _note(self, counts: Counts, guess: Guess, packet: Packet, occurrences: NDArray[np.int64]) -> None:
-        """Remember what the mentions of a document meant, and where they started."""
+        """Note the topics of a document's mentions, and where they started."""
         self.chosen.append(_best(counts, packet.bag.first_mention))
         self.guessed.append(_guessed(guess.chosen, packet.choices, packet.likeness.topics))
         self.occurring.append(occurrences)
@@ -239,7 +239,7 @@ def alike_by(graph: Graph | None, known: NDArray[np.uint32]) -> Alike:
     """
     if graph is None:
         return no_likeness
-    links, ended = graph, np.append(known, NO_TOPIC)  # whatever is looked for, there is one that is no less
+    links, ended = graph, np.append(known, NO_TOPIC)  # sentinel: no searched value is larger
 
     def alike(topics: NDArray[np.uint32]) -> Likeness:
         places = np.flatnonzero(ended[np.searchsorted(ended, topics)] == topics)
@@ -274,7 +274,7 @@ def _gather(
 
 
 def run_of(copy: Copy) -> Run:
-    """What a shard has counted, by symbol and topic."""
+    """Return the counts of a shard by symbol and topic."""
     symbols, topics, sweeps = copy.counted()
     distinct, first = np.unique(symbols, return_index=True)
     return Run(distinct, np.append(first, len(symbols)).astype(np.int64), topics, sweeps)

@@ -1,6 +1,6 @@
-"""What training made of topics: their words and mentions before and after.
+"""Changes of topics by training: their words and mentions before and after.
 
-Tables are by symbol, so that a topic's own are found by one pass over them, with nothing held but what is found.
+Tables are by symbol, so a topic's parameters are found by one pass, with bounded memory.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Entries(NamedTuple):
 
 
 class Side:
-    """The parameters of one moment: of a model, or, without one, as they were at first."""
+    """The parameters of a model or, without one, at t = 0."""
 
     def __init__(self, trained: Model, knowledge: Knowledge, model: Model | None) -> None:
         self.trained, self.knowledge, self.model = trained, knowledge, model
@@ -61,7 +61,7 @@ class Side:
         return sums
 
     def entries(self, kind: str, topics: NDArray[np.int64]) -> Entries:
-        """All parameters of some topics."""
+        """Return all parameters of some topics."""
         wanted = np.zeros(self.trained.topics, np.bool_)
         wanted[topics] = True
         found = []
@@ -73,13 +73,13 @@ class Side:
 
 
 def sides(trained: Model, before: Model | None = None) -> tuple[Side, Side]:
-    """A model as it was at first (or another) and as it is."""
+    """Return the parameters before (t = 0 or another model) and after."""
     knowledge = trained.knowledge()
     return Side(trained, knowledge, before), Side(trained, knowledge, trained)
 
 
 def describe(before: Side, after: Side, topic: int, most: int) -> dict[str, Any]:
-    """A topic's likeliest words and mentions, P(v|k) before and after training."""
+    """Return a topic's most probable words and mentions, with P(v|k) before and after training."""
     return describe_all(before, after, np.array([topic]), most)[0]
 
 
@@ -100,7 +100,7 @@ def describe_all(before: Side, after: Side, topics: NDArray[np.int64], most: int
 
 
 def changed(before: Side, after: Side, most: int) -> list[tuple[int, float, float]]:
-    """The topics that training moved most: topic, mass that moved, and share of the topic's mass that it is.
+    """Return the topics that training moved most: topic, moved mass, and its share of the topic's mass.
 
     The share is the distance ½ Σ_v |P(v|k) after − before|; times λ̂_k·, it is how much of the corpus has moved.
     """

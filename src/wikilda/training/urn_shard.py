@@ -1,7 +1,7 @@
-"""One shard with the urn as E-step: its documents are drawn with the current model and counted.
+"""One shard with the urn as E-step: inference with the current model, and counts.
 
-Counts are whole numbers, and each document is drawn without what it has taught the model itself in the iteration
-before: its notes, which the shard keeps.
+Counts are whole numbers. Each document is inferred without its own counts of the iteration before, its notes, which
+the shard keeps.
 """
 
 import time
@@ -21,7 +21,9 @@ from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics
 from wikilda.urn.pair_evidence import pairs_of, presence
 from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, only, taught_by
 
-KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
+KINDS = dict.fromkeys(
+    (MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max
+)  # larger than any symbol
 
 _ALL = 1 << 62
 _COLUMNS = 4  # of notes by entry: topics, shares, base, prior
@@ -32,7 +34,7 @@ Notes = NDArray[np.uint32]
 def sample_urn_shard(
     documents: Documents, urn: Urn, known: Parameters, previous: NDArray[np.uint32] | None = None
 ) -> Found:
-    """Draw the documents of a shard; `previous` are the notes of the iteration before.
+    """Infer the documents of a shard; `previous` are the notes of the iteration before.
 
     `known` are the mentions of the model that training began with: other senses of theirs are new.
     """
@@ -193,7 +195,7 @@ def _context_counts(documents: Documents, taught: Taught, by: NDArray[np.uint32]
 
 
 def _changed(before: Taught | None, now: Taught) -> int:
-    """How many mentions have another best topic than in the iteration before."""
+    """Return the number of mentions whose best topic has changed since the iteration before."""
     return 0 if before is None else int((_best(before) != _best(now)).sum())
 
 

@@ -32,8 +32,6 @@ ACCOUNT = (
     "around_link", "computed", "no_title", "unshown",
 )  # fmt: skip
 
-NEWLINE, SPACE = 10, 32
-
 
 class Rendered(NamedTuple):
     """The output of rendering: two texts; the links, marks and categories of the page, one per column."""

@@ -1,4 +1,4 @@
-"""Documents to train on, encoded once with the symbols of some knowledge."""
+"""Documents to train on, encoded once with the symbols of the knowledge."""
 
 from wikilda.training.corpus._build import key_of, make_corpus
 from wikilda.training.corpus.corpus import Corpus, CorpusSettings, Documents

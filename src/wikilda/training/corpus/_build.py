@@ -1,4 +1,4 @@
-"""`wikilda corpus`: batches are encoded side by side, then brought together in the order of their keys."""
+"""`wikilda corpus`: batches are encoded in parallel, then merged in the order of their keys."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ from wikilda.training.corpus.corpus import Corpus, CorpusSettings, holding_order
 
 
 class Recipe(NamedTuple):
-    """All that a worker must know to encode a batch."""
+    """Everything that a worker needs to encode a batch."""
 
     knowledge: Path
     settings: CorpusSettings
@@ -54,7 +54,7 @@ class Encoded(NamedTuple):
 
 
 def key_of(identity: str) -> int:
-    """A document's place in the corpus: a hash of its id, so that any stretch of keys is a fair sample."""
+    """Return a document's key, a hash of its id, so that any range of keys is a fair sample."""
     return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest(), "little")
 
 
@@ -69,7 +69,7 @@ def _opened(recipe: Recipe) -> tuple[Knowledge, Detector | None]:
 
 
 def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
-    """Write the part of a batch; returns how many documents it has."""
+    """Write the part of a batch, and return its number of documents."""
     knowledge, detector = _opened(recipe)
     report = Report()
     made: list[Encoded] = []
@@ -103,7 +103,7 @@ def _as_json(document: Document, name: str) -> str:
 def _encoded(
     document: Document, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
 ) -> Iterator[Encoded]:
-    name = document.id.encode("utf-8", "replace").decode()  # JSON may have halves of characters
+    name = document.id.encode("utf-8", "replace").decode()  # JSON may have lone surrogates
     if not document.text.strip():
         report.complain("empty documents", f"document {name!r} is empty")
         return
@@ -139,7 +139,7 @@ def _piece(length: int, piece: int, pieces: int) -> slice:
 
 
 def _padded(contexts: Contexts | None) -> NDArray[np.uint64]:
-    """The context symbols of mentions as a matrix; a row ends with zeros."""
+    """Return the context symbols of mentions as a matrix, padded with zeros."""
     assert contexts is not None
     lengths = np.diff(contexts.offsets)
     made = np.zeros((len(lengths), MOST_CONTEXTS), np.uint64)
@@ -175,7 +175,7 @@ Kept = dict[str, NDArray[np.bool_]]  # by part
 SAMPLED = 200  # documents whose texts are kept, to show what training changes
 _LONGEST_SAMPLE = 20_000  # characters
 _SAMPLE = "sample.json"
-SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
+SHARD_TOKENS = 1 << 24  # words and mentions of a shard of the corpus
 _DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 
 
@@ -238,7 +238,7 @@ def _parts(parts: Path) -> list[Path]:
 
 
 def _choose(parts: Path) -> tuple[Kept, Report]:
-    """Which documents of each part are kept, of copies and near-copies the one with the least key; and a report."""
+    """Choose the documents of each part, of copies and near-copies the one with the least key; and report."""
     names, whole = _parts(parts), Report()
     if not names:
         return {}, whole

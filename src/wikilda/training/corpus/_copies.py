@@ -1,4 +1,4 @@
-"""What counts once, and what a source may count for at most.
+"""Copies and near-copies count once, and sources have a limit.
 
 *Near-copies.* A document is its set of shingles: sequences of five tokens. Two documents are near-copies if the
 resemblance of their sets (Broder 1997), which is estimated from the 64 shingles with the smallest hashes, is at least a

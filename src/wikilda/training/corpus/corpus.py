@@ -1,7 +1,7 @@
 """A corpus: documents as numbers of symbols, sorted by the hash of their ids, in shards of memory-mapped arrays.
 
-Any range of keys is a fair sample of the documents. So training may use as many shards as it likes: shard m of M
-has the keys from m/M to (m+1)/M of all that there could be.
+Any range of keys is a fair sample of the documents, so training may use any number of shards: shard m of M has the
+keys from m/M to (m+1)/M of the key space.
 """
 
 import json
@@ -42,7 +42,7 @@ class Documents(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """How many words and mentions there are."""
+        """The number of words and mentions."""
         return len(self.words) + len(self.mentions)
 
     def document(self, number: int) -> EncodedDocument:
@@ -83,7 +83,7 @@ class Documents(NamedTuple):
 
 
 class Corpus(Artifact):
-    """A corpus, opened; nothing is read before it is used."""
+    """A corpus. Arrays are read on first use."""
 
     kind = "corpus"
     format = 4
@@ -114,7 +114,7 @@ class Corpus(Artifact):
 
     @classmethod
     def open(cls, path: str | Path, knowledge: str | None = None) -> "Corpus":
-        """Open a corpus; one that was made with other knowledge than `knowledge` (its identity) is refused."""
+        """Open a corpus. One made with other knowledge than `knowledge` (its identity) is refused."""
         corpus = super().open(path)
         made_with = corpus.knowledge_identity
         if knowledge is not None and made_with != knowledge:
@@ -126,7 +126,7 @@ class Corpus(Artifact):
 
     @property
     def knowledge_identity(self) -> str:
-        """The knowledge that its symbols belong to."""
+        """The identity of the knowledge of its symbols."""
         return self.field("knowledge", str)
 
     def check_symbols(self, known: Mapping[str, int]) -> None:
@@ -137,20 +137,20 @@ class Corpus(Artifact):
 
     @property
     def documents(self) -> int:
-        """How many there are."""
+        """The number of documents."""
         return self.field("summary.documents", int)
 
     @property
     def tokens(self) -> int:
-        """How many words and mentions they have."""
+        """The number of words and mentions."""
         return self.field("summary.tokens", int)
 
     def shard(self, number: int, shards: int) -> Documents:
-        """The documents of shard m of M: those whose keys are from m/M on and below (m+1)/M of 2⁶⁴."""
+        """Return the documents of shard m of M: those with keys from m/M to below (m+1)/M of 2⁶⁴."""
         return self.between(number * 2**64 // shards, (number + 1) * 2**64 // shards)
 
     def between(self, first: int, end: int) -> Documents:
-        """The documents with keys from `first` to below `end`."""
+        """Return the documents with keys from `first` to below `end`."""
         start = max(int(np.searchsorted(self.firsts, np.uint64(first), "right")) - 1, 0)
         parts = []
         for number in range(start, len(self.firsts)):
@@ -164,7 +164,7 @@ class Corpus(Artifact):
         return [Document(**json.loads(each)) for each in self.strings("sample")]
 
     def id(self, key: int) -> str:
-        """The id of the document with a key (the first, if there are several)."""
+        """Return the id of the (first) document with a key."""
         number = max(int(np.searchsorted(self.firsts, np.uint64(key), "right")) - 1, 0)
         keys = self._shard(number).keys
         at = int(np.searchsorted(keys, np.uint64(key)))
@@ -233,7 +233,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 def holding_order(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Numbers by which documents are held out, the smallest first.
+    """Return numbers by which documents are held out, the smallest first.
 
     Keys are hashed again: shards, which are ranges of keys, have a share each.
     """

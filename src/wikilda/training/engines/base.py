@@ -1,7 +1,7 @@
-"""What an engine is: it forms the shards of an iteration, has them sampled, and puts the next model together.
+"""The protocol of engines, which form the shards of an iteration, sample them, and write the next model.
 
-Whatever joins it uses, the shards are sampled by `sample_shard`, and counts are whole numbers: every engine
-gives the same model, bit by bit.
+With any joins, shards are sampled by `sample_shard` and counts are whole numbers, so that every engine gives the same
+model, bit by bit.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ STUB = "is_table"  # in the manifest of a model whose parameters are in tables o
 
 @dataclass(frozen=True)
 class Job:
-    """One iteration: from which model and corpus, how, and where what is finished of it is kept."""
+    """One iteration: its model, corpus and settings, and the directory of its finished parts."""
 
     model: Model
     first: Model  # that training began with
@@ -33,7 +33,7 @@ class Job:
     checkpoint: Checkpoint
     previous: Checkpoint | None  # of the iteration before, if it is known
     texts: NDArray[np.uint64]  # digests of the documents that are trained on
-    is_kept: bool = True  # whether the model that comes out is wanted in files
+    is_kept: bool = True  # whether the next model is wanted in files
 
 
 class Engine(ABC):
@@ -48,7 +48,7 @@ class Engine(ABC):
 
     @abstractmethod
     def sample(self, job: Job) -> Iterator[int]:
-        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        """Sample all shards that are not done yet, and yield the number of documents of each."""
 
     @abstractmethod
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
@@ -60,8 +60,8 @@ class Engine(ABC):
 
     @abstractmethod
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
-        """The log likelihood of some documents under a model, and how many tokens they have."""
+        """Return the log likelihood of documents under a model, and their number of tokens."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of whatever the engine holds."""
+        """Release the resources of the engine."""

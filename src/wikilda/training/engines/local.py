@@ -1,4 +1,4 @@
-"""The engine of one machine: memory-mapped tables are the join, worker processes take shards."""
+"""The engine of one machine: memory-mapped tables are the join, and worker processes take shards."""
 
 import time
 from collections.abc import Iterator
@@ -24,13 +24,13 @@ from wikilda.training.shard import Task
 
 
 class LocalEngine(Engine):
-    """Shards are handed to worker processes; with one worker, this process does the work."""
+    """Passes shards to worker processes; with one worker, this process does the work."""
 
     def __init__(self, workers: int | None = None) -> None:
         self.pool = Workers(workers or available_cores())
 
     def sample(self, job: Job) -> Iterator[int]:
-        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        """Sample all shards that are not done yet, and yield the number of documents of each."""
         missing, place = job.checkpoint.missing(), job.checkpoint
         learner, started = learner_of(job.task.settings), time.process_time()
         if missing:
@@ -59,7 +59,7 @@ class LocalEngine(Engine):
         return made
 
     def learn(self, job: Job, rho: float | None, target: Path) -> Model:
-        """Add what was learned to the model that training began with."""
+        """Add the counts to the model that training began with."""
         settings, place = job.task.settings, job.checkpoint
         before = job.previous.path / "learned" if job.previous else None
         counts = place.runs(learner_of(settings).kinds(job.model))
@@ -71,7 +71,7 @@ class LocalEngine(Engine):
         )  # fmt: skip
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
-        """The log likelihood of some documents under a model, and how many tokens they have."""
+        """Return the log likelihood of documents under a model, and their number of tokens."""
         some = to_evaluate(job.corpus, job.task.settings, held_out=held_out)
         settings = job.task.settings
         paths = Paths.of(job)._replace(model=model.path)
@@ -86,7 +86,7 @@ class LocalEngine(Engine):
         return sum(each[1] for each in found), sum(each[2] for each in found)
 
     def close(self) -> None:
-        """Let go of the workers."""
+        """Stop the workers."""
         self.pool.__exit__(None, None, None)
 
 
@@ -94,7 +94,7 @@ _TOGETHER = 10  # documents that a worker evaluates at a time
 
 
 class Paths(NamedTuple):
-    """Where a worker finds what it needs for a job, and leaves what it has found."""
+    """The inputs and outputs of a worker."""
 
     model: Path
     first: Path
@@ -147,7 +147,7 @@ def _stamp(path: Path) -> int:
 
 
 def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, int]:
-    """What a worker does: form a shard, sample it, and keep what was found."""
+    """Form a shard, sample it, and save the results."""
     started = time.process_time()
     first, sample = _sampler(paths, _stamp(paths.model), task.settings)
     documents = of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out)

@@ -1,4 +1,4 @@
-"""Taking changes of a wiki, own entities and own names into a model."""
+"""Updates of a model: newer dumps, own entities and own names."""
 
 from wikilda.training.update._update import Updated, update
 

@@ -1,7 +1,7 @@
-"""What a model has learned, under the numbers of newer knowledge.
+"""Carry learned parameters over to newer knowledge.
 
-A parameter that training has raised above its value at t = 0 keeps what it has gained; one that training has lowered is
-lowered in proportion. Topics, strings and words that are gone take theirs with them.
+A parameter that training has raised above its value at t = 0 keeps its gain; one that it has lowered is lowered in
+proportion. Parameters of removed topics, strings and words are dropped.
 """
 
 import shutil
@@ -33,7 +33,7 @@ class _Pairs(NamedTuple):
 
 
 def carry(old: Model, compared: Comparison, target: Path) -> Model:
-    """Write a model of the newer knowledge with what the old one has learned from texts."""
+    """Write a model of the newer knowledge with the learned parameters of the old one."""
     after = compared.after
     made = create_model(after, target.with_name(f"{target.name}.init"), old.settings)
     more = {name: value for name, value in old.manifest.items() if name not in (*_OF_KNOWLEDGE, *made.manifest)}

@@ -1,4 +1,4 @@
-"""Changes to knowledge, read from lists of entities: in terms of titles and strings."""
+"""Changes to knowledge from lists of entities, by titles and strings."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from wikilda.text import normalized
 
 @dataclass
 class Entity:
-    """What a list says of a new topic."""
+    """A listed entity as a new topic."""
 
     page_id: int = 0
     wikidata: int = 0
@@ -52,7 +52,7 @@ def read_changes(files: list[Path], knowledge: Knowledge) -> Changes:
 
 
 def name(changes: Changes, text: str, title: str, count: int = 1, *, linked: int = 0) -> None:
-    """Let a string mean a title so many times more."""
+    """Add to the count of a string for a title."""
     key = normalized(text)
     if len(key) < 2:
         changes.report.count("names too short")
@@ -69,7 +69,7 @@ def _count_words(changes: Changes, text: str, title: str, knowledge: Knowledge) 
 
 
 def _read_list(path: Path, knowledge: Knowledge, changes: Changes) -> None:
-    """Take a list of entities in: those that the wiki has, by id or Wikidata item, gain names; others are new."""
+    """Read a list of entities. Those that the wiki has, by id or Wikidata item, gain names; others are new."""
     listed = read_entities(path)
     changes.report.add(listed.report)
     changes.report.counts.pop("entities", None)

@@ -1,4 +1,4 @@
-"""Knowledge with changes taken in: every table is copied once, with new rows in their places."""
+"""Apply changes to knowledge: every table is copied once, with new rows inserted."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +78,7 @@ def update_knowledge(old: Knowledge, changes: Changes, target: Path, source: lis
 
 
 def _instances(old: Knowledge, topics: Numbering) -> Lists | None:
-    """What topics are instances of, if that is known; of new ones it is not."""
+    """Copy the classes of topics, if they are known. New topics have none."""
     if not old.has("instances/offsets"):
         return None
     lengths = np.zeros(topics.size, np.int64)
@@ -97,7 +97,7 @@ def _write_types(writer: Writer[Knowledge], old: Knowledge, changes: Changes, to
 def _write_given(
     writer: Writer[Knowledge], old: Knowledge, changes: Changes, topics: Numbering, mentions: Numbering
 ) -> None:
-    """What lists of entities say besides names and words; nothing if there was no list."""
+    """Write the other columns of lists of entities, if there are lists."""
     if not changes.ids and old.ids is None:
         return
     none = StringTable(np.empty(0, np.uint8), np.zeros(len(old.titles) + 1, np.int64))
@@ -201,7 +201,7 @@ def _write_mentions(writer: Writer[Knowledge], old: Knowledge, changes: Changes,
 
 
 def _write_words(writer: Writer[Knowledge], old: Knowledge, changes: Change) -> None:
-    """Words stay what they are: those that are not in the vocabulary are left out."""
+    """Write words. The vocabulary does not change."""
     writer.strings("words/strings", old.word_strings)
     totals, frequencies = np.array(old.word_totals), np.array(old.word_frequencies)
     for (word, _), change in changes.items():
@@ -215,7 +215,7 @@ def _write_words(writer: Writer[Knowledge], old: Knowledge, changes: Change) -> 
 
 
 def _copy_cases(writer: Writer[Knowledge], old: Knowledge) -> None:
-    """How words are written changes too little with a few pages to be counted again."""
+    """Copy the capitals of words, which hardly change with few pages."""
     for name in ("keys", "values", "capital", "before", "after") if old.has("case/keys") else ():
         writer.array(f"case/{name}", old.array(f"case/{name}"))
 

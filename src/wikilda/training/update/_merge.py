@@ -1,4 +1,4 @@
-"""Sorted tables with something inserted: strings, columns, and sparse rows. Old numbers keep their order."""
+"""Insert into sorted tables: strings, columns and sparse rows. Old numbers keep their order."""
 
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class Numbering(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many there are now."""
+        """The new number of strings."""
         return len(self.old_of_new)
 
 
@@ -35,7 +35,7 @@ class Delta(NamedTuple):
 
 
 def insert(table: StringTable, strings: set[str]) -> Numbering:
-    """Number a sorted table anew with some strings in it; those that it has already stay what they are."""
+    """Renumber a sorted table with inserted strings. Existing strings are not changed."""
     new = sorted((each for each in strings if table.find(each) < 0), key=str.encode)
     before = np.array([table.place(each) for each in new], np.int64)
     old = np.arange(len(table), dtype=np.int64)
@@ -68,7 +68,7 @@ def write_strings(
     offsets = offsets_of(lengths)
     data, done = writer.create(f"{name}.bytes", np.uint8, int(offsets[-1])), 0
     for number, (place, each) in enumerate(zip(places.tolist(), encoded, strict=True)):
-        old = int(place) - number  # so many old strings come before it
+        old = int(place) - number  # number of old strings before it
         data[offsets[place] - (table.offsets[old] - table.offsets[done]) : offsets[place]] = table.data[
             table.offsets[done] : table.offsets[old]
         ]

@@ -117,7 +117,7 @@ def update(
 
 
 def _sorted(files: list[Path]) -> tuple[list[Path], list[Path]]:
-    """Which files are dumps, and which are lists of entities."""
+    """Divide files into dumps and lists of entities."""
     if not files:
         raise InputError("there is nothing to update with. Give a dump or a list of entities.")
     for path in files:
@@ -158,7 +158,7 @@ def _kept_lists(known: Knowledge) -> list[Path]:
 
 
 def _add_lists(made: Model, at: Knowledge, lists: list[Path], work: Path, report: Report) -> tuple[Model, Knowledge]:
-    """Add entities and names; the lists are kept with the knowledge, and the pieces go with it."""
+    """Add entities and names. The lists and the pieces are kept with the knowledge."""
     changes = read_changes(lists, at)
     report.add(changes.report)
     after, mapping = update_knowledge(at, changes, work / "listed", [file.name for file in lists])
@@ -172,7 +172,7 @@ def _add_lists(made: Model, at: Knowledge, lists: list[Path], work: Path, report
 
 
 def _take_along(folder: Path, target: Path) -> None:
-    """Share the files of a folder, where the disk can, else copy them."""
+    """Link the files of a folder, or copy them where links are not possible."""
     if folder.is_dir():
         shutil.copytree(folder, target, copy_function=_share)
 
@@ -185,7 +185,7 @@ def _share(source: str, target: str) -> None:
 
 
 def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, target: Path, hint: str) -> Model:
-    """The old parameters under their new numbers, and those of new pairs."""
+    """Write the old parameters under their new numbers, and those of new pairs."""
     topics, settings = mapping.topics, old.settings
     totals = np.asarray(after.word_totals, np.float64)
     rows = np.asarray(after.mentions.offsets)
@@ -219,7 +219,7 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
 
 
 def _renumbered(nil: NilCounts, new_of_old: NDArray[np.int64]) -> NilCounts:
-    """What was learned of NIL, under the new numbers of strings."""
+    """Return the counts of NIL under the new numbers of strings."""
     symbols = new_of_old[nil.symbols]
     order = np.argsort(symbols)
     return NilCounts(symbols[order], nil.nil[order], nil.texts[order])
@@ -234,7 +234,7 @@ def _fill(
 
 
 def _popularity(before: Knowledge, mapping: Mapping) -> NDArray[np.float32]:
-    """Of new topics, on the scale that the old ones have."""
+    """Return the popularity of topics, new ones on the scale of the old ones."""
     mean = (float(before.mentions.counts.sum(dtype=np.float64)) + len(before.page_ids)) / len(before.page_ids)
     counts = np.ones(mapping.topics.size, np.float64)
     for (_, topic), count in mapping.mention_changes.items():

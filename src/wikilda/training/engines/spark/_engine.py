@@ -1,4 +1,4 @@
-"""Iterations as jobs of Spark. What is a table is on the cluster; the driver has only files, which it maps."""
+"""Iterations as jobs of Spark. Tables are on the cluster; the driver has only files, which it maps."""
 
 import json
 import shutil
@@ -41,7 +41,7 @@ from wikilda.training.shard import Globals, open_shared, write_shared
 
 
 def fetch_tables(tables: Tables, name: str, model: Model, scratch: Path) -> dict[str, Joined]:
-    """The rows of words and of mentions that follow those of a model."""
+    """Fetch the next model's rows of words and mentions."""
     scratch.mkdir(parents=True, exist_ok=True)
     made = {
         WORDS: _Fetched(scratch / kinds.WORDS, model.words.symbols),
@@ -89,7 +89,7 @@ def _sum(rows: pa.RecordBatch, name: str) -> Any:
     return rows.column(name).to_numpy().sum()
 
 
-_ROUND = 8  # shards of a round by core: what is lost when the driver is
+_ROUND = 8  # shards of a round per core, which are lost with the driver
 SAMPLING, MERGING = "sampling", "adding up and interpolating"
 _COUNTED = "counted"  # of an iteration's directory: a file for each round that is done
 
@@ -119,7 +119,7 @@ class SparkEngine(Engine):
         return [shard for shard in range(job.checkpoint.count) if shard not in done]
 
     def sample(self, job: Job) -> Iterator[int]:
-        """Sample all shards that are not done yet; gives the number of documents of each as it is."""
+        """Sample all shards that are not done yet, and yield the number of documents of each."""
         with worded():
             yield from {URN: self._sample_urn, LDA: self._sample}[job.task.settings.method](job)
 
@@ -228,7 +228,7 @@ class SparkEngine(Engine):
         return Tables(self.spark, f"{self._tables}/{name.read_text('utf-8')}", self._scratch)
 
     def _describe(self, job: Job, what: str) -> None:
-        """What Spark's own pages and logs call the jobs that follow."""
+        """Set the name of the following jobs in Spark's pages and logs."""
         self.spark.sparkContext.setJobDescription(f"iteration {job.task.iteration}: {what}")
 
     def _spread_globals(self, job: Job) -> Spread[Globals]:

@@ -80,7 +80,7 @@ def _ranges(table: Parameters, first: int) -> Ranges:
 
 
 def blend_partition(batches: Iterator[pa.RecordBatch], blend: Blend) -> Iterator[pa.RecordBatch]:
-    """What a worker does with old rows and sums in the order of symbols: the same kernel as any other engine."""
+    """Blend old rows and sums in the order of symbols in a worker, with the kernel of all engines."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)

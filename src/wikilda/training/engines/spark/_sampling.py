@@ -1,4 +1,4 @@
-"""What a worker does with a shard that the joins have formed: the same as any other engine."""
+"""Sampling of joined shards in workers, as in other engines."""
 
 import json
 import pickle
@@ -42,7 +42,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class Spread(Generic[Value]):
-    """Something that is on its way to every node."""
+    """A value that is sent to every node."""
 
     name: str
     head: bytes  # all of it but the arrays
@@ -66,7 +66,7 @@ class Spread(Generic[Value]):
         with new_directory(place) as made:
             for number, buffer in enumerate(self.sent.value):
                 np.save(made / f"{number:03d}.npy", buffer, allow_pickle=False)
-        del self.sent._value  # or this process would keep it in memory
+        del self.sent._value  # otherwise this process would keep it in memory
 
 
 def spread(context: SparkContext, kind: str, identity: str, value: Value) -> Spread[Value]:
@@ -91,7 +91,7 @@ _NAMES = ["shard", "kind", "symbol", "topics", "sweeps", "report"]
 def sample_partition(
     batches: Iterator[pa.RecordBatch], task: Task, shared: Spread[Globals]
 ) -> Iterator[pa.RecordBatch]:
-    """Sample the one shard of a partition; gives its counts, and a row of notes."""
+    """Sample the shard of a partition; yield its counts and a row of notes."""
     started = time.process_time()
     by_kind = _by_kind(batches)
     number = by_kind[BEFORE][0].column("shard")[0].as_py()

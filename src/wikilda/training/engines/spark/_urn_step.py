@@ -74,7 +74,7 @@ class Step(NamedTuple):
 
 
 def step_partition(batches: Iterator[pa.RecordBatch], step: Step) -> Iterator[pa.RecordBatch]:
-    """What a worker does with old rows and counts, sorted by side and bucket."""
+    """Compute the next rows in a worker, from old rows and counts sorted by side and bucket."""
     for side, bucket, found in groups_of(values_of(batches)):
         yield from batches_of(_Bucket(step, side, bucket, found).values())
 
@@ -88,7 +88,7 @@ class _Bucket:
         self.counts = {kind: self._learned(COUNTED + COUNTS.index(kind)) for kind in own}
 
     def values(self) -> Iterator[Value]:
-        """The next rows, and what is known of them all."""
+        """Return the next rows and their figures."""
         yield from {STRINGS: self._strings, TOPICS: self._pairs, CONTEXTS: self._contexts}[self.side]()
         for kind, run in self.counts.items() if self.step.keeps_counts else ():
             yield self._value(COUNTED + COUNTS.index(kind), packed(rows_of_run(run)))

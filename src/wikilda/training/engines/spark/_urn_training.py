@@ -94,12 +94,12 @@ class UrnTraining:
         return f"{_counts_name(self.job.task.iteration)}/{first:06d}"
 
     def reports(self, name: str) -> Iterator[tuple[int, str]]:
-        """The figures of the shards of a round."""
+        """Return the figures of the shards of a round."""
         for row in self._read(name).where(f"kind = {REPORT}").select("shard", "data").toLocalIterator():
             yield row.shard, bytes(row.data).decode()
 
     def learn(self, rho: float, target: Path) -> Model:
-        """Add up what the shards have counted; the model that follows is a table, and files if they are wanted."""
+        """Add up the counts of the shards. The next model is a table, and files on request."""
         job, name = self.job, model_name(self.done + 1)
         if not (self.tables.is_whole(name) and (job.checkpoint.path / _FIGURES).is_file()):
             self._step(rho).write.mode("overwrite").parquet(self.tables.uri(name))
@@ -133,7 +133,7 @@ class UrnTraining:
 
     @cached_property
     def buckets(self) -> Buckets:
-        """How keys are cut: as when the training began."""
+        """Return the buckets of keys, as when the training began."""
         first = self.job.first
         place = self.job.checkpoint.path.parent / "buckets.json"
         if not place.is_file():
@@ -175,7 +175,7 @@ class UrnTraining:
         return spread(self.context, "shared", name, self._shared())
 
     def _shared(self) -> Shared:
-        """What all packets have in common, after the iterations that are done."""
+        """Return the values that all packets share, after the finished iterations."""
         first = Shared.of(self._source.urn.view)
         if not self.done:
             return first
@@ -203,7 +203,7 @@ class UrnTraining:
         return rows.mapInArrow(partial(step_partition, step=step), BLOCK)
 
     def _keep_figures(self, name: str) -> None:
-        """Keep what the driver needs to know of a model: sums over all of its rows."""
+        """Keep the driver's figures of a model: sums over all of its rows."""
         sums: dict[str, float] = {}
         totals = np.zeros((2, len(self._source.types.hashes)), np.float64)
         rows = self._read(name).where(F.col("kind").isin(TOTALS, REPORT)).select("kind", "data")
@@ -225,7 +225,7 @@ class UrnTraining:
         return Change(*(int(figures[name]) for name in Change._fields))
 
     def _stub(self, target: Path) -> Model:
-        """What the driver has of a model that is a table."""
+        """Return the driver's part of a model that is a table."""
         first, change = self.job.first, self._change
         change = change._replace(parameters=len(first.words.topics) + change.parameters)
         with first.derive(target, overwrite=True) as writer:

@@ -27,7 +27,7 @@ _PATIENCE = 120.0  # seconds, until a daemon is up
 
 
 class Cluster:
-    """A master and workers of one core each, as processes; used as a context, after which they are gone."""
+    """A master and workers of one core each, as processes. A context manager that ends them."""
 
     def __init__(self, place: Path, workers: int = 2, memory: str = "600m", port: int = 0) -> None:
         """`place` takes logs and the files of the workers."""
@@ -67,7 +67,7 @@ class Cluster:
             self.kill(number)
 
     def kill(self, number: int) -> None:
-        """End a daemon (0: the master) and what it has started, at once."""
+        """Kill a daemon (0: the master) and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.daemons[number].pid, signal.SIGKILL)
         self.daemons[number].wait()

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 KINDS = BEFORE, DOCUMENT_WORDS, DOCUMENT_MENTIONS, WORDS, MENTIONS, LINKS = tuple(range(6))
 CONTEXTS, BASE, PAIRS, NIL, EXPECTED = 6, 7, 8, 9, 10  # of counts alone
 
-SEGMENT = 1 << 14  # a row of the model's table has no more parameters: no symbol is too much for one task
+SEGMENT = 1 << 14  # most parameters of a row of the model's table, so that every symbol fits one task
 
 MODEL = (
     "kind tinyint, symbol bigint, segment int, topics array<int>, values array<float>, gained bigint, dropped bigint"
@@ -27,7 +27,7 @@ COUNTS = "shard int, kind tinyint, symbol bigint, topics array<int>, sweeps arra
 
 
 class Lists(NamedTuple):
-    """Lists, one after the other."""
+    """Concatenated lists."""
 
     lengths: NDArray[np.int64]
     values: NDArray[Any]
@@ -39,7 +39,7 @@ class Lists(NamedTuple):
 
 
 def lists(columns: Iterable[pa.ListArray], kind: type) -> Lists:
-    """The lists of a column in batches; those that are missing are empty."""
+    """Return the lists of a column in batches; missing ones are empty."""
     lengths: list[NDArray[Any]] = [np.empty(0, np.int64)]
     values: list[NDArray[Any]] = [np.empty(0, kind)]
     for column in columns:
@@ -129,9 +129,8 @@ def _rows(table: DataFrame, kind: int, ints: str) -> DataFrame:
 def _joined(symbols: DataFrame, model: DataFrame, links: DataFrame | None) -> DataFrame:
     """The rows of the tables of the model and of links that shards need, a copy for each shard.
 
-    A symbol is asked for once a shard, however many documents have it, and joined once, however many shards do. Its
-    row may be long, if it is a word that every article has: it is then in segments, which are joined and copied by
-    different tasks.
+    A shard requests a symbol once, and a symbol is joined once for all shards. Long rows, such as those of frequent
+    words, are in segments, which different tasks join and copy.
     """
     pairs = symbols.select("shard", "kind", F.explode(F.col("symbols").cast("array<bigint>")).alias("symbol"))
     needed = pairs.groupBy("kind", "symbol").agg(F.collect_list("shard").alias("shards"))

@@ -1,4 +1,4 @@
-"""Parquet tables on whatever file system Spark knows, written and read by the driver a piece at a time."""
+"""Parquet tables on Spark's file systems, written and read by the driver in parts."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -32,7 +32,7 @@ from wikilda.training.engines.spark.rows import (
 )
 from wikilda.training.settings import of_shard
 
-_DONE = "_SUCCESS"  # as Spark itself marks what is whole
+_DONE = "_SUCCESS"  # Spark's marker of complete tables
 _SIGN = np.uint64(1 << 63)
 _FILE_PARAMETERS = 1 << 23
 _FILE_SHARDS = 16
@@ -46,7 +46,7 @@ class Tables:
         scratch.mkdir(parents=True, exist_ok=True)
 
     def uri(self, name: str) -> str:
-        """Where a table is."""
+        """Return the address of a table."""
         return f"{self.root}/{name}"
 
     def read(self, name: str, schema: str) -> DataFrame:
@@ -54,11 +54,11 @@ class Tables:
         return self.spark.read.schema(schema).parquet(self.uri(name))
 
     def is_whole(self, name: str) -> bool:
-        """Whether a table is there, and all of it."""
+        """Whether a table is complete."""
         return _DONE in entries(self.spark, self.uri(name))
 
     def remove(self, name: str) -> None:
-        """Remove a table, if it is there."""
+        """Remove a table, if it exists."""
         system, path = self._at(name)
         system.delete(path, True)
 
@@ -117,7 +117,7 @@ def _write_file(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
 
 
 def model_table(tables: Tables, model: Model) -> DataFrame:
-    """λ̂ as a table of lists by symbol; written if it is not there yet."""
+    """Return λ̂ as a table of lists by symbol, written if it does not exist."""
     name = f"model-{model.identity}"
     if not tables.is_whole(name):
         tables.write(name, _model_files(model))
@@ -138,7 +138,7 @@ def _model_part(kind: int, table: Parameters, first: int, last: int) -> pa.Recor
 
 
 def links_table(tables: Tables, knowledge: Knowledge) -> DataFrame:
-    """Who links to a topic, as a table of lists by topic; written if it is not there yet."""
+    """Return in-links as a table of lists by topic, written if it does not exist."""
     name = f"links-{knowledge.identity}"
     if not tables.is_whole(name):
         tables.write(name, _link_files(knowledge.graph))
@@ -159,7 +159,7 @@ def _link_files(graph: Graph) -> Iterator[list[pa.RecordBatch]]:
 
 
 def documents_table(tables: Tables, corpus: Corpus, shards: int, held_out: float) -> DataFrame:
-    """The documents to train on by shard; written if they are not there yet."""
+    """Return the documents to train on by shard, written if they do not exist."""
     name = f"documents-{corpus.identity}-{shards}-{held_out}"
     if not tables.is_whole(name):
         tables.write(name, _files(corpus, shards, held_out, _document_part))
@@ -175,7 +175,7 @@ def _files(
 
 
 def symbols_table(tables: Tables, corpus: Corpus, shards: int, held_out: float) -> DataFrame:
-    """The distinct words and mentions of each shard; written if they are not there yet."""
+    """Return the distinct words and mentions of each shard, written if they do not exist."""
     name = f"symbols-{corpus.identity}-{shards}-{held_out}"
     if not tables.is_whole(name):
         tables.write(name, _files(corpus, shards, held_out, _symbols_part))
@@ -210,12 +210,12 @@ def _document_part(documents: Documents, number: int) -> pa.RecordBatch:
 
 
 def signed(keys: Any) -> Any:
-    """Keys as signed numbers in the same order, which is all that Parquet readers of Spark have."""
+    """Return keys as signed numbers in the same order, because Spark has no unsigned ones."""
     return (keys ^ _SIGN).view(np.int64)
 
 
 def unsigned(numbers: Any) -> Any:
-    """The keys back."""
+    """Return the unsigned keys."""
     return numbers.view(np.uint64) ^ _SIGN
 
 

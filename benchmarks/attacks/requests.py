@@ -168,8 +168,8 @@ def busy(model: Path, slow: int, seconds: float) -> None:
     with serving(model, connections=slow + 100) as served:
         alone = timed(served, seconds)
         beside = beside_slow(served, slow, seconds)
-    row = {"slow connections": slow, "busy clients": 8, "p99 ms alone": round(alone, 1),
-           "p99 ms beside them": round(beside, 1), "ratio": round(beside / alone, 2)}  # fmt: skip
+    row = {"slow connections": slow, "busy clients": 8, "p99 ms without them": round(alone, 1),
+           "p99 ms with them": round(beside, 1), "ratio": round(beside / alone, 2)}  # fmt: skip
     print(row)
     write("attacks-slow", {"slow": [row]})
 

@@ -83,7 +83,7 @@ def multistream(xml: bytes) -> bytes:
 
 
 def decompress(dump: Path) -> str:
-    """bz2 alone."""
+    """only bz2."""
     with bz2.open(dump) as stream:
         return f"{sum(len(block) for block in iter(lambda: stream.read(1 << 20), b'')):,} bytes"
 
@@ -209,7 +209,7 @@ def rows(directory: Path, megabytes: int, rounds: int) -> Iterator[dict[str, rec
     for form, path in (("XML", plain), ("bz2", packed)):
         for name, reader in OURS.items():
             yield row(name, form, reader.__doc__ or "", size, *measured(reader, path, rounds))
-    yield row("bz2 alone", "bz2", "nothing", size, *measured(decompress, packed, rounds))
+    yield row("only bz2", "bz2", "nothing", size, *measured(decompress, packed, rounds))
     for name, (reader, needed) in PEERS.items():
         if all(map(find_spec, needed)):
             known = f"{name} ({', '.join(map(version, needed))})"

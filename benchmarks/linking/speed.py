@@ -71,8 +71,8 @@ def rates(linker: Linker, given: list[Document], rounds: int) -> list[dict[str, 
         "given mentions, with topics": lambda: [linker.link(document) for document in given],
         "raw text": lambda: [linker.link(text, topics=0) for text in texts],
         "raw text, with topics": lambda: [linker.link(text) for text in texts],
-        "detection alone": lambda: [linker.detector.detect(text) for text in texts],
-        "spaCy's recogniser alone": lambda: list(nlp.pipe(texts)),
+        "detection only": lambda: [linker.detector.detect(text) for text in texts],
+        "spaCy's recogniser only": lambda: list(nlp.pipe(texts)),
     }
     for work in jobs.values():
         work()
@@ -82,7 +82,7 @@ def rates(linker: Linker, given: list[Document], rounds: int) -> list[dict[str, 
             "input": name,
             "documents/s a core": round(len(given) / time_, 1),
             "tokens/s a core": round(tokens / time_),
-            "× spaCy": round(took["spaCy's recogniser alone"] / time_, 2),
+            "× spaCy": round(took["spaCy's recogniser only"] / time_, 2),
         }
         for name, time_ in took.items()
     ]

@@ -128,7 +128,7 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     )
     assert page.all(".article a")[0].get_attribute("href") == "https://example.org/wiki/Robert_Croft"
     assert page.text(".sentence") == why[number]["candidates"][0]["sentence"]
-    assert "By its name alone this would be Lara Croft" in page.text(".because")
+    assert "By its name only, this would be Lara Croft" in page.text(".because")
     assert "The Oval" in page.text(".why")
     odds = why[number]["candidates"][0]["odds"]
     shown_odds = [each.text.replace("−", "-") for each in page.all(".odds dd")]

@@ -13,7 +13,7 @@ from wikilda.model.pack import pack
 @click.option("-o", "--output", "target", type=ANY_PATH, help="The file to write.  [default: MODEL.wikilda]")
 @click.option("--licence", default="", help="Under which licence.  [default: that of a Wikimedia wiki's text]")
 def command(model: Path, target: Path | None, licence: str) -> None:
-    """Pack MODEL with its knowledge, or knowledge alone, into one compressed file; `wikilda get` unpacks it.
+    """Pack MODEL with its knowledge, or only knowledge, into one compressed file; `wikilda get` unpacks it.
 
     Every file is checked first. The same model gives the same bytes.
     """

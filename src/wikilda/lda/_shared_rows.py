@@ -1,7 +1,7 @@
 """Preparation of a document: the topics that rows share, and the tokens that need sampling.
 
 An entry (symbol, topic) is *shared* if another symbol of the document has the topic too, else *private*. Only
-shared topics let tokens influence one another, so private entries enter the sampling by their sum alone. That an
+shared topics let tokens influence one another, so private entries enter the sampling only by their sum. That an
 entry is sometimes taken for shared though it is not does no harm.
 """
 

@@ -94,7 +94,7 @@ def add_idle(
 ) -> None:
     """Share sweeps on private topics by evenly spaced draws, which keeps expectations.
 
-    With fewer draws than sweeps, each draw stands for several. Blocks of the row in which no draw falls are skipped.
+    With fewer draws than sweeps, each draw represents several. Blocks of the row in which no draw falls are skipped.
     """
     mass, sweeps = plan.masses[symbol, PRIVATE_MASS] / alpha, plan.idle[symbol]
     step = mass / draws

@@ -1,7 +1,7 @@
 """Weights for sampling: κ_kv/κ'_k of Eq. 5, computed once per model and memory-mapped.
 
 The conditional of a token does not change when all weights of its symbol are multiplied by one number, so
-every symbol has its own scale: the largest weight is 1, whatever exp(Ψ(·)) underflows to. For a symbol v
+every symbol has its own scale: the largest weight is 1, even where exp(Ψ(·)) underflows. For a symbol v
 
     weight_kv    = scale_v · κ_kv / κ'_k           0 where there is no λ̂
     smoothing_v  = scale_v · exp(Ψ(β)) / κ'_min    0 for nearly all symbols with parameters, 1 for those without

@@ -189,7 +189,7 @@ class Sampler:
         return form_packet(document, self.model, self.weights, self.graph)
 
     def sample(self, document: EncodedDocument, iteration: int | None = None) -> Sampled:
-        """Sample a document. The result depends on the seed, the iteration and the document's id alone."""
+        """Sample a document. The result depends on the seed, the iteration and the document's id only."""
         packet = self.packet(document)
         first = packet.bag.first_mention
         rows = first + np.searchsorted(packet.bag.symbols[first:], numbers(document.mentions))

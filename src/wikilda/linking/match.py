@@ -267,8 +267,8 @@ def _joined(whole: dict[Words, Words]) -> dict[Words, Words]:
     for one, other in near_pairs([" ".join(sorted(each)) for each in names]):
         low, high = sorted((root(one), root(other)))
         first[high] = low
-    stands = {name: names[root(at)] for at, name in enumerate(names)}
-    return {each: stands.get(full, full) for each, full in whole.items()}
+    merged = {name: names[root(at)] for at, name in enumerate(names)}
+    return {each: merged.get(full, full) for each, full in whole.items()}
 
 
 def _fullest(words: Words, having: dict[str, list[Words]]) -> Words:

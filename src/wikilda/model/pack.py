@@ -34,7 +34,7 @@ _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote
 
 
 def pack(path: Path, target: Path, *, licence: str = "") -> Path:
-    """Write a model and its knowledge, or knowledge alone, into one file."""
+    """Write a model and its knowledge, or only knowledge, into one file."""
     check_output(target, overwrite=True, inputs=[path])
     made: Artifact = Model.open(path) if kind_of(path) == Model.kind else Knowledge.open(path)
     knowledge = made.knowledge() if isinstance(made, Model) else made
@@ -123,7 +123,7 @@ class _Entry(NamedTuple):
 class _Archive:
     """The files of a tar stream, read by its plain headers only.
 
-    `tarfile` reads long names, PAX headers and sparse maps whole, whatever their size, before a program can look at
+    `tarfile` reads long names, PAX headers and sparse maps of any size whole, before a program can look at
     them. Packs have none of these: anything but a plain file with a short name is refused.
     """
 

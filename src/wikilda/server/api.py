@@ -104,7 +104,7 @@ async def link(asked: schemas.LinkRequest, service: _Service) -> Response:
 
 @router.post("/link/batch", response_model=schemas.BatchAnswer, responses=WORK, summary="Link documents")
 async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response:
-    """The same for several documents; each gets the answer that it would get alone."""
+    """The same for several documents; each gets the same answer as in a request of its own."""
     if len(asked.documents) > service.settings.max_batch:
         raise too_large("The documents of a batch", len(asked.documents), service.settings.max_batch, "max_batch")
     texts = [document_of(service, each) for each in asked.documents]

@@ -180,7 +180,7 @@ _PAUSE = 0.5  # seconds before a process that ended is replaced
 class Workers:
     """Runs the same work in several processes until it is stopped. Processes that end are replaced.
 
-    SIGHUP is passed on to all of them. `work` is told whether one has come before its process began; `ended` is told
+    SIGHUP is passed on to all of them. `work` learns whether one came before its process began; `ended` learns
     which process has ended. Processes that have not stopped after some seconds are killed.
     """
 

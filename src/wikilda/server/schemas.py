@@ -14,7 +14,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-WHOLE = BeforeValidator(_whole)  # stands behind limits, which OpenAPI would not show otherwise
+WHOLE = BeforeValidator(_whole)  # after limits, which OpenAPI would not show otherwise
 FromZero = Annotated[int, Field(ge=0, strict=True), WHOLE]
 FromOne = Annotated[int, Field(ge=1, strict=True), WHOLE]
 _Most = Annotated[int, Field(ge=1, le=100, description="how many candidates a mention has at most, best first"), WHOLE]
@@ -69,7 +69,9 @@ class OwnEntityRequest(_Request):
     names: list[_Name] = Field(
         [], fail_fast=True, max_length=100, description="what it is called in texts, besides its title"
     )
-    description: str = Field("", max_length=10_000, description="a sentence or two, with the words that go with it")
+    description: str = Field(
+        "", max_length=10_000, description="a sentence or two about it, whose words serve as evidence"
+    )
     type: str | None = Field(None, max_length=100, description="its coarse type, for restrictions by type")
 
 
@@ -223,7 +225,7 @@ class OddsAnswer(BaseModel):
     """The log odds of the candidate against its rival, in terms that add up to `total`."""
 
     prior: float = Field(description="how often the string means it")
-    words: float = Field(description="how well the document's words go with it and its neighbours")
+    words: float = Field(description="similarity of the document's words with it and its neighbours")
     title: float = Field(description="whether its title looks like the string, or like what that abbreviates")
     context: float = Field(description="the context of the mention, if the model was trained on texts")
     graph: float = Field(description="what the other mentions mean")

@@ -147,7 +147,7 @@ class Service:
     def reload(self, *, tell: bool = False) -> Linker:
         """Open the model again and serve it from the next request on. If that fails, the old one stays.
 
-        With `tell`, other processes are told to do the same.
+        With `tell`, other processes reload, too.
         """
         if not self._reloading.acquire(blocking=False):
             raise Problem(409, "reloading", "The model is being opened already. Wait until it is.")
@@ -155,7 +155,7 @@ class Service:
             linker = self._opener()
             warm(linker)
             self._linker = linker
-            gc.unfreeze()  # the old model goes with the next collection
+            gc.unfreeze()  # the next collection frees the old model
         finally:
             self._reloading.release()
         log.info("reloaded: %s", linker.model.identity)
@@ -197,7 +197,7 @@ class Service:
     def limit_work(self, units: float) -> None:
         """Refuse a request that would take too long, before it begins.
 
-        Sizes alone do not bound time: a request may multiply texts by candidates, or entities by properties. All
+        Sizes do not bound time: a request may multiply texts by candidates, or entities by properties. All
         routes that do so count their work here, in characters to link.
         """
         if units > self.settings.max_work:

@@ -271,7 +271,7 @@ class _Piece(NamedTuple):
 def _expanded(
     keys: NDArray[np.uint64], old: ContextCounts, counts: Run, expected: Run, types: TopicTypes
 ) -> Iterator[_Piece]:
-    """The rows of all context symbols, so many at a time."""
+    """Yield the rows of all context symbols in groups."""
     none = np.empty(0, np.float32)
     yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), none, none, np.empty(0))
     for start in range(0, len(keys), _AT_ONCE):

@@ -50,7 +50,7 @@ class UrnTraining(Settings):
         return UrnSettings(new_sense=self.new_sense)
 
     def global_step(self, iterations: int) -> float:
-        """ρ of the outer loop after so many iterations."""
+        """Return ρ of the outer loop after a number of iterations."""
         return _step(self.rho_global, self.kappa_global, self.tau0, iterations)
 
 
@@ -93,7 +93,7 @@ class LdaTraining(Settings):
         return _step(self.rho_local, self.kappa_local, self.tau0, minibatches)
 
     def global_step(self, iterations: int) -> float:
-        """ρ of the outer loop after so many iterations."""
+        """Return ρ of the outer loop after a number of iterations."""
         return _step(self.rho_global, self.kappa_global, self.tau0, iterations)
 
 

@@ -171,7 +171,7 @@ class _Sampling:
         self.done += 1
 
     def _step(self, documents: int) -> Step:
-        """ρ now, and what a sweep of a token in a minibatch of so many documents is worth: ρ (|D|/|B|) / (S − B)."""
+        """Return the present ρ, and the weight of a sweep of a token in a minibatch: ρ (|D|/|B|) / (S − B)."""
         rho = self.settings.local_step(self.done)
         kept = self.settings.sweeps - self.settings.burn_in
         return Step(rho, rho * self.scale / documents / kept)

@@ -121,7 +121,7 @@ def asked_by(documents: Documents, previous: Notes | None = None) -> Asked:
 
 
 def noted_topics(notes: Notes, mentions: int) -> Notes:
-    """The topics in the notes of a shard with so many mentions."""
+    """Return the topics in the notes of a shard with a number of mentions."""
     return notes[2 * mentions : 2 * mentions + (len(notes) - 2 * mentions) // _COLUMNS]
 
 

@@ -31,7 +31,7 @@ class Mentions(NamedTuple):
     scores: Vector  # by candidate: its log weight, without the other mentions
     places: NDArray[np.int64]  # in tokens of the text
     strings: NDArray[np.int64]  # the number of the mention's distinct string
-    nil: Vector  # by mention: the log odds of NIL by its string alone
+    nil: Vector  # by mention: the log odds of NIL by its string only
     against: Vector  # by candidate: what it adds to the log odds of NIL in proportion to its probability
     parents: Parents
 

@@ -38,8 +38,8 @@ _MOST_LINKED, _MOST_RELATED, _MOST_NEIGHBOURS = 64, 8, 1000
 _LOOKED_AT = 300  # neighbours, those with the most similar words
 _SURE = 0.5  # mentions of a linked topic, expected
 _LEAST = 0.01  # of a share
-_LEAST_WORDS, _LEAST_PART = 3, 0.5  # words that a topic of a text without mentions goes with, and their share
-_BROAD = 2 / 3  # of the shares in `broad_topics`: what topics have that the words go with
+_LEAST_WORDS, _LEAST_PART = 3, 0.5  # least words that a topic shares with a text without mentions, and their share
+_BROAD = 2 / 3  # share of topics with similar words in `broad_topics`
 
 
 def document_topics(urn: Urn, document: EncodedDocument, drawn: Drawn, nil: NDArray[np.bool_]) -> Ranking:

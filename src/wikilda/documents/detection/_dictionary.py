@@ -31,7 +31,7 @@ _ENOUGH = 0.1
 _LOWER_FROM = 0.75
 _AT, _HASH = ord("@"), ord("#")
 _UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
-# Least share of capitals of a word that is a name by itself, within a sentence and at its start: and how much that
+# Least share of capitals of a word that is a name of its own, within a sentence and at its start: and how much that
 # falls from precision to recall.
 _NAME, _FIRST = (0.2, 1.6), (0.5, 1.0)
 _DECADES = 4.0  # of odds, from precision to recall

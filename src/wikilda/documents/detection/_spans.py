@@ -34,7 +34,7 @@ from wikilda.text.characters import Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, Tokens, chain
 
 _LONGEST = 10  # words of a name that the dictionary lacks: more are a list, or one name again and again
-# Roles of tokens: no name; a name by itself; only beside one; a word that frames names; a month or day.
+# Roles of tokens: no name; a name of its own; only next to one; a word that frames names; a month or day.
 NO_NAME, A_NAME, BESIDE, TITLE, DATE = 0, 1, 2, 3, 4
 _FUNCTION = 15  # 255ths: share of capitals of words that are never part of an unknown name (The, However, Two)
 _OFTEN = 77  # of words that are names beside one at the start of a sentence: Bank of America
@@ -77,7 +77,7 @@ class Limits(NamedTuple):
     lower: float
     uncased: float
     unknown: float  # the link probability that names count with which the dictionary lacks
-    name: int  # share of capitals of a word that is a name by itself, in 255ths
+    name: int  # share of capitals of a word that is a name of its own, in 255ths
     first: int  # the same at the start of a sentence
 
 
@@ -286,7 +286,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 break
             else:
                 break
-        # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
+        # Where nouns have capitals, a single word is no name, unless a word such as `Frau` is before it.
         titled = at > 0 and text.roles[at - 1] == TITLE
         is_name = titled or (names > 0 and size > 1) if words.capital_nouns else names > 0 or size > 1
         if is_name and size <= _LONGEST and limits.unknown < 1:
@@ -382,7 +382,7 @@ def _is_run_word(text: Text, at: int) -> bool:
 
 @inner
 def _joins(text: Text, at: int) -> bool:
-    """Whether a mark stands inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
+    """Whether a mark is inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
     if at + 1 >= len(text.hashes) or text.hashes[at] & WORD or text.hashes[at] & AFTER_SPACE:
         return False
     if text.hashes[at] == BREAK or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
@@ -423,7 +423,7 @@ def _is_small(text: Text, words: Words, at: int) -> bool:
 def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
     """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
 
-    One that is frequent in the language does so only after a word that is hardly a name by itself: `Johnson of Canada`.
+    A frequent one does so only after a word that is rarely a name of its own: `Johnson of Canada`.
     """
     if at + 1 >= len(text.hashes) or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
         return False

@@ -17,7 +17,7 @@ export function showMention(mention, chosen, choose) {
   const parts = [
     make("p", { class: "said" }, `“${mention.text}”`),
     make("p", { class: shown ? "because" : "nil" }, shown ? because(mention, shown, chosen) : doubt(mention)),
-    make("p", { class: "quiet" }, "bar: with this text · tick: by the name alone"),
+    make("p", { class: "quiet" }, "bar: with this text · tick: only by the name"),
     make("ol", { class: "candidates" },
       isLinked(mention) ? null : unlinked(mention.nil),
       mention.candidates.map((each, at) => candidate(each, known, at === chosen, () => choose(at))),
@@ -51,7 +51,7 @@ function candidate(each, known, pressed, choose) {
 
 /** A bar, with a tick where the prior is; the numbers beside it say the same to those who do not see it. */
 export function bar(value, prior) {
-  return make("span", { class: "track", "aria-hidden": "true", title: prior === undefined ? null : `by the name alone ${percent(prior)}` },
+  return make("span", { class: "track", "aria-hidden": "true", title: prior === undefined ? null : `only by the name ${percent(prior)}` },
     make("span", { class: "fill", "width%": 100 * value }),
     prior === undefined ? null : make("span", { class: "tick", "left%": Math.min(99.5, 100 * prior) }));
 }
@@ -59,9 +59,9 @@ export function bar(value, prior) {
 /** The evidence; that of context words only by a model that was trained on texts. */
 const PARTS = {
   prior: ["prior", "how often the name means it in the wiki"],
-  words: ["words", "how well the text’s words go with the article and those it is linked with"],
+  words: ["words", "similarity of the text’s words with the article and its neighbours"],
   title: ["title", "whether the title looks like the name, or like what it abbreviates"],
-  context: ["context", "how well the words next to the name go with its kind"],
+  context: ["context", "fit of the words next to the name to entities of its type"],
   graph: ["links", "how it is related to what the other names mean"],
 };
 
@@ -75,7 +75,7 @@ function why(shown) {
           each.title, make("small", {}, each.weight.toFixed(2))))),
     ] : null,
     shown.top_words.length ? [
-      make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words that go with it"),
+      make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words for it"),
       make("ul", { class: "chips" }, shown.top_words.map((each) =>
         make("li", { class: each.against < 0 ? "contra" : "", "--pull": Math.min(1, Math.abs(each.against / shown.top_words[0].against)), title: `${times(each.occurrences)} in the text` },
           each.word, make("small", {}, signed(each.against))))),
@@ -92,7 +92,7 @@ function odds(shown) {
 const DOUBTS = {
   string: ["name", "how often the string is a link, and to how many articles"],
   title: ["title", "whether the string looks like the title of its best candidate"],
-  document: ["text", "how well the best candidate goes with the text"],
+  document: ["text", "fit of the best candidate to the text"],
   names: ["names", "whether the string is part of another name"],
   candidate: ["rival", "how sure the choice among the candidates is"],
 };
@@ -139,6 +139,6 @@ function because(mention, shown, chosen) {
   }
   const speak = sorted.filter((part) => shown.odds[part] > 0).slice(0, 2).map((part) => named[part]).join(" and ");
   const rival = speak ? ` Against ${shown.rival}, ${speak} decided.` : "";
-  if (byName.title !== shown.title) return `By its name alone this would be ${byName.title} (${percent(byName.prior)}).${rival}`;
+  if (byName.title !== shown.title) return `By its name only, this would be ${byName.title} (${percent(byName.prior)}).${rival}`;
   return `By its name it is ${shown.title} most often (${percent(shown.prior)}).${rival}`;
 }

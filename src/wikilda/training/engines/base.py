@@ -39,7 +39,7 @@ class Job:
 class Engine(ABC):
     """Runs iterations."""
 
-    merging_seconds = 0.0  # of the iteration: processor time for whatever is not done by workers
+    merging_seconds = 0.0  # of the iteration: processor time outside of workers
     kind = "local"  # of those that cannot go on with each other's unfinished trainings for the urn
 
     def missing(self, job: Job) -> list[int]:

@@ -277,7 +277,7 @@ class _Fetching:
                 yield unpacked(data.as_buffer(), kind)
 
     def parameters(self, kind: int, side: int, symbols: int) -> Joined:
-        """Rows of parameters of all of so many keys."""
+        """Return the rows of parameters of all keys."""
         place, lengths = self.scratch / str(kind), np.zeros(symbols + 1, np.int64)
         topics = GrowingArray(place.with_suffix(".topics.npy"), np.uint32)
         values = GrowingArray(place.with_suffix(".values.npy"), np.float32)

@@ -44,7 +44,7 @@ NONE = -1  # the shard of a block, the bucket of what belongs to a shard
 
 
 class Buckets(NamedTuple):
-    """How the keys of the four sides are cut: each into so many ranges."""
+    """The numbers of ranges into which the keys of the four sides are cut."""
 
     ranges: int
     sizes: tuple[int, int, int, int]
@@ -116,7 +116,7 @@ def together(parts: list[Keyed], kind: int) -> Keyed:
 
 
 def batches_of(values: Iterable[Value], most: int = 1 << 24) -> Iterator[pa.RecordBatch]:
-    """Values as Arrow batches of about so many bytes."""
+    """Yield values as Arrow batches of about this many bytes."""
     waiting: list[Value] = []
     size = 0
     for value in values:

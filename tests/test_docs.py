@@ -10,6 +10,7 @@ import pytest
 from benchmarks import record
 from scripts import messages, reference
 
+TEXTS = [record.ROOT / "README.md", record.ROOT / "CHANGELOG.md", *sorted((record.ROOT / "docs").rglob("*.md"))]
 PICTURES = record.ROOT / "docs" / "pictures"
 
 
@@ -38,6 +39,15 @@ def test_messages_are_plain_and_errors_say_how_to_fix_them() -> None:
 )
 def test_a_message_without_a_remedy_is_found(text: str, faults: list[str]) -> None:
     assert messages.Message("x.py", 1, "error", text, "InputError").faults() == faults
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_pages_are_plain(page: Path) -> None:
+    """No words of the list in scripts/messages.py outside of code and generated tables."""
+    text = re.sub(
+        r"```.*?```|`[^`]*`|<!-- figures.*?<!-- end of figures -->", "", page.read_text("utf-8"), flags=re.DOTALL
+    )
+    assert messages.AVOIDED.findall(text) == []
 
 
 def test_a_table_is_markdown() -> None:

@@ -56,6 +56,7 @@ API = [
     "SpacyDetector",
     "TopicShare",
     "TrainingPlan",
+    "TrainingReport",
     "UrnSettings",
     "UrnTraining",
     "WikildaError",

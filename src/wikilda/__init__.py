@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
+    from wikilda.training.report import TrainingReport
     from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
     from wikilda.training.update import update
     from wikilda.urn.own_entities import OwnEntity
@@ -63,6 +64,7 @@ _HOMES = {
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
+    "training.report": ("TrainingReport",),
     "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),
     "training.update": ("update",),
     "urn.own_entities": ("OwnEntity",),
@@ -75,9 +77,10 @@ __all__ = [
     "DetectorSettings", "DictionaryDetector", "Diff", "Document", "Entity", "Estimate", "Evaluation", "Explained",
     "Explanation", "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles",
     "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
-    "SettingsError", "Source", "SpacyDetector", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining",
-    "WikildaError", "__version__", "build", "create_model", "diff", "download", "estimate", "evaluate", "get",
-    "is_nil", "link_files", "make_corpus", "marked", "match_file", "pack", "read_documents", "train", "update",
+    "SettingsError", "Source", "SpacyDetector", "TopicShare", "TrainingPlan", "TrainingReport", "UrnSettings",
+    "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff", "download", "estimate",
+    "evaluate", "get", "is_nil", "link_files", "make_corpus", "marked", "match_file", "pack", "read_documents",
+    "train", "update",
 ]  # fmt: skip
 
 

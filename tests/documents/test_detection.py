@@ -90,6 +90,7 @@ def unlimited(known: Knowledge) -> DictionaryDetector:
             "He saw Luca di Zyx, Ann O-Grady, One.Tel and Zyxfox.com.",
             ["Luca di Zyx", "Ann O-Grady", "One.Tel", "Zyxfox.com"],
         ),
+        ("We met Ann van der Zyx and Zyx & Apple.", ["Ann van der Zyx", "Zyx & Apple"]),
         ("They left the African Growth and Zyx Act (AGZA).", ["African Growth and Zyx Act", "AGZA"]),
         ("They left the Growth and Zyx Act (ABC).", ["Growth", "Zyx Act", "ABC"]),  # not its initials
     ],

@@ -161,11 +161,11 @@ def test_settings_are_set(kb: Path, tmp_path: Path) -> None:
     for given, message in (
         (["--set", "tolerance"], "--set takes NAME=VALUE"),
         (["--set", "tolerence=3"], "unknown setting tolerence; did you mean tolerance?"),
-        (["--set", "max_candidates=many"], "max_candidates is a whole number"),
+        (["--set", "max_candidates=many"], "max_candidates must be a whole number"),
         (["--set", "max_candidates=-1"], "max_candidates must be at least 1"),
         (["--set", "tau=0.1"], "tau is a setting of the method lda, not of urn"),
         (["--set", "port=80"], "unknown setting port"),
-        (["--set", "tolerance=perhaps"], "tolerance is a number"),
+        (["--set", "tolerance=perhaps"], "tolerance must be a number"),
     ):
         code, out, err = run("link", kb, news, "--settings", file, *given)
         assert (code, out) == (1, "")

@@ -281,7 +281,7 @@ def test_a_quote_that_a_later_quote_ends_takes_no_documents_along(tmp_path: Path
     command = ["match", model, file, "--column", "name"] if column == "name" else ["link", model, file]
     code, out, said = run(*command)
     assert (code, out.count("End")) == (1, 0)
-    assert "a.csv: lines 3 to 5: text after a closing quote. Is a quote unclosed" in said
+    assert "a.csv: lines 3 to 5: text after a closing quote. Close quotes" in said
 
 
 @given(st.lists(st.text(alphabet='ab",\n', max_size=6), min_size=1, max_size=6), st.booleans())

@@ -128,7 +128,7 @@ class Earlier:
             self._documents = {each["name"]: each["documents_by_method"] for each in self.datasets}
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(
-                f"{path}: is not an output of `wikilda evaluate`. Give a file that --output has written."
+                f"{path}: is not an output of `wikilda evaluate --output`. Check the path."
             ) from None
 
     def compare(self, run: Run) -> dict[str, Difference] | None:

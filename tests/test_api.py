@@ -51,6 +51,8 @@ API = [
     "SettingsError",
     "Source",
     "SpacyDetector",
+    "Suggestion",
+    "Suggestions",
     "TopicShare",
     "TrainingPlan",
     "UrnSettings",
@@ -66,6 +68,7 @@ API = [
     "make_corpus",
     "marked",
     "read_documents",
+    "suggest",
     "train",
     "update",
 ]

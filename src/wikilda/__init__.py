@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
+    from wikilda.suggestions import Suggestion, Suggestions, suggest
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
@@ -52,6 +53,7 @@ _HOMES = {
     "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
+    "suggestions": ("Suggestion", "Suggestions", "suggest"),
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
@@ -67,9 +69,9 @@ __all__ = [
     "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
     "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention",
     "Linker", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction", "SettingsError", "Source",
-    "SpacyDetector", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
-    "create_model", "download", "evaluate", "is_nil", "link_files", "make_corpus", "marked", "read_documents", "train",
-    "update",
+    "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining",
+    "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil", "link_files",
+    "make_corpus", "marked", "read_documents", "suggest", "train", "update",
 ]  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dump", type=Path)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--sample", type=int, default=0, help="print so many suggestions at half of the hidden links")
+    parser.add_argument("--sample", type=int, default=0, help="suggestions to print")
     given = parser.parse_args()
     given.work.mkdir(exist_ok=True, parents=True)
     dump, model = given.work / "hidden.xml", given.work / "model"

@@ -86,6 +86,12 @@ def unlimited(known: Knowledge) -> DictionaryDetector:
         ("In 1984 it rained.", []),
         ("😀😀 Apple\r\nCafé 東京都 ירושלים", ["Apple", "Café", "東京都", "ירושלים"]),
         ("Москва", ["Москва"]),
+        (
+            "He saw Luca di Zyx, Ann O-Grady, One.Tel and Zyxfox.com.",
+            ["Luca di Zyx", "Ann O-Grady", "One.Tel", "Zyxfox.com"],
+        ),
+        ("They left the African Growth and Zyx Act (AGZA).", ["African Growth and Zyx Act", "AGZA"]),
+        ("They left the Growth and Zyx Act (ABC).", ["Growth", "Zyx Act", "ABC"]),  # not its initials
     ],
 )
 def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:

@@ -52,7 +52,7 @@ def _alone() -> None:
 
 
 def serve(plan: Plan) -> None:
-    """Serve until a signal says to stop; what has begun is finished first. SIGHUP opens the model anew."""
+    """Serve until a signal says to stop; what has begun is finished first. SIGHUP reloads the model."""
     tier.stay()
     # What is wrong with the model is said here, once, before anything listens.
     linker = plan.open()

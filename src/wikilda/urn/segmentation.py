@@ -10,7 +10,8 @@ into those of its parts that have a meaning
 - if the dictionary has it, a word at one of its ends is not capitalised, and it means nothing (`Texas 3`), or nothing
   else than what it begins with without such words (`Catholic church`);
 - if the dictionary lacks it, it means nothing or the same as what it ends with, and this is a full name (`Minister
-  David Levy`), or a small word joins the two (`President of Russia`);
+  David Levy`), or a word in lower case joins the two (`President of Russia`), but for one that names have, unless they
+  are offices (`University of Russia`);
 - if it begins with an honorific or an office and means the same without (`Sir Isaac Newton`).
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
-from wikilda.documents.detection.framing import is_titled
+from wikilda.documents.detection.framing import PARTICLES, is_titled
 from wikilda.documents.encoding import EncodedDocument
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
@@ -62,7 +63,8 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
 def _form(name: str) -> int:
     if " " not in name:
         return _ONE_WORD
-    return _JOINED if any(word[:1].islower() for word in name.split()) else _SEVERAL
+    inside = () if is_titled(name) else PARTICLES
+    return _JOINED if any(word[:1].islower() and word not in inside for word in name.split()) else _SEVERAL
 
 
 def _is_framed(name: str) -> bool:

@@ -46,7 +46,8 @@ class DictionaryDetector:
     @cached_property
     def _words(self) -> Words:
         language = language_of(self.knowledge)
-        return Words(frames(language), self.knowledge.word_cases, language in CAPITAL_NOUNS)
+        known = self.knowledge
+        return Words(frames(language), known.word_table, known.word_cases, language in CAPITAL_NOUNS)
 
     @cached_property
     def _limits(self) -> Limits:

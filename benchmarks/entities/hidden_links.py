@@ -156,9 +156,8 @@ def show(found: Candidates, chances: Vector, known: Knowledge, rows: list[dict[s
     made = np.flatnonzero(~found.linked & (chances >= rows[1]["threshold"]))
     for at in np.random.default_rng(1).choice(made, min(count, len(made)), replace=False).tolist():
         place = found.places[at]
-        print(
-            f"{chances[at]:.2f} {found.titles[place.page]} | {found.strings[place.string]} → {known.titles[place.topic]}"
-        )
+        means = f"{found.strings[place.string]} → {known.titles[place.topic]}"
+        print(f"{chances[at]:.2f} {found.titles[place.page]} | {means}")
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ API = [
     "Suggestions",
     "TopicShare",
     "TrainingPlan",
+    "TrainingReport",
     "UrnSettings",
     "UrnTraining",
     "WikildaError",

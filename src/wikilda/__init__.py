@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
+    from wikilda.training.report import TrainingReport
     from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
     from wikilda.training.update import update
     from wikilda.urn.own_entities import OwnEntity
@@ -57,6 +58,7 @@ _HOMES = {
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
+    "training.report": ("TrainingReport",),
     "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),
     "training.update": ("update",),
     "urn.own_entities": ("OwnEntity",),
@@ -69,9 +71,9 @@ __all__ = [
     "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
     "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention",
     "Linker", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction", "SettingsError", "Source",
-    "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining",
-    "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil", "link_files",
-    "make_corpus", "marked", "read_documents", "suggest", "train", "update",
+    "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan", "TrainingReport", "UrnSettings",
+    "UrnTraining", "WikildaError", "__version__", "build", "create_model", "download", "evaluate", "is_nil",
+    "link_files", "make_corpus", "marked", "read_documents", "suggest", "train", "update",
 ]  # fmt: skip
 
 

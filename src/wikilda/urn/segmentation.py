@@ -53,8 +53,9 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
     if not inside.any():
         return np.ones(len(starts), np.bool_)
     forms, framed, titled = np.zeros(len(starts), np.int64), *np.zeros((2, len(starts)), np.bool_)
+    strings = encoded.strings
     for at in np.flatnonzero(inside | np.roll(inside, 1)).tolist():
-        name = encoded.text[slice(*encoded.spans[at])]
+        name = strings[at]
         forms[at], framed[at], titled[at] = _form(name), _is_framed(name), is_titled(name)
     known = np.asarray(encoded.mentions) >= 0
     return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown), nested)

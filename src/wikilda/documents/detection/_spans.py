@@ -277,8 +277,10 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 size += 1
                 names += text.roles[end] == A_NAME
                 end += 1
-            elif _joins(text, end) or _links(text, words, known, limits, end):
+            elif _joins(text, end):
                 end += 1
+            elif _linked(text, words, known, limits, end):
+                end = _linked(text, words, known, limits, end)
             elif end == at + 1 and _is_domain(text, end):
                 size, end = size + 1, end + 2
                 break
@@ -398,6 +400,23 @@ def _is_domain(text: Text, at: int) -> bool:
         return False
     short = 2 <= text.ends[at + 1] - text.starts[at + 1] <= _DOMAIN
     return bool(short and not text.hashes[at + 1] & AFTER_SPACE and text.shapes[at + 1] & SHAPE == LOWER)
+
+
+@inner
+def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
+    """Where the name goes on after small words that join two of its words, or 0: `Mies van der Rohe`."""
+    if at + 2 < len(text.hashes) and _is_small(text, words, at) and _is_small(text, words, at + 1):
+        return at + 2 if _is_run_word(text, at + 2) and not text.shapes[at + 2] & FIRST else 0
+    return at + 1 if _links(text, words, known, limits, at) else 0
+
+
+@inner
+def _is_small(text: Text, words: Words, at: int) -> bool:
+    """Whether a word in lower case is one that joins two of a name, and not frequent in the wiki's language."""
+    if not text.hashes[at] & WORD or not text.hashes[at] & AFTER_SPACE or text.shapes[at] & SHAPE != LOWER:
+        return False
+    is_particle = lookup(words.frames, text.hashes[at] & ~FLAGS) == PARTICLE
+    return bool(is_particle and (text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at)))
 
 
 @inner
@@ -609,7 +628,10 @@ def _has_neighbour(text: Text, start: int, end: int) -> bool:
     """Whether a word that may be part of the same name is next to a match."""
     before = start > 0 and _is_run_word(text, start - 1) and not _is_apart(text, start)
     after = end < len(text.hashes) and _is_run_word(text, end) and not _is_apart(text, end)
-    return bool(before or (after and not text.shapes[end] & FIRST))
+    joined = (start > 1 and _mark(text, start - 1) == 0x26 and _is_run_word(text, start - 2)) or _is_glued(
+        text, end - 1
+    )
+    return bool(before or (after and not text.shapes[end] & FIRST) or joined)
 
 
 @inner

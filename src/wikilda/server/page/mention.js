@@ -1,6 +1,6 @@
 // The chosen mention: its candidates as bars, the article, and why.
 
-import { article, get, make, percent } from "./make.js";
+import { article, get, isLinked, make, percent } from "./make.js";
 
 /** Show a mention; `chosen` is the candidate that is looked at, -1 for none, as where the answer is NIL. */
 export function showMention(mention, chosen, choose) {
@@ -30,9 +30,6 @@ export function showMention(mention, chosen, choose) {
   ];
   place.replaceChildren(...parts.filter(Boolean));
 }
-
-/** Whether a mention is answered: it may mean something, and that is more probable than not. */
-export const isLinked = (mention) => mention.candidates.length > 0 && mention.nil <= 0.5;
 
 const doubt = (mention) => `Probably none of its candidates (${percent(mention.nil)}). Choose one to see its evidence.`;
 

@@ -1,8 +1,8 @@
 // The page: takes a text, asks the server why its names mean what they do, and shows it.
 
 import { drawFigure } from "./figure.js";
-import { article, get, make, percent } from "./make.js";
-import { bar, isLinked, showMention } from "./mention.js";
+import { article, get, isLinked, make, percent } from "./make.js";
+import { bar, showMention } from "./mention.js";
 import { pack, unpack } from "./permalink.js";
 
 const state = { explained: null, mention: -1, candidate: 0, weights: "probability", marks: [], asked: 0 };

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
+from tests.processes import Stopping
 from tests.training.conftest import write_lines
 from wikilda._core.arrays import offsets_of
 from wikilda._core.errors import InputError, SettingsError
@@ -110,7 +111,6 @@ def test_two_workers_other_shards_and_groups_give_the_same_model(
 def test_interrupted_it_resumes(
     whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.training.test_train import Stopping
     from wikilda.training import methods, pipeline
     from wikilda.training.engines import local
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from tests.training.conftest import write_lines
 from tests.wikis import FILLER, page, write_dump
 from wikilda import TrainingReport, build

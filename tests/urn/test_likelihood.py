@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.urn.reference import MeanField
-from tests.urn.test_mean_field import random_document
+from tests.urn.worlds import random_document
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.integrations.graphs import Identified, Node, identify, read_identities, read_nodes, write_identities
 from wikilda.linking import Linker

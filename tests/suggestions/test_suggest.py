@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda import suggest
 from wikilda._core.errors import InputError
 from wikilda.sample import WIKI

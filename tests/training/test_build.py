@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from tests.wikis import FILLER, page, write_dump
 from wikilda import BuildSettings, Knowledge, Linker, Model, ModelSettings, build
 from wikilda._core.errors import ArtifactError, InputError

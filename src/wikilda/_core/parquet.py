@@ -134,7 +134,9 @@ def _rows(path: str, column: _Column) -> int:
 
 
 def _unreadable(error: Exception) -> ParquetError:
-    return ParquetError(f"is not a Parquet file that can be read ({str(error).partition(chr(10))[0][:200]}). Write it again.")
+    return ParquetError(
+        f"is not a Parquet file that can be read ({str(error).partition(chr(10))[0][:200]}). Write it again."
+    )
 
 
 def _text_bytes(column: pa.Array) -> int:

@@ -127,9 +127,7 @@ class Earlier:
             self.datasets: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))["datasets"]
             self._documents = {each["name"]: each["documents_by_method"] for each in self.datasets}
         except (ValueError, KeyError, TypeError, AttributeError):
-            raise InputError(
-                f"{path}: is not an output of `wikilda evaluate --output`. Check the path."
-            ) from None
+            raise InputError(f"{path}: is not an output of `wikilda evaluate --output`. Check the path.") from None
 
     def compare(self, run: Run) -> dict[str, Difference] | None:
         """Return the difference to the same method in the file; None if it was not run on this data set."""

@@ -62,7 +62,9 @@ class Types(NamedTuple):
 
     def best(self, topic: int) -> str | None:
         """Return the most probable type of a topic; None if it is unknown."""
-        return next(iter(self.of(topic)), None)
+        row = [int(each[topic]) for each in self.shares]
+        most = max(row, default=0)
+        return TYPES[row.index(most)] if row and most >= _SHOWN * _SCALE else None
 
     def topics(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Return the topics whose most probable type is one of some types."""

@@ -120,7 +120,7 @@ def fill(text: str) -> str:
         note = f" {record['note']}" if record.get("note") else ""
         note += f" Recorded {record['stale']}." if record.get("stale") else ""
         shown = table(_chosen(record["tables"][title], columns, filters))
-        return f"{found.group(1)}\n{shown}\n\n*{about}{note}*\n\n{found.group(4)}"
+        return f"{found.group(1)}{shown}\n\n*{about}{note}*\n{found.group(4)}"
 
     return _BLOCK.sub(block, text)
 

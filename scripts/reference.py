@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from wikilda.cli.settings import groups
 
 PAGES = Path(__file__).parents[1] / "docs" / "reference"
 _BLOCK = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end of generated -->)", re.DOTALL)
+_LIMITS = re.compile(r"  \[([^\]]+)\]")
+SHARED = 2  # an option that more commands have, with the same help, is listed once
 EXAMPLES = {
     "demo": "wikilda demo",
     "download": "wikilda download simplewiki -o dumps",
@@ -51,20 +54,41 @@ def examples() -> str:
 
 
 def commands() -> str:
-    """The commands with their arguments and options."""
-    return "\n\n".join("\n".join(_command(name)) for name in COMMANDS)
+    """The commands with their arguments and options; first the options that several commands share."""
+    rows = {name: _options(name) for name in COMMANDS}
+    counts = Counter(row for each in rows.values() for row in each)
+    shared = [row for row, count in counts.items() if count > SHARED]
+    parts = ["\n".join(["## Common options\n\n| option | |\n|---|---|", *shared])]
+    for name, each in rows.items():
+        command = _command(name)
+        usage = " ".join([f"wikilda {name}", *command.collect_usage_pieces(click.Context(command))])
+        common = [row.split("`")[1].split(" ")[0].rstrip(",") for row in each if row in shared]
+        also = f" Common options: {', '.join(f'`{option}`' for option in common)}." if common else ""
+        own = [row for row in each if row not in shared]
+        table = ["", "| option | |\n|---|---|", *own] if own else []
+        parts.append("\n".join([f"## {name}\n\n`{usage}`: {_paragraph(command)}{also}", *table]))
+    return "\n\n".join(parts)
 
 
-def _command(name: str) -> Iterator[str]:
+def _command(name: str) -> click.Command:
     command: click.Command = importlib.import_module(f"wikilda.cli.{name}").command
-    context = click.Context(command, info_name=f"wikilda {name}")
-    usage = " ".join([f"wikilda {name}", *command.collect_usage_pieces(context)])
-    yield f"## {name}\n\n{_paragraph(command)}\n\n| `{usage}` | |\n|---|---|"
-    for option in command.get_params(context):
-        row = option.get_help_record(context)
-        if row and isinstance(option, click.Option) and "--help" not in option.opts:
-            about = re.sub(r"  \[(.+)\]$", r" (\1)", row[1])
-            yield f"| `{_cell(row[0])}` | {_cell(about)} |"
+    return command
+
+
+def _options(name: str) -> list[str]:
+    """The options of a command as rows of a table."""
+    context = click.Context(_command(name), info_name=f"wikilda {name}")
+    records = [
+        option.get_help_record(context)
+        for option in context.command.get_params(context)
+        if isinstance(option, click.Option) and "--help" not in option.opts
+    ]
+    return [f"| `{_cell(each[0])}` | {_cell(_LIMITS.sub(_limit, each[1]))} |" for each in records if each]
+
+
+def _limit(found: re.Match[str]) -> str:
+    """A default or a range of an option, in parentheses."""
+    return "" if found[1].startswith("x>=") else f" ({found[1]})"
 
 
 def settings() -> str:

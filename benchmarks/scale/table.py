@@ -89,7 +89,7 @@ def tables(rows: list[Row]) -> dict[str, list[dict[str, str]]]:
 def _row(rows: list[Row], name: str, label: str) -> dict[str, str]:
     cells = {f"{row['topics']:,.0f} topics": _cell(row[name]) if name in row else "" for row in rows}
     powers = ", ".join(f"{power:.2f}" for power in exponents(rows, name))
-    return {" ": label, **cells, **({"exponents": powers} if name in _SHOWN else {})}
+    return {"measure": label, **cells, **({"exponents": powers} if name in _SHOWN else {})}
 
 
 def _cell(value: float) -> str:

@@ -145,7 +145,7 @@ def test_neo4j(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "content", "message"), [
-    ("a.json", "{", "is not JSON"), ("a.json", [1], "node 1 is not an object"), ("a.txt", "", "a graph is a file that"),
+    ("a.json", "{", "is not JSON"), ("a.json", [1], "node 1 is not an object"), ("a.txt", "", "is not a graph by its name"),
     ("a.graphml", "<!DOCTYPE x><graphml/>", "DOCTYPE"), ("a.graphml", "<graphml>", "is not GraphML"),
     ("a.csv", "a,b\n1,2\n", "row 2: has no name; its fields are a, b"), ("a.json", [], "the graph has no nodes"),
     ("a.json", [{"id": 1, "name": "A"}, {"id": 1, "name": "B"}], "two nodes have the id '1'"),

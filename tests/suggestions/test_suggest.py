@@ -222,7 +222,7 @@ def test_a_dump(model: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["nowhere"], "no such file or directory"), ([".", "--page", "x"], "no notes that can be read"),
-    ([".", "--chosen", "x"], "--chosen needs --patch"), ([".", "-o", "x.txt"], "a report is a file that ends"),
+    ([".", "--chosen", "x"], "--chosen needs --patch"), ([".", "-o", "x.txt"], "is not a report by its name"),
 ])  # fmt: skip
 def test_bad_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:
     monkeypatch.chdir(tmp_path)
@@ -238,7 +238,7 @@ def test_an_unknown_page(vault: Path, known: Path) -> None:
 
 def test_suggestions_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"page": "x"}\n')
-    with pytest.raises(InputError, match="line 1: is no suggestion"):
+    with pytest.raises(InputError, match="line 1: is not a suggestion"):
         read_suggestions(tmp_path / "a.jsonl")
 
 

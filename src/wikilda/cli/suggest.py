@@ -54,7 +54,7 @@ def command(
         _patched(write_patch(source, rows, patch), patch)
         return _complain(source.report)
     if output is not None and output.suffix.lower() not in (".html", ".htm", ".jsonl"):
-        raise InputError(f"{output}: a report is a file that ends in .html or .jsonl.")
+        raise InputError(f"{output}: is not a report by its name. Use a file that ends in .html or .jsonl.")
     found = suggest(path, least=least, pages=pages, model=model, workers=workers)
     if output is not None:
         write_report(found, output, path.resolve().name)

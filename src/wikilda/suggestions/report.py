@@ -44,14 +44,14 @@ def write_report(found: Suggestions, path: Path, title: str) -> None:
 def read_suggestions(path: Path) -> list[Suggestion]:
     """Read suggestions from the JSON lines that `write_report` wrote, or those that were chosen of them."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file.")
+        raise InputError(f"{path}: no such file. Check the path.")
     found = []
     with path.open("rb") as lines:
         for number, row in json_objects(lines, path):
             try:
                 found.append(Suggestion(**row))
             except TypeError as error:
-                raise InputError(f"{path}, line {number}: is no suggestion ({error}).") from None
+                raise InputError(f"{path}, line {number}: is not a suggestion ({error}). Remove the line.") from None
     return found
 
 

@@ -54,7 +54,7 @@ def open_source(path: Path) -> Source:
     if path.is_dir():
         return Notes(path)
     if not path.exists():
-        raise InputError(f"{path}: no such file or directory.")
+        raise InputError(f"{path}: no such file or directory. Check the path.")
     if path.suffix.lower() in (".md", ".markdown"):
         raise InputError(f"{path}: is one note. Give the folder of all notes; --page chooses among them.")
     return Dump(path)

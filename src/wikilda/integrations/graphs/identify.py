@@ -241,12 +241,14 @@ def read_identities(path: str | Path) -> list[Identified]:
     found = []
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: no such file.")
+        raise InputError(f"{path}: no such file. Check the path.")
     with path.open("rb") as lines:
         for number, row in json_objects(lines, path):
             try:
                 lists = {name: tuple(map(str, row[name])) for name in ("sources", "words")}
                 found.append(Identified(**{**row, **lists}))
             except (TypeError, KeyError) as error:
-                raise InputError(f"{path}, line {number}: is no identity of a node ({error}).") from None
+                raise InputError(
+                    f"{path}, line {number}: is not an identity of a node ({error}). Remove the line."
+                ) from None
     return found

@@ -84,7 +84,7 @@ def _read_path(path: Path) -> list[Node]:
     if path.is_dir():
         return _read_folder(path)
     if not path.is_file():
-        raise InputError(f"{path}: no such file or directory.")
+        raise InputError(f"{path}: no such file or directory. Check the path.")
     return _made(_rows(path), _texts_beside(path))
 
 
@@ -140,14 +140,16 @@ def _rows(path: Path) -> Rows:
     elif kind in (".csv", ".tsv"):
         yield from _csv_rows(path, "\t" if kind == ".tsv" else ",")
     else:
-        raise InputError(f"{path}: a graph is a file that ends in {', '.join(_ENDINGS)}, or a folder.")
+        raise InputError(
+            f"{path}: is not a graph by its name. Use a folder, or a file that ends in {', '.join(_ENDINGS)}."
+        )
 
 
 def _json_rows(path: Path) -> Rows:
     try:
         known = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not JSON ({error}).") from None
+        raise InputError(f"{path}: is not JSON ({error}). Correct the file.") from None
     if isinstance(known, dict):
         lists = [known[name] for name in ("nodes", "entities", "vertices") if isinstance(known.get(name), list)]
         if lists:
@@ -176,7 +178,7 @@ def _graphml_rows(path: Path) -> Rows:
     try:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
-        raise InputError(f"{path}: is not GraphML ({error}).") from None
+        raise InputError(f"{path}: is not GraphML ({error}). Correct the file.") from None
     keys = {each.get("id"): each.get("attr.name") or each.get("id") for each in root.iter() if _tag(each) == "key"}
     for node in (each for each in root.iter() if _tag(each) == "node"):
         values = {keys.get(each.get("key"), each.get("key")) or "": each.text or "" for each in node
@@ -195,14 +197,14 @@ def _csv_rows(path: Path, delimiter: str) -> Rows:
             for at, row in enumerate(csv.DictReader(file, delimiter=delimiter), 2):
                 yield f"{path}, row {at}", {key: value for key, value in row.items() if key is not None}
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: cannot be read as CSV ({error}).") from None
+        raise InputError(f"{path}: cannot be read as CSV ({error}). Correct the file.") from None
 
 
 def _made(rows: Iterable[tuple[str, Any]], texts: Texts) -> list[Node]:
     nodes, wrong = list[Node](), list[str]()
     for place, row in rows:
         if not isinstance(row, Mapping):
-            raise InputError(f"{place} is a {type(row).__name__}; a node is a mapping with a name.")
+            raise InputError(f"{place} is a {type(row).__name__}. Give a mapping with a name.")
         known = _plain(row)
         name = _string(_first(known, _NAME)) or _string(_first(known, _ID))
         if not name:
@@ -227,7 +229,7 @@ def _checked(nodes: list[Node]) -> list[Node]:
         if not node.name.strip():
             raise InputError(f"node {node.id!r} has no name.")
         if node.id in seen:
-            raise InputError(f"two nodes have the id {node.id[:60]!r}. Each needs an id of its own.")
+            raise InputError(f"two nodes have the id {node.id[:60]!r}. Give each its own id.")
         seen[node.id] = node
     if not nodes:
         raise InputError("the graph has no nodes.")

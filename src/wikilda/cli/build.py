@@ -68,12 +68,11 @@ def command(
 
 def _estimate(dumps: tuple[Path, ...], settings: BuildSettings, workers: int, memory: str) -> None:
     """Print what a build would do."""
-    from wikilda.knowledge import Resources
     from wikilda.knowledge.estimate import estimate
 
     if not dumps:
         raise click.UsageError("--dry-run estimates the build of a DUMP.")
-    found = estimate(list(dumps), settings, Resources(workers, memory))
+    found = estimate(dumps, settings, workers=workers, memory=memory)
     rows = [(name, f"≈ {count}", share) for name, count, share in found.account.rows()]
     show_table(f"Estimated from {found.sampled:.1%} of the dump", ["", "count", "share"], rows)
     minutes = found.processor / workers / 60

@@ -12,6 +12,7 @@ from wikilda._core.settings import Settings, setting, suggestion
 from wikilda.lda.settings import LdaSettings
 from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.corpus.corpus import holding_order
 from wikilda.urn import UrnSettings
 
 
@@ -38,7 +39,9 @@ class UrnTraining(Settings):
     )
     new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
+    evaluated: int = setting(
+        100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
+    )
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
     seed: int = setting(1, "where random numbers begin")
 
@@ -75,7 +78,9 @@ class LdaTraining(Settings):
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
     coherence: bool = setting(True, "multiply topic counts by how alike a topic is to the others (Eq. 6)")
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
+    evaluated: int = setting(
+        100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
+    )
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
     seed: int = setting(1, "where random numbers begin")
 
@@ -148,15 +153,9 @@ def training_settings(
     return TRAINING[name].from_mapping(base | dict(settings or {}))
 
 
-_STEP = 0x9E3779B97F4A7C15
-
-
 def is_held_out(keys: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
-    """Whether documents are held out. Keys are hashed again: shards, which are ranges of keys, have a share each."""
-    state = np.asarray(keys, np.uint64) + np.uint64(_STEP)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (state ^ (state >> np.uint64(31))) >> np.uint64(11) < np.uint64(share * 2**53)
+    """Whether documents are held out."""
+    return holding_order(keys) < np.uint64(share * 2**53)
 
 
 def of_shard(corpus: Corpus, number: int, shards: int, held_out: float) -> Documents:

@@ -131,11 +131,11 @@ def _ratios(
             expected[slot] = 0.0
         few = end - start < _SEARCH * size  # a short row is gone through, a long one searched
         for step in range(end - start if few else size):
-            slot = np.int64(slots[known.words[start + step]]) if few else np.int64(step)
+            place: Whole = np.int64(slots[known.words[start + step]]) if few else np.int64(step)
             at = start + step if few else find(known.words, start, end, words[step])
-            if slot >= 0 and at >= 0:
-                counts[slot] = np.float64(known.counts[at])
-                expected[slot] = np.float64(known.expected[at])
+            if place >= 0 and at >= 0:
+                counts[place] = np.float64(known.counts[at])
+                expected[place] = np.float64(known.expected[at])
         usual = known.sums[rows[number]]
         for slot in range(size):
             chance = (usual * shares[slot] + 1.0) * (expected[slot] + 1.0)

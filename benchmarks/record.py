@@ -109,18 +109,25 @@ def _chosen(rows: Rows, columns: str, filters: str) -> Rows:
     return [{name: row.get(name) for name in names} if names else row for row in rows]
 
 
+def _about(record: dict[str, Any]) -> str:
+    """The caption of a record: its command, date, commit and machine."""
+    load = f", load {record['load']}" if record["load"] > 1 else ""
+    about = f"`{record['command']}`, {record['date']}, commit {record['commit']}; {record['machine']}{load}."
+    note = f" {record['note']}" if record.get("note") else ""
+    return about + note + (f" Recorded {record['stale']}." if record.get("stale") else "")
+
+
 def fill(text: str) -> str:
-    """Return a page with the current figures in all its tables."""
+    """Return a page with the current figures in all its tables. The first table of a record has the caption."""
+    seen = set()
 
     def block(found: re.Match[str]) -> str:
         record = json.loads((FIGURES / f"{found.group(2)}.json").read_text("utf-8"))
         title, columns, filters = (*(each.strip() for each in found.group(3).split("|")), "", "")[:3]
-        load = f", load {record['load']}" if record["load"] > 1 else ""
-        about = f"`{record['command']}`, {record['date']}, commit {record['commit']}; {record['machine']}{load}."
-        note = f" {record['note']}" if record.get("note") else ""
-        note += f" Recorded {record['stale']}." if record.get("stale") else ""
+        about = "The same run." if found.group(2) in seen else _about(record)
+        seen.add(found.group(2))
         shown = table(_chosen(record["tables"][title], columns, filters))
-        return f"{found.group(1)}{shown}\n\n*{about}{note}*\n{found.group(4)}"
+        return f"{found.group(1)}{shown}\n\n*{about}*\n{found.group(4)}"
 
     return _BLOCK.sub(block, text)
 

@@ -54,6 +54,8 @@ API = [
     "SettingsError",
     "Source",
     "SpacyDetector",
+    "Suggestion",
+    "Suggestions",
     "TopicShare",
     "TrainingPlan",
     "TrainingReport",
@@ -75,6 +77,7 @@ API = [
     "match_file",
     "pack",
     "read_documents",
+    "suggest",
     "train",
     "update",
 ]

@@ -34,7 +34,7 @@ _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote
 
 
 def pack(path: str | Path, target: str | Path | None = None, *, licence: str = "") -> Path:
-    """Write a model and its knowledge, or knowledge alone, into one file: `wikilda pack`.
+    """Write a model and its knowledge, or only knowledge, into one file: `wikilda pack`.
 
     Parameters
     ----------

@@ -159,7 +159,7 @@ def test_restrictions_that_leave_nothing_are_errors(linker: Linker, wanted: Rest
 
 
 def test_results_draw_themselves(linker: Linker) -> None:
-    linked = linker.link("Croft & <b>Lara</b> played for England.")
+    linked = linker.link("Croft bowled to <b>Lara</b> for England.")
     page = linked._repr_html_()
     assert "&lt;b&gt;" in page
     assert "· person" in page

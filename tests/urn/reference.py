@@ -135,8 +135,7 @@ def capital_chance(title: str, capital: dict[str, int]) -> float:
     words = [token for token, is_word, _ in _tokens(without_note(title)) if is_word]
     if any(not _small(word[0]) for word in words[1:]) or not words or words[0].lower() not in capital:
         return 1.0
-    shares = [capital[word.lower()] for word in words if word.lower() in capital]
-    return max(min(shares), 13) / 255
+    return max(capital[words[0].lower()], 13) / 255
 
 
 def _small(character: str) -> bool:

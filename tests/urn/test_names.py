@@ -53,7 +53,7 @@ def test_a_string_that_is_part_of_a_title(string: str, title: str, expected: int
 
 
 def test_articles_show_how_often_a_topic_has_a_capital(sample: Knowledge) -> None:
-    """Names always have one; titles without a capital after the first are written as their rarest word is."""
+    """Names always have one; titles without a capital after the first are written as their first word is."""
     titles, cases = sample.titles, sample.word_cases
     words = {each for title in titles for each in re.findall(r"\w+", title.lower())}
     numbers = {each: lookup(cases.table, token_hashes(each)[0] & ~FLAGS) for each in words}

@@ -100,21 +100,24 @@ def capital_chance(
 
 @inner
 def _capital_chance(title: Bytes, cases: WordCases, table: Characters) -> np.uint8:
-    """Compute the share of capitals. A title with a capital after its first word is a name, else words decide."""
+    """Compute the share of capitals: a title with a capital after its first word is a name, else this word decides.
+
+    Titles show the case of all words but the first: *England cricket team* has the capital of *England*.
+    """
     hashes, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
     size = tokenize(title, 0, len(title), table, hashes, spots[0], spots[1])
-    least = _ALWAYS
+    chance, is_first = _ALWAYS, True
     for at in range(size):
         if not hashes[at] & WORD:
             continue
         point, _ = decode(title, spots[0, at])
-        if at > 0 and not is_small(point, table):
+        if not is_first and not is_small(point, table):
             return _ALWAYS
-        number = lookup(cases.table, hashes[at] & ~FLAGS)
-        if number < 0 and at == 0:
-            return _ALWAYS
-        least = min(least, cases.capital[number]) if number >= 0 else least
-    return max(least, _LEAST_CAPITAL)
+        if is_first:
+            number = lookup(cases.table, hashes[at] & ~FLAGS)
+            chance = cases.capital[number] if number >= 0 else _ALWAYS
+        is_first = False
+    return max(chance, _LEAST_CAPITAL)
 
 
 @njit

@@ -25,6 +25,7 @@ from wikilda.training.checkpoints import Metrics, advice, read_metrics
 from wikilda.training.engines.base import Engine
 from wikilda.training.pipeline import train
 from wikilda.training.settings import PRESETS, TRAINING, TrainingPlan
+from wikilda.urn.prior_shift import PriorShift
 
 
 @click.command()
@@ -78,6 +79,8 @@ def command(
         if own:
             own.close()
     rows = read_metrics(made.path)
+    if made.prior_shift and method == URN:
+        click.echo(PriorShift(**made.prior_shift).describe())
     show_table(str(target), _COLUMNS, [_row(each) for each in rows])
     for warning in advice(rows):
         click.echo(f"wikilda: {warning}", err=True)

@@ -13,6 +13,7 @@ So corpora add up: what a model has learned from one is the prior for the next.
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,9 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.weights import pooled
 from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
+from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
@@ -102,12 +105,12 @@ def _scaled(run: Run, by: float) -> Run:
 
 def next_model(
     first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int,
-    new_mentions: float = 0.0, prior_weight: float = 1.0,
+    new_mentions: float = 0.0, prior_weight: float = 1.0, shift: PriorShift = NO_SHIFT,
 ) -> Model:  # fmt: skip
     """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents.
 
     A pair of string and topic that `first` does not have needs `new_mentions`, and a tenth of the string's.
-    `prior_weight` is that of the P(k|v) of `first`.
+    `prior_weight` is that of the P(k|v) of `first`; `shift` is how the prior of the texts differs.
     """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
@@ -123,9 +126,11 @@ def next_model(
             writer.adopt(kind, each.offsets, each.topics, each.values)
         writer.contexts(contexts)
         writer.nil(nil_table(first.nil, counts[NIL]))
+        writer.weights((first.weights or pooled()).replaced(shift.settings().items()))
         change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
-        return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
+        return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about,
+                              prior_shift=asdict(shift))  # fmt: skip
 
 
 def _no_pairs(topics: int) -> Parameters:

@@ -37,6 +37,9 @@ class UrnTraining(Settings):
         below=1e-3,
     )
     new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
+    prior_shift: bool = setting(True, "estimate from the texts how their prior differs from the wiki's")
+    naming_shift: float = setting(1.0, "factor of the weight naming, if it is not estimated", minimum=0)
+    popularity_shift: float = setting(1.0, "factor of the weight popularity, if it is not estimated", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
@@ -44,7 +47,12 @@ class UrnTraining(Settings):
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
-        return UrnSettings(new_sense=self.new_sense)
+        weights = tuple(f"{name}={value!r}" for name, value in self.shifts().items())
+        return UrnSettings(new_sense=self.new_sense, weights=weights)
+
+    def shifts(self) -> dict[str, float]:
+        """The weights that say how the prior of the texts differs from the wiki's."""
+        return {"naming_shift": self.naming_shift, "popularity_shift": self.popularity_shift}
 
     def global_step(self, iterations: int) -> float:
         """ρ of the outer loop after so many iterations."""
@@ -175,9 +183,13 @@ def trained_on(corpus: Corpus, held_out: float) -> NDArray[np.uint64]:
 
 
 def to_evaluate(corpus: Corpus, settings: TrainingSettings, *, held_out: bool) -> Documents:
+    """The documents whose likelihood is estimated."""
+    return sample(corpus, settings, settings.evaluated, held_out=held_out)
+
+
+def sample(corpus: Corpus, settings: TrainingSettings, wanted: int, *, held_out: bool) -> Documents:
     """The first documents by key, held out or not: a fair sample, since keys are hashes."""
     share = settings.held_out if held_out else 1.0 - settings.held_out
-    wanted = settings.evaluated
     part = min(1.0, (wanted + 10 * wanted**0.5 + 50) / max(share * corpus.documents, 1e-9))
     documents = corpus.between(0, min(int(part * 2**64), 2**64))
     which = is_held_out(documents.keys, settings.held_out) == held_out

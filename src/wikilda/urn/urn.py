@@ -218,6 +218,15 @@ class Urn:
         other._set_weights(weights)
         return other
 
+    def with_exponents(self, naming: float, popularity: float) -> "Urn":
+        """The same urn with other exponents of the prior."""
+        shifts = ("naming_shift", 1.0), ("popularity_shift", 1.0)
+        return self.with_weights(self.weights.replaced([("naming", naming), ("popularity", popularity), *shifts]))
+
+    def with_prior_shift(self, naming: float, popularity: float) -> "Urn":
+        """The same urn with other factors of the exponents of the prior."""
+        return self.with_weights(self.weights.replaced([("naming_shift", naming), ("popularity_shift", popularity)]))
+
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Infer what the mentions of a document mean.
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
     from wikilda.documents.document import Document, marked
     from wikilda.documents.reading import Bad, ReadSettings, read_documents
-    from wikilda.evaluation.evaluate import Evaluation, evaluate
+    from wikilda.evaluation.evaluate import Evaluation, evaluate, evaluate_own_links
     from wikilda.knowledge import BuildSettings, Knowledge
     from wikilda.lda.settings import LdaSettings
     from wikilda.linking.files import LinkedFiles, link_files
@@ -41,7 +41,7 @@ _HOMES = {
     "documents.detection": ("Detector", "DetectorSettings", "DictionaryDetector", "SpacyDetector"),
     "documents.document": ("Document", "marked"),
     "documents.reading": ("Bad", "ReadSettings", "read_documents"),
-    "evaluation.evaluate": ("Evaluation", "evaluate"),
+    "evaluation.evaluate": ("Evaluation", "evaluate", "evaluate_own_links"),
     "knowledge": ("BuildSettings", "Knowledge"),
     "lda.settings": ("LdaSettings",),
     "linking.files": ("LinkedFiles", "link_files"),
@@ -68,8 +68,8 @@ __all__ = [
     "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention",
     "Linker", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction", "SettingsError", "Source",
     "SpacyDetector", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
-    "create_model", "download", "evaluate", "is_nil", "link_files", "make_corpus", "marked", "read_documents", "train",
-    "update",
+    "create_model", "download", "evaluate", "evaluate_own_links", "is_nil", "link_files", "make_corpus", "marked",
+    "read_documents", "train", "update",
 ]  # fmt: skip
 
 

@@ -82,6 +82,11 @@ class LdaTraining(Settings):
     sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
     coherence: bool = setting(True, "multiply topic counts by how alike a topic is to the others (Eq. 6)")
+    epsilon: float = setting(
+        0.25, "ε of TagMe*, where sampling starts: drop candidates with a smaller share of the best score",
+        minimum=0, maximum=1,
+    )  # fmt: skip
+    tau: float = setting(0.02, "τ of TagMe*: drop candidates with a smaller prior P(k|v)", minimum=0, maximum=1)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
@@ -89,7 +94,9 @@ class LdaTraining(Settings):
 
     def sampler(self) -> LdaSettings:
         """How documents are sampled."""
-        return LdaSettings(self.sweeps, self.burn_in, self.coherence, seed=self.seed)
+        return LdaSettings(
+            self.sweeps, self.burn_in, self.coherence, epsilon=self.epsilon, tau=self.tau, seed=self.seed
+        )
 
     def local_step(self, minibatches: int) -> float:
         """ρ of the inner loop after so many minibatches."""

@@ -101,9 +101,13 @@ class Design(NamedTuple):
 UNKNOWN, MISSED = -1, -2  # the knowledge lacks the topic; it has the topic, but not as a candidate
 
 
-def learn(model: Model, knowledge: Knowledge) -> Learned | None:
-    """Learn the weights of a model that was just built; nothing if its wiki has too few links."""
-    urn, kept = Urn(model, knowledge, UrnSettings()), list(articles(knowledge))
+def learn(model: Model, knowledge: Knowledge, sample_of: Sequence[Article] | None = None) -> Learned | None:
+    """Learn the weights of a model that was just built; nothing if its wiki has too few links.
+
+    The articles are by default those that the knowledge has kept.
+    """
+    urn = Urn(model, knowledge, UrnSettings())
+    kept = list(articles(knowledge)) if sample_of is None else list(sample_of)
     sample = [part for article in kept for part in prepare(urn, article)]
     if _ambiguous(sample) < _LEAST_LINKS:
         return None

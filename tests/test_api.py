@@ -61,6 +61,7 @@ API = [
     "create_model",
     "download",
     "evaluate",
+    "evaluate_own_links",
     "is_nil",
     "link_files",
     "make_corpus",
@@ -139,6 +140,7 @@ def test_there_are_examples_of_what_people_do() -> None:
         "build",
         "link_files",
         "evaluate",
+        "evaluate_own_links",
     } <= set(EXAMPLES)
 
 

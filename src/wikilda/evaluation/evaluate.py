@@ -144,9 +144,9 @@ def evaluate_own_links(
     Examples
     --------
     >>> from wikilda import evaluate_own_links
-    >>> found = evaluate_own_links(sample, methods=["prior", "urn"])
-    >>> found.runs[0][0].gold.name
-    'own links of model'
+    >>> evaluate_own_links(sample)
+    Traceback (most recent call last):
+    wikilda._core.errors.InputError: ...: keeps 0 articles with links, which are too few to measure with. ...
     """
     chosen, opened = method_settings(URN, settings), Model.open(model)
     for name in methods:

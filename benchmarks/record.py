@@ -7,6 +7,9 @@ two comments::
     <!-- figures: NAME TABLE -->
     <!-- end of figures -->
 
+`<!-- figures: NAME TABLE | column; column | column=value; value -->` shows some columns, and the rows with these
+values.
+
 `python -m benchmarks.record` fills all of them in; `--check` says which are out of date and exits with 1.
 """
 
@@ -86,18 +89,38 @@ def _cell(value: Cell) -> str:
         return value or "–"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time for people: 72 s, 12 min, 1.3 h."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+def _chosen(rows: Rows, columns: str, filters: str) -> Rows:
+    """Some columns of a table, and the rows that have certain values."""
+    if filters:
+        column, values = filters.split("=")
+        wanted = [each.strip() for each in values.split(";")]
+        rows = [row for row in rows if str(row[column.strip()]) in wanted]
+    names = [each.strip() for each in columns.split(";")] if columns else []
+    return [{name: row.get(name) for name in names} if names else row for row in rows]
 
 
 def fill(text: str) -> str:
-    """A page with all its tables made anew."""
+    """Return a page with the current figures in all its tables."""
 
     def block(found: re.Match[str]) -> str:
         record = json.loads((FIGURES / f"{found.group(2)}.json").read_text("utf-8"))
+        title, columns, filters = (*(each.strip() for each in found.group(3).split("|")), "", "")[:3]
         load = f", load {record['load']}" if record["load"] > 1 else ""
         about = f"`{record['command']}`, {record['date']}, commit {record['commit']}; {record['machine']}{load}."
         note = f" {record['note']}" if record.get("note") else ""
-        return f"{found.group(1)}\n{table(record['tables'][found.group(3)])}\n\n*{about}{note}*\n\n{found.group(4)}"
+        note += f" Recorded {record['stale']}." if record.get("stale") else ""
+        shown = table(_chosen(record["tables"][title], columns, filters))
+        return f"{found.group(1)}\n{shown}\n\n*{about}{note}*\n\n{found.group(4)}"
 
     return _BLOCK.sub(block, text)
 

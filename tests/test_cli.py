@@ -3,6 +3,7 @@
 import bz2
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -10,27 +11,17 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import run
 from tests.processes import besides_compiling
 from tests.wikis import FILLER, page, write_dump
-from wikilda.cli import COMMANDS, cli, guarded
+from wikilda.cli import COMMANDS
 from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import BuildSettings
 from wikilda.lda.settings import LdaSettings
 from wikilda.server.settings import ServerSettings
 from wikilda.training.settings import TrainingPlan
 from wikilda.urn import UrnSettings
-
-
-def run(*arguments: object) -> tuple[int, str, str]:
-    """Run a command in this process: exit code, what it prints, what it complains."""
-    runner = CliRunner()
-    with runner.isolation() as (out, err, _):
-        code = guarded(lambda: cli.main([str(each) for each in arguments], prog_name="wikilda", standalone_mode=False))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        return code, out.getvalue().decode(), err.getvalue().decode()
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +109,6 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     before, after = out.split("The entities in this text:")
     assert before.index("Lara Croft") < before.index("Robert Croft")  # the prior's order
     assert [line.split()[1:3] for line in after.splitlines() if line.startswith("Croft ")] == [["Robert", "Croft"]] * 2
-    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
-    shown = [line.rstrip() for line in after.splitlines()]
-    for line in readme[readme.index("mention  ") :].split("```")[0].splitlines():
-        assert line in shown
     assert (tmp_path / "knowledge" / "manifest.json").exists()
     assert (tmp_path / "manifest.json").exists()
     assert f"wikilda link {tmp_path} --table" in out
@@ -299,3 +286,32 @@ def test_workers_of_a_build_do_not_import_duckdb() -> None:
     """It reports leaks to standard error when a worker process ends."""
     code = "import sys, wikilda.knowledge.build; sys.exit('duckdb' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_no_command_replaces_an_input_or_decisions_of_a_person(model: Path, tmp_path: Path) -> None:
+    """`evaluate -o` replaced the gold that it had read, `--unknown` and others a file of decisions."""
+    gold, table, decided = tmp_path / "gold.jsonl", tmp_path / "table.csv", tmp_path / "decided.jsonl"
+    gold.write_text('{"text": "Croft bowled.", "mentions": [{"start": 0, "end": 5, "title": "Robert Croft"}]}\n')
+    table.write_text("name\nCroft\n")
+    decision = {"document": "1", "start": 0, "end": 5, "mention": "Croft", "candidates": []}
+    rows = [{**decision, "start": 1}, {**decision, "title": None}]
+    decided.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shutil.copytree(model, tmp_path / "model")
+    writing: dict[tuple[object, ...], Path] = {
+        ("evaluate", model, gold, "-o"): gold, ("evaluate", model, gold, "--report"): gold,
+        ("link", model, gold, "--overwrite", "-o"): gold, ("link", model, gold, "--overwrite", "--unknown"): gold,
+        ("link", model, gold, "-o", tmp_path / "new.jsonl", "--overwrite", "--unknown"): gold,
+        ("match", model, table, "--column", "name", "--overwrite", "-o"): table,
+        ("pack", tmp_path / "model", "-o"): tmp_path / "model" / "manifest.json",
+        ("diff", model, tmp_path / "model", "--html"): tmp_path / "model" / "manifest.json",
+        ("diff", model, tmp_path / "model", "--map"): tmp_path / "model" / "manifest.json",
+    }  # fmt: skip
+    for command, given in writing.items():
+        output = tmp_path / "decided.csv" if command[0] == "match" else decided
+        output.write_bytes(decided.read_bytes())
+        for target, words in ((given, "is also an input"), (output, "line 2: has a decision of a person")):
+            before = target.read_bytes()
+            code, _, said = run(*command, target)
+            assert (code, target.read_bytes()) == (1, before), command
+            assert words in said, command
+    assert not (tmp_path / "new.jsonl").exists()

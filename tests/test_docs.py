@@ -4,15 +4,21 @@ import importlib
 import re
 import runpy
 import sys
+from pathlib import Path
 
 import pytest
 from benchmarks import record
+from scripts import reference
 
 PICTURES = record.ROOT / "docs" / "pictures"
 
 
 def test_tables_are_those_of_the_figures() -> None:
     assert [page.name for page in record.outdated()] == [], "run: python -m benchmarks.record"
+
+
+def test_the_reference_is_generated_from_the_code() -> None:
+    assert [page.name for page in reference.outdated()] == [], "run: python -m scripts.reference"
 
 
 def test_a_table_is_markdown() -> None:
@@ -25,6 +31,18 @@ def test_a_table_is_markdown() -> None:
     ]
 
 
+def test_some_columns_and_rows_of_a_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(record, "FIGURES", tmp_path)
+    record.write("speed", {"rates": [{"what": "a", "s": 1, "MB": 2}, {"what": "b", "s": 3, "MB": 4}]})
+    page = record.fill("<!-- figures: speed rates | what; MB | what=b -->\n<!-- end of figures -->")
+    assert "| what | MB |\n| --- | ---: |\n| b | 4 |\n\n*" in page
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(71.6, "72 s"), (1200, "20 min"), (4845, "1.3 h")])
+def test_times_are_rounded_for_people(seconds: float, shown: str) -> None:
+    assert record.duration(seconds) == shown
+
+
 def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(PICTURES), *sys.path])
     drawing = runpy.run_path(str(PICTURES / "draw.py"))
@@ -35,7 +53,7 @@ def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -
 def test_what_pages_name_is_there() -> None:
     """Files of the package, of tests and benchmarks, and the modules of commands."""
     root, missing = record.ROOT, []
-    for page in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))):
+    for page in (root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))):
         text = page.read_text("utf-8")
         files = [root / name for name in re.findall(r"\b((?:src|tests|benchmarks|scripts)/[\w/]+\.\w+)", text)]
         files += [root / "src" / name for name in re.findall(r"(?<![\w/])(wikilda/[\w/]+\.py)", text)]

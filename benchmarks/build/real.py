@@ -81,7 +81,7 @@ def estimates(like: dict[str, record.Cell], workers: int) -> list[dict[str, reco
     return [
         {
             "wiki": name, "GB of XML": size / 1e9,
-            f"hours on {workers} cores": rates["CPU s"] * size / 1e6 / 3600 / workers,
+            f"time on {workers} cores": record.duration(rates["CPU s"] * size / 1e6 / workers),
             "work files, GB": rates["work files, MB"] * size / 1e9,
             "knowledge, GB": rates["knowledge, MB"] * size / 1e9,
             "disk at the peak, GB": (rates["work files, MB"] + rates["knowledge, MB"]) * size / 1e9,

@@ -1,4 +1,4 @@
-"""The paper's table, and the systems of its related work beside it: figures for docs/paper-table.md.
+"""The paper's table, and the systems of its related work beside it: figures for docs/experiments/paper-table.md.
 
 python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long --trained paper-1.model --skip kataria
 

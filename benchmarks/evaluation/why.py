@@ -1,4 +1,4 @@
-"""Why the paper's sampler stays near its prior here: figures for docs/paper-table.md.
+"""Why the paper's sampler stays near its prior here: figures for docs/experiments/paper-table.md.
 
 python -m benchmarks.evaluation.why aida.model aida-train.tsv --every 4
 """

@@ -1,4 +1,4 @@
-"""What a data frame costs beside plain linking: figures for docs/frames.md.
+"""What a data frame costs beside plain linking: figures for docs/experiments/speed.md.
 
 python -m benchmarks.linking.frames MODEL GOLD [--rows N]
 """

@@ -23,7 +23,7 @@ from wikilda.documents.encoding import encode
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import ABSENT, GoldDocument, Resolver
 from wikilda.evaluation.metrics import calibration
-from wikilda.linking.results import is_nil
+from wikilda.linking.results import are_nil
 from wikilda.model import Model
 from wikilda.urn import Drawn, Urn, UrnSettings, segment
 
@@ -86,7 +86,7 @@ def nil_row(found: Answers) -> dict[str, float | int]:
     """Without mentions that gold itself has as NIL: half of those are slips."""
     some = (found.gold >= 0) | (found.gold == ABSENT)
     gold, best, posterior, nil, _ = (column[some] for column in found)
-    absent, unknown = gold == ABSENT, nil > 0.5
+    absent, unknown = gold == ABSENT, are_nil(nil, posterior)
     right = np.where(absent, unknown, (best == gold) & ~unknown)
     confidence = np.where(unknown, nil, posterior * (1 - nil))
     middle = (confidence >= 0.5) & (confidence < 0.9)
@@ -119,7 +119,10 @@ def end_to_end(model: Model, documents: Sequence[GoldDocument], settings: UrnSet
         text, trained = Document(each.text, None, each.id), urn.contexts is not None
         encoded = encode(text, knowledge, detector, contexts=trained, parts="unknown")
         drawn = urn.draw(encoded)
-        best, unknown = drawn.best(), np.array([is_nil(nil) for nil in drawn.nil.tolist()], np.bool_)
+        first = [
+            float(posterior[0]) if len(posterior) else 0.0 for _, posterior in map(drawn.mention, range(len(drawn.nil)))
+        ]
+        best, unknown = drawn.best(), are_nil(drawn.nil, np.array(first))
         chosen = np.flatnonzero(segment(encoded, best, unknown))
         spans, best = [encoded.spans[at] for at in chosen], np.where(unknown, -1, best)[chosen].tolist()
         given = {(*span, topic) for span, topic in zip(spans, best, strict=True) if topic >= 0}

@@ -1,4 +1,4 @@
-"""Results of several sizes as the tables of docs/scale.md, with the power at which each row grows."""
+"""Results of several sizes as the tables of docs/experiments/scale.md, with the power at which each row grows."""
 
 import math
 from itertools import pairwise

@@ -28,7 +28,6 @@ from benchmarks.generate.world import World
 from wikilda import build
 from wikilda.evaluation import bootstrap
 from wikilda.linking import Document, Linker
-from wikilda.linking.results import is_nil
 from wikilda.model import Model
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.pipeline import train
@@ -135,7 +134,7 @@ def _answered(place: Place, iteration: int) -> Iterator[Counter[str]]:
             if title is not None:
                 cases += ["all", *(["stub"] if title in stubs and mention["case"] == "plain" else [])]
             best = answer.candidates[0].entity.title if answer.candidates else None
-            right = is_nil(answer.nil) if title is None else best == title
+            right = answer.entity is None if title is None else best == title
             counted.update(cases if right else [*cases, *(f"{each}, wrong" for each in cases)])
         yield counted
 

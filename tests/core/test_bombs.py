@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core import compression, parquet
 from wikilda._core.errors import InputError, WikildaError
 from wikilda.documents.document import Document
@@ -85,6 +85,66 @@ def test_a_table_in_memory_has_values_in_proportion_to_its_file(tmp_path: Path) 
         code, _, said = run("build", "--entities", file, "-o", tmp_path / "new")
         assert code == 1
         assert "expands to" in said or "has no column" in said
+
+
+def nested(kind: str) -> pa.Table:
+    """A column of strings that are the same megabyte, in lists, structures or both, or by extending each other."""
+    long, zeros = "x" * 1_000_000, pa.array([0] * 4000, pa.int32())
+    if kind == "extended":
+        return pa.table({"name": ["Croft"] * 30, "text": ["Croft"] * 30, "more": [f"{long}{at}" for at in range(30)]})
+    strings = pa.DictionaryArray.from_arrays(zeros, [long])
+    column = {
+        "list": lambda: pa.ListArray.from_arrays(pa.array([0, 4000], pa.int32()), strings),
+        "structure": lambda: pa.StructArray.from_arrays([strings], ["x"]),
+        "mentions": lambda: pa.ListArray.from_arrays(
+            pa.array([0, 4000], pa.int32()),
+            pa.StructArray.from_arrays([zeros, zeros, strings], ["start", "end", "title"]),
+        ),
+    }[kind]()
+    name = "mentions" if kind == "mentions" else "more"
+    return pa.table({"name": ["Croft"] * len(column), "text": ["Croft"] * len(column), name: column})
+
+
+@pytest.mark.parametrize("kind", ["list", "structure", "mentions", "extended"])
+def test_strings_within_lists_and_structures(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """50 kB took more than 6 GB."""
+    if kind == "extended":
+        monkeypatch.setattr(parquet, "MAX_BATCH_BYTES", 20_000_000)
+    file, delta = tmp_path / "a.parquet", kind == "extended"
+    encoding = {"column_encoding": {"more": "DELTA_BYTE_ARRAY", "name": "PLAIN", "text": "PLAIN"}} if delta else {}
+    pq.write_table(nested(kind), file, compression="zstd", use_dictionary=not delta, store_schema=False, **encoding)
+    assert file.stat().st_size < 100_000
+    code, _, said = run("match", model, file, "--column", "name")
+    assert (code, "bytes of text, more than" in said) == (1, True)
+    if kind == "mentions":
+        with pytest.raises(InputError, match=r"a\.parquet: .* bytes of text, more than"):
+            list(read_documents([file]))
+
+
+def test_all_encodings_of_strings_give_the_same_rows(tmp_path: Path) -> None:
+    columns = {
+        "a": pa.array(["x", None, "ü"]), "l": pa.array([["a", None], None, []]),
+        "s": pa.array([{"a": "q", "b": 1}, None, {"a": None, "b": 2}]),
+        "m": pa.array([[("k", "v")], None, []], pa.map_(pa.string(), pa.string())),
+        "f": pa.array([["a", "b"], ["c", "d"], None], pa.list_(pa.string(), 2)),
+        "ll": pa.array([["a"], [], None], pa.large_list(pa.large_string())), "n": pa.array([1, 2, None]),
+        "d": pa.array(["a", "b", None]).dictionary_encode(), "deep": pa.array([[{"a": ["x"]}], [], None]),
+    }  # fmt: skip
+    table, file = pa.table(columns), tmp_path / "a.parquet"
+    for options in (
+        {}, {"use_dictionary": False}, {"store_schema": False}, {"data_page_version": "2.0"},
+        {"use_dictionary": False, "column_encoding": {"a": "DELTA_BYTE_ARRAY", "l.list.element": "DELTA_BYTE_ARRAY"}},
+        {"use_dictionary": False, "column_encoding": {"a": "DELTA_LENGTH_BYTE_ARRAY"}},
+    ):  # fmt: skip
+        pq.write_table(table, file, row_group_size=2, **options)  # type: ignore[arg-type]
+        found = [
+            row
+            for each in parquet.parquet_batches(parquet.open_parquet(file), 2, list(columns))
+            for row in each.to_pylist()
+        ]
+        assert found == pq.read_table(file).to_pylist() == table.to_pylist()
 
 
 @pytest.mark.parametrize("value", ["Croft", None])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.detection import JoinedDetector, choose_detector
-from wikilda.documents.detection._dictionary import join
+from wikilda.documents.detection._dictionary import join, limits_of
 from wikilda.documents.detection._spans import Limits
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_tables
@@ -86,6 +86,13 @@ def unlimited(known: Knowledge) -> DictionaryDetector:
         ("In 1984 it rained.", []),
         ("😀😀 Apple\r\nCafé 東京都 ירושלים", ["Apple", "Café", "東京都", "ירושלים"]),
         ("Москва", ["Москва"]),
+        (
+            "He saw Luca di Zyx, Ann O-Grady, One.Tel and Zyxfox.com.",
+            ["Luca di Zyx", "Ann O-Grady", "One.Tel", "Zyxfox.com"],
+        ),
+        ("We met Ann van der Zyx and Zyx & Apple.", ["Ann van der Zyx", "Zyx & Apple"]),
+        ("They left the African Growth and Zyx Act (AGZA).", ["African Growth and Zyx Act", "AGZA"]),
+        ("They left the Growth and Zyx Act (ABC).", ["Growth", "Zyx Act", "ABC"]),  # not its initials
     ],
 )
 def test_what_is_found(found: Callable[[str], list[str]], text: str, mentions: list[str]) -> None:
@@ -310,3 +317,38 @@ def test_detectors_by_name(known: Knowledge) -> None:
         choose_detector("spacy:no_such", known)
     with pytest.raises(SettingsError, match="recall must be at least 0 and at most 1"):
         DetectorSettings(recall=2)
+
+
+def test_scripts_without_cases_need_no_more_than_some_odds() -> None:
+    """Where a wiki links few of its names, five times the average; where it links most of them, a fixed share."""
+    few, many = (limits_of(0.5, odds).uncased for odds in (0.01, 5.0))
+    assert few == pytest.approx(0.05 / 1.05)
+    assert many == pytest.approx(0.1 / 1.1)
+    assert limits_of(0.6, 5.0).uncased < many < limits_of(0.4, 5.0).uncased
+
+
+@pytest.mark.parametrize(
+    ("strings", "text", "names"),
+    [
+        (
+            {"東京タワー": (9, 9), "浅草寺": (8, 8), "隅田川": (7, 7), "上野公園": (9, 10), "東京": (5, 12)},
+            "東京の浅草寺は隅田川の近くにある。",
+            ["東京", "浅草寺", "隅田川"],
+        ),
+        ({"독일": (9, 9), "베를린": (9, 10)}, "독일의 수도는 베를린이다.", ["독일", "베를린"]),  # with particles
+        ({"თბილისი": (9, 9), "საქართველო": (9, 9)}, "თბილისი არის ქალაქი.", ["თბილისი"]),
+        ({"กรุงเทพ": (9, 9), "ประเทศไทย": (9, 12)}, "กรุงเทพเป็นเมืองหลวงของประเทศไทย", ["กรุงเทพ", "ประเทศไทย"]),
+    ],
+)
+def test_a_wiki_in_another_script(
+    tmp_path: Path, strings: dict[str, tuple[int, int]], text: str, names: list[str]
+) -> None:
+    """Nearly every string is linked wherever it occurs, so that the average says little."""
+    (tmp_path / "topics.tsv").write_text("title\n" + "".join(f"{each}\n" for each in strings), "utf-8")
+    rows = "".join(f"{each}\t{each}\t{linked}\n" for each, (linked, _) in strings.items())
+    (tmp_path / "mentions.tsv").write_text("mention\ttitle\tcount\n" + rows, "utf-8")
+    texts = "\n".join(each for each, (_, occurs) in strings.items() for _ in range(occurs))
+    (tmp_path / "articles.jsonl").write_text(json.dumps({"title": next(iter(strings)), "text": texts}), "utf-8")
+    settings = BuildSettings(max_word_share=1.0, min_word_topics=1)
+    known = build_from_tables(tmp_path, tmp_path / "kb", settings, resources=Resources(workers=1))
+    assert [text[start:end] for start, end in DictionaryDetector(known).detect(text)] == names

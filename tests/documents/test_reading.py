@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wikilda
+from tests.commands import run
 from tests.wikis import FILLER, page, write_dump
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.document import marked
@@ -270,6 +271,17 @@ def test_an_unclosed_quote_is_told_and_takes_no_documents_along(tmp_path: Path, 
         list(read_documents([file]))
     with pytest.raises(InputError, match=rf"a\.csv: (line {line}: unclosed quote|has no column)"):
         [list(batch.read(ReadSettings())) for batch in batches([file])]
+
+
+@pytest.mark.parametrize("column", ["name", "text"])
+def test_a_quote_that_a_later_quote_ends_takes_no_documents_along(tmp_path: Path, model: Path, column: str) -> None:
+    """Rows between the two were one cell, and missing without a word."""
+    file = tmp_path / "a.csv"
+    file.write_text(f'{column},n\nEngland won.,1\n"Croft bowled.,2\nPakistan lost.,3\n"More",4\nEnd,5\n')
+    command = ["match", model, file, "--column", "name"] if column == "name" else ["link", model, file]
+    code, out, said = run(*command)
+    assert (code, out.count("End")) == (1, 0)
+    assert "a.csv: lines 3 to 5: text after a closing quote. Is a quote unclosed" in said
 
 
 @given(st.lists(st.text(alphabet='ab",\n', max_size=6), min_size=1, max_size=6), st.booleans())

@@ -79,7 +79,7 @@ def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
     assert run("evaluate", model.path, tmp_path / "nothing.tsv")[0] == 2
     code, _, err = run("evaluate", model.path, file, "-o", tmp_path / "no" / "out.json")
     assert code == 1
-    assert "no such directory" in err
+    assert "there is no directory" in err
 
 
 def test_what_fails_stops_the_rest(gold: Gold) -> None:

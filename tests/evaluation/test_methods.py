@@ -107,5 +107,5 @@ def test_wikilda_answers_what_the_linker_does(model: Model, sample: Knowledge) -
 
 def test_the_example_is_the_one_in_the_docs() -> None:
     code = (EXAMPLES / "link_votes.py").read_text("utf-8")
-    shown = (EXAMPLES.parent / "evaluation.md").read_text("utf-8")
+    shown = (EXAMPLES.parent / "guides" / "evaluation.md").read_text("utf-8")
     assert code[code.index("class LinkVotes") :].strip() in shown

@@ -1,7 +1,10 @@
-"""Dumps as they come: parts, exports that say little of their wiki, dumps of all namespaces."""
+"""Dumps as they come: parts, exports that say little of their wiki, dumps of all namespaces, other containers."""
 
 import bz2
+import io
+import json
 import re
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,9 @@ import pytest
 from tests.knowledge.conftest import EASY, ONE, build
 from tests.mediawiki.dumps import multistream
 from tests.wikis import FILLER, dump, page
+from wikilda import Document, InputError, read_documents
 from wikilda.knowledge import build_from_dump
+from wikilda.mediawiki.dump import cut, read_piece
 
 PAGES = [page(f"Topic {n}", f"About [[Topic {(n + 1) % 9}|it]]. {FILLER}", number=n + 1) for n in range(9)]
 TALK = [page(f"Talk:Topic {n}", f"Is [[Topic 1]] right? {FILLER}", number=100 + n, namespace=1) for n in range(3)]
@@ -45,3 +50,152 @@ def test_a_dump_of_all_namespaces_gives_the_same(tmp_path: Path) -> None:
     known = build_from_dump([tmp_path / "meta-current.xml"], tmp_path / "current", EASY, resources=ONE)
     assert known.identity == whole.identity
     assert known.summary["pages"] == whole.summary["pages"] + len(TALK)
+
+
+def test_seven_zip(tmp_path: Path) -> None:
+    """As Fandom and full histories of Wikimedia come."""
+    py7zr = pytest.importorskip("py7zr")
+    whole = build(tmp_path, PAGES)
+    path = tmp_path / "wiki_pages_current.xml.7z"
+    with py7zr.SevenZipFile(path, "w") as archive:
+        archive.write(tmp_path / "wiki.xml", "wiki_pages_current.xml")
+    assert build_from_dump([path], tmp_path / "seven", EASY, resources=ONE).identity == whole.identity
+    data = path.read_bytes()
+    for number, damaged in enumerate((data[:-40], data[:90] + b"damaged" + data[97:], b"", b"7z")):
+        bad = tmp_path / f"bad{number}.xml.7z"
+        bad.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"bad\d\.xml\.7z"):
+            build_from_dump([bad], tmp_path / "none", EASY, resources=ONE)
+        assert not (tmp_path / "none").exists()
+    with py7zr.SevenZipFile(path, "w") as archive:
+        archive.writestr(b"1", "one.txt")
+        archive.writestr(b"2", "two.txt")
+    with pytest.raises(InputError, match="holds 2 files"):
+        build_from_dump([path], tmp_path / "none", EASY, resources=ONE)
+
+
+def _snapshot(path: Path, *parts: str) -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        for number, part in enumerate(parts):
+            about = tarfile.TarInfo(f"testwiki_namespace_0_{number}.ndjson")
+            about.size = len(part.encode())
+            archive.addfile(about, io.BytesIO(part.encode()))
+
+
+def test_a_snapshot_of_wikimedia_enterprise(tmp_path: Path) -> None:
+    """Records as the documentation of the snapshots shows them."""
+    moved = page("Topic eight", redirect="Topic 8")
+    whole = build(tmp_path, [*PAGES, moved])
+    records = [
+        {
+            "name": f"Topic {n}", "identifier": n + 1, "date_modified": "2024-01-02T03:04:05Z",
+            "version": {"identifier": 1}, "url": f"https://test.example/wiki/Topic_{n}", "namespace": {"identifier": 0},
+            "in_language": {"identifier": "en"},
+            "is_part_of": {"identifier": "testwiki", "url": "https://test.example"},
+            "article_body": {"wikitext": f"About [[Topic {(n + 1) % 9}|it]]. {FILLER}", "html": "<p>…</p>"},
+            **({"redirects": [{"name": "Topic eight", "url": "…"}]} if n == 8 else {}),
+        } for n in range(9)
+    ]  # fmt: skip
+    path = tmp_path / "testwiki_namespace_0.tar.gz"
+    _snapshot(path, *("".join(json.dumps(each) + "\n" for each in part) for part in (records[:4], records[4:])))
+    known = build_from_dump([path], tmp_path / "snapshot", EASY, resources=ONE)
+    assert list(known.titles) == list(whole.titles)
+    assert list(known.redirects[0]) == list(whole.redirects[0]) == ["Topic eight"]
+    assert known.mentions.counts.tolist() == whole.mentions.counts.tolist()
+    assert known.graph.out_topics.tolist() == whole.graph.out_topics.tolist()
+    assert known.url(0) == "https://test.example/wiki/Topic_0"
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match=r"testwiki_namespace_0\.tar\.gz"):
+        build_from_dump([path], tmp_path / "none", EASY, resources=ONE)
+    assert not (tmp_path / "none").exists()
+    for line, message in (('{"text": "a document"}\n', "not a snapshot"), ("{", "is not JSON"), ("", "has no records")):
+        _snapshot(path, line)
+        with pytest.raises(InputError, match=message):
+            build_from_dump([path], tmp_path / "none", EASY, resources=ONE)
+
+
+ZIM_PAGE = """<!DOCTYPE html><html class="client-js"><head><meta charset="UTF-8"><title>{title}</title>
+<link rel="stylesheet" href="_mw_/style.css"></head><body class="mw-body mediawiki"><div id="content" class="mw-body">
+<h1 id="firstHeading" class="firstHeading">{title}</h1><div id="bodyContent"><div id="mw-content-text">
+<div class="mw-parser-output">{body}</div></div></div></div></body></html>"""
+
+
+def _zim(path: Path, pages: dict[str, str], redirects: dict[str, str]) -> Path:
+    """A ZIM file as mwoffliner makes them."""
+    from libzim.writer import Creator, Hint, Item, StringProvider
+
+    class Entry(Item):
+        def __init__(self, path: str, data: str, kind: str) -> None:
+            super().__init__()
+            self.path, self.data, self.kind = path, data, kind
+
+        def get_path(self) -> str:
+            return self.path
+
+        def get_title(self) -> str:
+            return self.path.replace("_", " ")
+
+        def get_mimetype(self) -> str:
+            return self.kind
+
+        def get_contentprovider(self) -> StringProvider:
+            return StringProvider(self.data)
+
+        def get_hints(self) -> dict[Hint, int]:
+            return {Hint.FRONT_ARTICLE: self.kind == "text/html"}
+
+    with Creator(path).config_indexing(False, "eng") as made:
+        made.set_mainpath("index")
+        made.add_item(Entry("index", ZIM_PAGE.format(title="Welcome", body=f"<p>{FILLER}</p>"), "text/html"))
+        made.add_item(Entry("_mw_/style.css", "p { color: red }", "text/css"))
+        for title, body in pages.items():
+            made.add_item(Entry(title.replace(" ", "_"), ZIM_PAGE.format(title=title, body=body), "text/html"))
+        for title, to in redirects.items():
+            made.add_redirection(title.replace(" ", "_"), title, to.replace(" ", "_"), {})
+        about = {"Title": "Test", "Language": "eng", "Name": "wikipedia_en_test", "Source": "https://en.wikipedia.org"}
+        for name, value in about.items():
+            made.add_metadata(name, value)
+    return path
+
+
+def test_a_zim_file(tmp_path: Path) -> None:
+    pytest.importorskip("libzim")
+    pytest.importorskip("lxml")
+    fold = "<details><summary class='section-heading'><h2 id='More'>More</h2></summary><p>More of it.</p></details>"
+    bodies = {
+        f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 9}" title="x">it</a>. {FILLER}</p>{fold}' for n in range(9)
+    }
+    bodies["AC/DC"] = f'<p>See <a href="../Topic_1#More">it</a> and <a href="https://x.org">x</a>. {FILLER}</p>{fold}'
+    path = _zim(tmp_path / "wikipedia_en_test.zim", bodies, {"Topic one": "Topic 1", "One": "Topic one"})
+    known = build_from_dump([path], tmp_path / "zim", EASY, resources=ONE)
+    whole = build(tmp_path, [
+        *(page(f"Topic {n}", f"About [[Topic {(n + 1) % 9}|it]]. {FILLER}\n\n== More ==\nMore of it.") for n in range(9)),
+        page("AC/DC", f"See [[Topic 1#More|it]] and x. {FILLER}\n\n== More ==\nMore of it."),
+        page("Topic one", redirect="Topic 1"), page("One", redirect="Topic 1"),
+    ])  # fmt: skip
+    assert list(known.titles) == list(whole.titles)
+    assert sorted(known.redirects[0]) == sorted(whole.redirects[0])
+    assert list(known.mention_strings) == list(whole.mention_strings)
+    assert known.mentions.counts.tolist() == whole.mentions.counts.tolist()
+    assert known.graph.out_topics.tolist() == whole.graph.out_topics.tolist()
+    assert list(known.word_strings) == list(whole.word_strings)
+    assert known.url(0) == "https://en.wikipedia.org/wiki/AC/DC"
+    assert known.sentences[1] == "About it." == whole.sentences[1]
+    documents = {each.id: each for each in read_documents([path]) if isinstance(each, Document)}
+    assert documents["Topic 3"].text.startswith("About it.")
+    assert documents["Topic 3"].mentions == [(6, 8)]
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"is not a whole ZIM file"):
+        build_from_dump([path], tmp_path / "none", EASY, resources=ONE)
+
+
+def test_pieces_of_a_zim_file_do_not_change_the_result(tmp_path: Path) -> None:
+    pytest.importorskip("libzim")
+    pytest.importorskip("lxml")
+    bodies = {f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 40}">it</a>. {FILLER}</p>' for n in range(40)}
+    path = _zim(tmp_path / "many.zim", bodies, {f"Other {n}": f"Topic {n}" for n in range(40)})
+    whole = b"".join(map(read_piece, cut(path, 1 << 30)))
+    pieces = list(cut(path, 1))
+    assert len(pieces) > 10
+    assert b"".join(map(read_piece, pieces)) == whole
+    assert whole.count(b"<page>") == 80

@@ -145,3 +145,21 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_work(model: Path,
     with pytest.raises(InputError, match="is also an input"):
         link_files(model, source, tmp_path / "out.jsonl", overwrite=True, unknown=source)
     assert elsewhere.read_text() == "precious"
+
+
+@pytest.mark.parametrize("damaged", ["results.jsonl", "side-0.jsonl", "note.json"])
+@pytest.mark.parametrize("way", ["changed", "shorter", "gone"])
+def test_a_journal_that_is_damaged_is_made_again(model: Path, tmp_path: Path, damaged: str, way: str) -> None:
+    source, output, names = write(tmp_path / "in.jsonl", 9), tmp_path / "out.jsonl", tmp_path / "names.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        link_files(model, source, output, workers=1, topics=0, unknown=names, observer=Interrupting(4))
+    file = tmp_path / "out.jsonl.partial" / damaged
+    data = file.read_bytes()
+    if way == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(data[:-8] + b"\0" * (8 if way == "changed" else 0))
+    link_files(model, source, output, workers=1, topics=0, unknown=names)
+    whole = link_files(model, source, tmp_path / "whole.jsonl", workers=3, topics=0, unknown=tmp_path / "w.jsonl")
+    assert output.read_bytes() == whole.output.read_bytes()
+    assert names.read_bytes() == (tmp_path / "w.jsonl").read_bytes()

@@ -12,7 +12,7 @@ import pytest
 
 from tests.test_cli import run
 from wikilda._core.errors import InputError
-from wikilda.linking import Linker
+from wikilda.linking import Linker, match_files
 from wikilda.linking.match import Row, clusters, match_rows
 
 NAMES = [
@@ -109,6 +109,12 @@ def test_the_command(model: Path, tmp_path: Path) -> None:
 def test_cells_that_a_spreadsheet_would_run(model: Path, tmp_path: Path) -> None:
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     table.write_text("name,x\n=cmd|'/c calc'!A0,+1\nCroft,a=b\n")
+    pq.write_table(pa.table({"name": pa.array(["=x"], pa.large_string()), "=y": ["a"]}), tmp_path / "in.parquet")
+    code, written, _ = run("match", model, tmp_path / "in.parquet", "--column", "name", "--escape-formulas")
+    assert (code, [line.split(",")[:2] for line in written.split("\n")[:2]]) == (
+        0,
+        [['"name"', '"\'=y"'], ['"\'=x"', '"a"']],
+    )
     for options, cells in (((), ("=cmd|'/c calc'!A0", "+1")), (("--escape-formulas",), ("'=cmd|'/c calc'!A0", "'+1"))):
         assert run("match", model, table, "--column", "name", "-o", out, "--overwrite", *options)[0] == 0
         rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
@@ -126,3 +132,32 @@ def test_tables_that_lose_rows_and_outputs_that_are_inputs(model: Path, tmp_path
     (tmp_path / "d.csv").mkdir()
     code, _, said = run("match", model, table, "--column", "name", "-o", tmp_path / "d.csv", "--overwrite")
     assert (code, "is a directory" in said) == (1, True)
+
+
+def test_a_part_that_is_damaged_is_made_again(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match_files, "_BATCH", 2)
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("name\n" + "Brian Lara\nCroft\n" * 3)
+    assert run("match", model, source, "--column", "name", "-o", tmp_path / "whole.csv")[0] == 0
+    write = match_files._write
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(match_files, "_write", interrupted)
+    assert run("match", model, source, "--column", "name", "-o", out)[0] == 130
+    parts = sorted((tmp_path / "out.csv.partial").glob("0*.parquet"))
+    assert len(parts) == 3
+    data = parts[1].read_bytes()
+    parts[0].write_bytes(data)  # another part, and whole
+    parts[1].write_bytes(data[:200] + b"\0" * 8 + data[208:])
+    monkeypatch.setattr(match_files, "_write", write)
+    assert run("match", model, source, "--column", "name", "-o", out)[0] == 0
+    assert out.read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_columns_with_one_name(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("name,name\nEngland,1\n")
+    code, _, said = run("match", model, tmp_path / "in.csv", "--column", "name")
+    assert code == 1
+    assert "several columns 'name'" in said

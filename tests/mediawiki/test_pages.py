@@ -210,3 +210,25 @@ def test_a_title_of_ten_kilobytes_is_read() -> None:
     b"<text>", b"<text/>", b"</text>", b"&", b"&#x;", b"&amp;", b"\xff", "é".encode(), b"<", b"<ns>", b"</ns>"]), max_size=30).map(b"".join))  # fmt: skip
 def test_any_xml_gives_as_many_pages_as_it_begins(xml: bytes) -> None:
     assert len(list(pages_in(xml, {}))) == xml.count(b"<page>")
+
+
+@pytest.mark.parametrize(
+    ("wikitext", "shown"),
+    [
+        ("一-{zh-hans:联邦州; zh-hant:邦}-之", "一联邦州之"),
+        ("-{zh:甲;zh-hant:乙}-", "甲"),
+        ("-{不转换}-", "不转换"),
+        ("-{A|zh-hans:甲; zh-hant:乙}-", "甲"),
+        ("a-{H|zh-hans:甲; zh-hant:乙}-b", "ab"),
+        ("a-{T|zh-hans:甲}-b", "ab"),
+        ("-{R|甲:乙}-", "甲:乙"),
+        ("-{甲=>zh-hans:乙}-", "乙"),
+        ("[[-{zh-hans:甲; zh-hant:乙}-]]", "[[甲]]"),
+        ("{{a|-{{b}}-}}", "{{a|-{{b}}-}}"),  # no variants
+        ("-{unclosed", "-{unclosed"),
+    ],
+)
+def test_variants_of_a_language(wikitext: str, shown: str) -> None:
+    found = only(page("A", wikitext, number=1))
+    assert isinstance(found, RawPage)
+    assert found.text.decode() == shown

@@ -136,6 +136,9 @@ def test_the_api_to_read_needs_no_network(client: httpx.Client) -> None:
     assert "took three wickets" in page.text
     assert "http://" not in page.text.split("</head>")[0]
     assert client.get("/page/docs.css").status_code == 200
+    assert client.get("/page/icon.svg").headers["content-type"].startswith("image/svg+xml")
+    assert '<link rel="icon" href="/page/icon.svg">' in page.text
+    assert "<code>/v1</code> is the server's own API" in page.text  # descriptions are Markdown
 
 
 def send(served: Served, pieces: Iterable[bytes], *headers: bytes) -> tuple[bytes, int]:

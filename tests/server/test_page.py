@@ -122,8 +122,9 @@ def test_a_click_shows_candidates_reasons_sentence_and_link(page: Page, client: 
     assert kinds == [each["type"] for each in why[number]["candidates"]]
     assert "person" in kinds
     widths = page.run("return [...document.querySelectorAll('.candidates .fill')].map((each) => each.style.width)")
+    nil = why[number]["nil"]
     assert [float(each.rstrip("%")) / 100 for each in widths] == pytest.approx(
-        [each["probability"] for each in why[number]["candidates"]], abs=1e-3
+        [*((1 - nil) * each["probability"] for each in why[number]["candidates"]), nil], abs=1e-3
     )
     assert page.all(".article a")[0].get_attribute("href") == "https://example.org/wiki/Robert_Croft"
     assert page.text(".sentence") == why[number]["candidates"][0]["sentence"]
@@ -291,11 +292,42 @@ def test_what_is_probably_nil_is_not_shown_as_a_link(driver: webdriver.Chrome, m
         assert page.text("#status").startswith("0 of 14 names linked")
         assert len(page.all("#linked mark.unknown")) == 14
         page.all("#linked mark")[0].click()
-        assert "Probably nothing that this wiki has" in page.text("#mention")
-        assert "England cricket team" in page.text("#mention")  # what else it would be
+        assert "Probably none of its candidates" in page.text("#mention")
+        assert not page.all(".candidates [aria-pressed=true], .article")  # nothing is shown as the answer
+        assert "England cricket team" in page.text(".candidates")
+        assert page.text(".why .sum").startswith("sum")  # the evidence for NIL
+        page.all(".candidates button")[0].click()
+        assert page.text(".article h3") == page.all(".candidates b")[0].text
         assert page.all(".figure .link.doubted")
         assert not page.all(".figure .link.best")
         assert page.complaints() == []
+
+
+def test_results_of_another_text_are_marked(page: Page) -> None:
+    page.all("#edit")[0].click()
+    assert not page.all("body.outdated")
+    page.all("#text")[0].send_keys("More.")
+    assert page.all("body.outdated")
+    assert "before it was edited" in page.text("#status")
+    page.all("#text")[0].send_keys(Keys.BACKSPACE * 5)
+    assert not page.all("body.outdated")
+    page.all("#text")[0].send_keys("More.")
+    page.all("#text")[0].send_keys(Keys.CONTROL, Keys.ENTER)
+    page.settle()
+    assert not page.all("body.outdated")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1366, 768), (360, 740)])
+def test_the_reason_is_visible_without_scrolling(page: Page, width: int, height: int) -> None:
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        page.open()
+        next(each for each in page.all("mark") if each.text == "Croft").click()
+        reason = page.all(".because")[0].rect
+        assert reason["y"] + reason["height"] <= height
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def test_files_are_sent_once(client: httpx.Client) -> None:

@@ -145,6 +145,16 @@ def test_a_header_that_never_ends_is_answered_431(frugal: Served) -> None:
         assert b" 431 " in everything(connection)
 
 
+def test_many_short_headers_are_answered_431(frugal: Served) -> None:
+    for count, status in ((100, b" 200 "), (300, b" 431 ")):
+        with frugal.socket() as connection:
+            headers = b"".join(b"x%d: y\r\n" % at for at in range(count))
+            connection.sendall(
+                b"GET /health/live HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n" + headers + b"\r\n"
+            )
+            assert status in everything(connection)
+
+
 def test_a_body_in_chunks_of_a_byte_is_taken_and_keeps_nobody_waiting(hurried: Served) -> None:
     body = BODY + b" " * 20_000
     with hurried.socket() as connection:

@@ -41,7 +41,8 @@ def test_the_table_of_upper_case_leaves_what_becomes_two_characters() -> None:
     assert upper[ord("ß")] == ord("ß")
     assert upper[ord("ﬁ")] == ord("ﬁ")
     assert [chr(upper[ord(c)]) for c in "aéжÿ"] == ["A", "É", "Ж", "Ÿ"]
-    single = np.array([len(c.upper()) == 1 for c in EVERY[:TABLE_SIZE]])
+    assert upper[ord("ა")] == ord("ა")  # Georgian has capitals for headlines only
+    single = np.array([len(c.upper()) == 1 and not "ა" <= c <= "ჿ" for c in EVERY[:TABLE_SIZE]])
     assert upper[single].tolist() == [ord(c.upper()) for c, one in zip(EVERY, single, strict=False) if one]
 
 
@@ -49,7 +50,7 @@ def test_the_table_of_upper_case_leaves_what_becomes_two_characters() -> None:
     ("some", "kind"),
     [
         ("aZéßжЖאबا٣５ªⅣ²ǅ", WORD_PART),
-        ("東アあ㐀𠀀々กລကក", LONE),
+        ("東アあ㐀𠀀々กລကក한", LONE),
         (".,'’\"-_&@$+=|~€©😀🏽।。", PUNCTUATION),
         (" \t\n\r\x00\x1f\x7f\u00a0\u00ad\u2003\u2028\u200b\u200e\ufeff", SPACE),
         ("\u0301\u093e\u0e31\ufe0f\u200c\u200d\u20dd", MARK),

@@ -130,6 +130,15 @@ def names(string: str, title: str) -> int:
     return kinds | PART * part | NOTED * (len(plain) < len(whole))
 
 
+def capital_chance(title: str, capital: dict[str, int]) -> float:
+    """How often texts write a topic with a capital: `capital` has the shares of words, in 255ths."""
+    words = [token for token, is_word, _ in _tokens(without_note(title)) if is_word]
+    if any(not _small(word[0]) for word in words[1:]) or not words or words[0].lower() not in capital:
+        return 1.0
+    shares = [capital[word.lower()] for word in words if word.lower() in capital]
+    return max(min(shares), 13) / 255
+
+
 def _small(character: str) -> bool:
     low = lower_case(character)
     raised = low.upper() if len(low.upper()) == 1 and ord(low) < TABLE_SIZE else low

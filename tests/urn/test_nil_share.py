@@ -8,7 +8,6 @@ from benchmarks.generate.tables import Sizes, write_tables
 from benchmarks.generate.world import World
 
 from wikilda import Document, Linker, build
-from wikilda.linking.results import is_nil
 
 MOST = 0.03  # it is 0.02
 
@@ -29,7 +28,7 @@ def test_known_mentions_are_hardly_ever_nil(world: tuple[World, Path]) -> None:
         linked = linker.link(Document(each["text"], spans, str(each["id"])), topics=0)
         answers += zip(linked.mentions, gold, strict=True)
     assert len(answers) > 500
-    assert sum(is_nil(mention.nil) for mention, _ in answers) < MOST * len(answers)
+    assert sum(mention.entity is None for mention, _ in answers) < MOST * len(answers)
     assert sum(mention.entity is not None and mention.entity.title == title for mention, title in answers) > (
         0.95 * len(answers)
     )

@@ -33,7 +33,7 @@ def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False
     symbols = [at if at or known else -1 for at in range(len(names))]
     encoded = EncodedDocument([], symbols, text=text, spans=spans)
     topics = np.array([each[2] if len(each) == 3 else at for at, each in enumerate(names)], np.int64)
-    kept = segment(encoded, topics, np.array([is_nil(each[1]) for each in names], np.bool_), nested=nested)
+    kept = segment(encoded, topics, np.array([is_nil(each[1], 1.0) for each in names], np.bool_), nested=nested)
     return [text[start:end] for (start, end), keep in zip(spans, kept.tolist(), strict=True) if keep]
 
 
@@ -47,6 +47,8 @@ def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False
         ("Howard Hughes", [("Howard Hughes", 0.9), ("Hughes", 0.0)], ["Howard Hughes"]),
         ("Bank of America", [("Bank of America", 0.1), ("America", 0.0)], ["Bank of America"]),
         ("President of Russia", [("President of Russia", 0.9), ("Russia", 0.0)], ["Russia"]),
+        ("University of Russia", [("University of Russia", 0.9), ("Russia", 0.0)], ["University of Russia"]),
+        ("Wolf met Russia", [("Wolf met Russia", 0.9), ("Russia", 0.0)], ["Russia"]),
         ("Dutch Judge Mark Wolf left Ghent",
          [("Dutch Judge Mark Wolf", 0.9), ("Dutch", 0.1), ("Mark Wolf", 0.1), ("Ghent", 0.9)],
          ["Dutch", "Mark Wolf", "Ghent"]),

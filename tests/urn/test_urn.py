@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from tests.urn import reference
 from tests.urn.reference import MeanField, Mention
+from wikilda._core.arrays import lookup
 from wikilda._core.errors import SettingsError
 from wikilda._core.jit import DISABLED
-from wikilda.documents.detection.framing import titled
+from wikilda.documents.detection.framing import capitalised, titled
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
@@ -26,7 +27,7 @@ from wikilda.model.model import Parameters
 from wikilda.sample import texts
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
-from wikilda.text.tokens import Strings
+from wikilda.text.tokens import FLAGS, Strings, token_hashes
 from wikilda.urn import Drawn, Urn, UrnSettings
 from wikilda.urn._coreference import Parents, folded, names_of, parents_of
 from wikilda.urn._draw import LINK, SHARED_NEIGHBOUR
@@ -75,6 +76,13 @@ def rows_of(table: Parameters) -> list[reference.Row]:
     return [list(zip(topics.tolist(), values.tolist(), strict=True)) for topics, values in found]
 
 
+def shares_of_capitals(knowledge: Knowledge) -> dict[str, int]:
+    """How often articles write words with a capital, in 255ths."""
+    words = {word for title in knowledge.titles for word in re.findall(r"\w+", title.lower())}
+    numbers = {each: lookup(knowledge.word_cases.table, token_hashes(each)[0] & ~FLAGS) for each in words}
+    return {each: int(knowledge.word_cases.capital[number]) for each, number in numbers.items() if number >= 0}
+
+
 def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int, float]], list[float]]:
     """The formula, from the knowledge and the model on; and how probable it is that mentions mean nothing."""
     s, w, graph, titles = urn.settings, urn.weights, urn.knowledge.graph, urn.knowledge.titles
@@ -101,6 +109,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     distinct = names_of(Strings.of([first[each] for each in names]), characters(), folds())
     parents = parents_of(distinct, rows, far * np.arange(len(rows)))
     drawn_as = expected_antecedents(urn, document, order, lowered, first, symbols, priors, parents)
+    capitals, cases = capitalised(document.text, document.spans, "en"), shares_of_capitals(urn.knowledge)
     mentions = []
     for token, place in enumerate(order):
         at = lowered.index(drawn_as[token])
@@ -113,9 +122,10 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
             naming = w.naming * w.naming_shift * (np.log(prior) - popular)
             logs.append(float(naming + w.popularity * w.popularity_shift * popular))
             title = w.title * same + w.mismatch * (any_same and unlike and not same)
-            others.append(w.words * 10.0 * fit[k] + title)
+            capital = float(np.log(reference.capital_chance(titles[k], cases))) if capitals[place] else 0.0
+            others.append(w.words * 10.0 * fit[k] + title + capital)
             against.append((w.nil_title + w.nil_full_title * several) * same + w.nil_mismatch * unlike
-                           + w.nil_part * bool(kind & reference.PART))  # fmt: skip
+                           + w.nil_part * bool(kind & reference.PART) - capital)  # fmt: skip
         whole = float(np.logaddexp.reduce(logs)) if logs else 0.0
         counts = urn.knowledge.mentions.row(symbols[at])[1] if symbols[at] >= 0 else np.empty(0)
         chance = min((0.5 + 0.5 * len(counts)) / (0.5 + float(counts.sum())), 1.0)

@@ -50,10 +50,37 @@ def check_output(target: Path, *, overwrite: bool, inputs: Iterable[Path] = ()) 
         raise InputError(f"{target}: there is no directory {target.parent}.")
     if not os.path.lexists(target):
         return
-    if any(each.exists() and target.exists() and target.samefile(each) for each in inputs):
-        raise InputError(f"{target}: is also an input of this command. Choose another output.")
+    for each in inputs:
+        if each.exists() and target.exists() and (target.samefile(each) or each.resolve() in target.resolve().parents):
+            raise InputError(f"{target}: is also an input of this command. Choose another output.")
     if not overwrite:
         raise InputError(f"{target}: exists already. Choose another name, or use --overwrite.")
+    check_decisions(target)
+
+
+def check_decisions(target: Path) -> None:
+    """Refuse to replace a file of `link --escalate` in which titles have been filled in: that is work of a person."""
+    if not target.is_file():
+        return
+    with target.open("rb") as lines:
+        first = lines.readline(1 << 20)
+        if b'"mentions"' in first or not all(b'"%b"' % name in first for name in (b"document", b"start", b"end")):
+            return
+        lines.seek(0)
+        for number, line in enumerate(lines, 1):
+            if line.strip() and _is_decided(line):
+                raise InputError(
+                    f"{target}, line {number}: has a decision of a person, and the output would replace it. Move the "
+                    "file to another name, or choose another output."
+                )
+
+
+def _is_decided(line: bytes) -> bool:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):  # a slip of whoever has filled it in
+        return True
+    return not isinstance(row, dict) or "title" in row
 
 
 @contextmanager
@@ -71,6 +98,7 @@ def new_file(target: Path, *, wait: bool = False) -> Iterator[Path]:
         try:
             open_private(beside, exclusive=True).close()
             yield beside
+            check_decisions(target)
             sync(beside)
             beside.replace(target)
             sync(target.parent)

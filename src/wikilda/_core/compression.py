@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from wikilda._core.errors import InputError
+from wikilda._core.seven_zip import SevenZip
 
-SUFFIXES = (".bz2", ".gz", ".xz")
+SUFFIXES = (".7z", ".bz2", ".gz", ".xz")
 MAX_RATIO = 300  # decompressed to compressed bytes; dumps have 5, tables of numbers 20, logs of one line 100
 FREE_BYTES = 1 << 26  # whatever their ratio
 MAX_LINE = 1 << 27
 _BUFFER = 1 << 18
 _DAMAGED = (EOFError, OSError, ValueError, lzma.LZMAError, zlib.error)
-_DECOMPRESS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_DECOMPRESS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".7z": SevenZip}
 
 
 class CompressionError(InputError):
@@ -30,7 +31,7 @@ class CompressionError(InputError):
 
 
 def open_compressed(path: Path) -> IO[bytes]:
-    """Open a file for reading its bytes, decompressed if its name ends in .gz, .bz2 or .xz.
+    """Open a file for reading its bytes, decompressed if its name ends in .7z, .gz, .bz2 or .xz.
 
     Reading raises a CompressionError if the data is damaged or cut short, or if it is more than 64 MB and more than
     300 times what is on the disk.
@@ -104,7 +105,11 @@ class _Bounded(io.RawIOBase):
 
     def __init__(self, path: Path, file: IO[bytes], decompress: Any) -> None:
         self._path, self._file, self._out = path, file, 0
-        self._stream: IO[bytes] = decompress(file)
+        try:
+            self._stream: IO[bytes] = decompress(file)
+        except ValueError as error:
+            file.close()
+            raise CompressionError(path, f"{error}.") from None
 
     def readable(self) -> bool:
         return True

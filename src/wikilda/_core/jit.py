@@ -267,7 +267,7 @@ def _size(path: Path) -> float:
     try:
         if path.is_dir():
             return sum(_size(each) for each in path.rglob("*") if not each.is_dir())
-        return path.stat().st_size * (4 if path.suffix in (".gz", ".bz2", ".xz") else 1)
+        return path.stat().st_size * (4 if path.suffix in (".7z", ".gz", ".bz2", ".xz") else 1)
     except OSError:  # who reads it says so
         return 0.0
 

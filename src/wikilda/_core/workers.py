@@ -1,4 +1,8 @@
-"""Worker processes: a bounded number of tasks at a time, and no worker outlives the one it works for."""
+"""Worker processes: a bounded number of tasks at a time, and no worker outlives the one it works for.
+
+Workers do not import the script that has started them, as those of multiprocessing do: it needs no
+`if __name__ == "__main__":`, without which each worker would begin to do what the script does.
+"""
 
 import os
 import signal
@@ -6,7 +10,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, parent_process, spawn
+from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -18,7 +23,7 @@ class Workers:
 
     def __init__(self, count: int, start: Callable[..., None] | None = None, *arguments: Any) -> None:
         self.count, begin = count, (start, *arguments)
-        self._pool = ProcessPoolExecutor(count, get_context("spawn"), _begin, begin) if count > 1 else None
+        self._pool = ProcessPoolExecutor(count, _Context(), _begin, begin) if count > 1 else None
         if self._pool is None and start is not None:
             start(*arguments)
 
@@ -51,6 +56,35 @@ class Workers:
             return self._pool.submit(function, *task)
         except BrokenProcessPool:
             raise _killed() from None
+
+
+class _Process(SpawnProcess):
+    """A process that does not import the script."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:  # noqa: N802 - a name of multiprocessing
+        mine = threading.get_ident()
+
+        def without_script(name: str) -> dict[str, Any]:
+            data = prepare(name)
+            if threading.get_ident() == mine:
+                data = {key: value for key, value in data.items() if not key.startswith("init_main_")}
+            return data
+
+        with _starting:
+            prepare = spawn.get_preparation_data
+            spawn.get_preparation_data = without_script
+            try:
+                return SpawnProcess._Popen(process_obj)
+            finally:
+                spawn.get_preparation_data = prepare
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+_starting = threading.Lock()
 
 
 def _result(done: "Future[Any]") -> Any:

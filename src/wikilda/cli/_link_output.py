@@ -14,6 +14,7 @@ from wikilda.documents.reading import Bad
 from wikilda.linking.files import Observer
 from wikilda.linking.results import Linked, LinkedMention
 from wikilda.linking.unknown import UnknownNames
+from wikilda.text.layout import is_html
 
 _REPORTED = 20  # bad documents that are named
 
@@ -25,6 +26,7 @@ class Tally(Observer):
         self.unknown = unknown
         self.documents = self.bad = self.mentions = self.tokens = 0
         self._before = 0
+        self._has_html = False
         self._began = time.monotonic()
         self._bar = Bar(None, None)
 
@@ -58,12 +60,21 @@ class Tally(Observer):
                 click.echo(f"wikilda: {linked} Skipped.", err=True)
             return
         self.documents += 1
+        self._note_html(linked)
         if self.unknown:
             self.unknown.add(linked)
         self.mentions += linked.mention_count
         self.tokens += len(linked.text.split())
         if sys.stderr.isatty():
             self._bar.label(f"documents, {self.tokens / max(time.monotonic() - self._began, 1e-3):,.0f} tokens/s")
+
+    def _note_html(self, linked: Linked) -> None:
+        if not self._has_html and linked.request.document.mentions is None and is_html(linked.text):
+            self._has_html = True
+            click.echo(
+                f"wikilda: document {linked.id!r} is HTML: what a reader sees of it is linked, without tags and "
+                "scripts. Other such documents are not reported.", err=True,
+            )  # fmt: skip
 
     def good(self, results: Iterable[Linked | Bad]) -> Iterator[Linked]:
         """The results without the documents that are skipped."""

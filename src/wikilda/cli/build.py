@@ -45,8 +45,9 @@ def command(
 ) -> None:  # fmt: skip
     """Build a model from a wiki dump, a list of entities, or plain tables: it can link at once.
 
-    DUMP is an official MediaWiki XML export (.xml, .xml.bz2, multistream or not, .xml.gz, .xml.xz); several files are
-    the parts of one. Rerun the same command to resume an interrupted build.
+    DUMP is a MediaWiki XML export (.xml, .xml.bz2, multistream or not, .xml.gz, .xml.xz, .xml.7z), a ZIM file, or a
+    snapshot of Wikimedia Enterprise (.tar.gz). Several files are the parts of one. Rerun the same command to resume an
+    interrupted build.
     """
     if sum(map(bool, (dumps, tables, entities))) != 1:
         raise click.UsageError("give a DUMP, --tables DIR or --entities FILE, one of the three")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda._core.atomic import write_text
+from wikilda._core.atomic import check_output, write_text
 from wikilda.cli._options import ANY_PATH, json_option, show_table
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.diff import Comparison
@@ -18,6 +18,9 @@ from wikilda.knowledge.diff import Comparison
 @json_option
 def command(old: Path, new: Path, html: Path | None, topic_map: Path | None, as_json: bool) -> None:
     """Show what differs between two models of one wiki: topics, and what names mean most often."""
+    for target in (html, topic_map):
+        if target:
+            check_output(target, overwrite=True, inputs=[old, new])
     compared = Comparison(Knowledge.open(old), Knowledge.open(new))
     found = compared.diff()
     if html:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from wikilda._core.errors import InputError
+from wikilda._core.atomic import check_output
 from wikilda.cli._options import (
     ANY_PATH,
     json_option,
@@ -71,7 +71,9 @@ def command(
 
     The last --method is compared with the others. `trained` is `urn`, trained on the texts of FILEs without labels.
     """
-    _check_places(json_file, report_file)
+    for output in (json_file, report_file):
+        if output:
+            check_output(output, overwrite=True, inputs=[*files, *([baseline] if baseline else [])])
     earlier = Earlier(baseline) if baseline else None
 
     def watch(gold: Gold, runs: list[Run], methods: list[Method]) -> None:
@@ -103,13 +105,6 @@ def command(
         found.write_json(json_file)
     if report_file:
         found.write_report(report_file)
-
-
-def _check_places(*files: Path | None) -> None:
-    """Whether results can be written should be known before they are made."""
-    for file in files:
-        if file and not file.parent.is_dir():
-            raise InputError(f"{file.parent}: no such directory, so {file.name} cannot be written there.")
 
 
 def show(runs: Runs, *, breakdown: bool) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from wikilda._core.atomic import write_text
+from wikilda._core.atomic import check_output, write_text
 from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH
 from wikilda.training.checkpoints import read_metrics
@@ -33,6 +33,7 @@ def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None
         raise InputError(f"{trained}: has no record of a training (metrics.jsonl). `wikilda train` writes one.")
     name = title or trained.resolve().name
     for target in targets:
+        check_output(target, overwrite=True, inputs=[trained])
         if target.suffix == ".html":
             write_text(target, html(rows, name))
         elif target.suffix == ".svg":

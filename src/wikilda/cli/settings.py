@@ -1,6 +1,7 @@
 """`wikilda settings`."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields
 
 import click
@@ -57,10 +58,19 @@ def command(name: str | None, as_json: bool) -> None:
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
     for group, (commands, kind) in chosen.items():
-        rows = [_described(kind, each.name) for each in fields(kind)]
-        shown = [(row["name"], _text(row["default"]), f"{row['help']} {row['range']}".strip()) for row in rows]
-        show_table(f"{group}: {commands}", ["setting", "default", ""], shown)
+        show_table(f"{group}: {commands}", ["setting", "default", ""], _rows(kind))
         click.echo()
+
+
+def groups() -> Iterator[tuple[str, str, list[tuple[str, str, str]]]]:
+    """Yield each group with the commands that take it and its settings: name, default, help."""
+    for group, (commands, kind) in _groups().items():
+        yield group, commands, _rows(kind)
+
+
+def _rows(kind: type[Settings]) -> list[tuple[str, str, str]]:
+    rows = [_described(kind, each.name) for each in fields(kind)]
+    return [(str(row["name"]), _text(row["default"]), f"{row['help']} {row['range']}".strip()) for row in rows]
 
 
 def _described(kind: type[Settings], name: str) -> dict[str, object]:

@@ -66,7 +66,7 @@ def command(
     resume an interrupted training.
 
     The method `urn` is Algorithm 2 of the paper with the urn as its E-step; `lda` is the paper's, with the presets
-    `paper`, which has the paper's values, and `default` (docs/training.md).
+    `paper`, which has the paper's values, and `default` (docs/method/training.md).
     """
     own = _engine(cluster, tables, plan.round)
     try:

@@ -1,6 +1,6 @@
 """Documents as symbols: words, mentions, token positions and context symbols, all from one tokenisation."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from wikilda.documents.detection.base import Detector, TokenDetector
 from wikilda.documents.detection.framing import words_of_handle
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
+from wikilda.text.layout import shown
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import (
     BREAK,
@@ -61,11 +62,12 @@ class EncodedDocument:
     contexts: Contexts | None = None
     text: str = ""
     spans: Spans = ()  # type: ignore[assignment]
+    written: tuple[str, ...] | None = None  # the mention strings, where markup or line breaks divide them in the text
 
     @property
     def strings(self) -> list[str]:
         """The mention strings."""
-        return [self.text[start:end] for start, end in self.spans]
+        return [self.text[start:end] for start, end in self.spans] if self.written is None else list(self.written)
 
     @cached_property
     def names(self) -> Strings:
@@ -79,8 +81,14 @@ def encode(
 ) -> EncodedDocument:  # fmt: skip
     """Encode a document; its mentions are detected if they are not given (without a detector it then has none).
 
-    With `parts`, what is detected may overlap: names in `unknown` names, or in `all`, are mentions, too.
+    With `parts`, what is detected may overlap: names in `unknown` names, or in `all`, are mentions, too. Where mentions
+    are detected, what a reader sees counts: not the tags of HTML, nor the line breaks that divide words.
     """
+    seen = shown(document.text) if document.mentions is None else None
+    if seen is not None:
+        found = encode(Document(seen.text, None, document.id), knowledge, detector, contexts=contexts, parts=parts)
+        spans, strings = seen.original(list(found.spans)), tuple(found.strings)
+        return replace(found, text=document.text, spans=spans, written=strings)
     text, tokens = document.text, tokens_of(document.text)
     spans = _spans(document, tokens, detector, parts)
     places = _byte_offsets(text, tokens.text, spans)

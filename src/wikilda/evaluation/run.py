@@ -38,7 +38,7 @@ class Verdict(NamedTuple):
     @property
     def topic(self) -> int:
         """The method's answer: a topic, NIL, or NO_ANSWER where it gave none."""
-        if is_nil(self.nil):
+        if self.nil and is_nil(self.nil, self.scores[0] if self.scores else 0.0):
             return NIL
         return self.topics[0] if self.topics else NO_ANSWER
 

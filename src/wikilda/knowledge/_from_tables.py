@@ -1,6 +1,6 @@
 """Knowledge from plain tables: any knowledge base that has topics, names for them, and links or texts.
 
-The tables become the same pieces that a dump becomes; `docs/formats.md` has the columns.
+The tables become the same pieces that a dump becomes; `docs/reference/formats.md` has the columns.
 """
 
 import json
@@ -143,7 +143,7 @@ def find_tables(directory: Path) -> Tables:
     files = {name: file for name in COLUMNS if (file := _find(directory, name, _ENDINGS))}
     if "topics" not in files:
         raise InputError(
-            f"{directory}: has no table of topics (topics{', topics'.join(_ENDINGS)}). See docs/formats.md."
+            f"{directory}: has no table of topics (topics{', topics'.join(_ENDINGS)}). See docs/reference/formats.md."
         )
     return Tables(directory, files, _find(directory, "articles", _ARTICLE_ENDINGS))
 

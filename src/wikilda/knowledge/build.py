@@ -41,13 +41,13 @@ from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.types import write_types
-from wikilda.mediawiki.dump import Piece, cut, site_of
+from wikilda.mediawiki.dump import Piece, cut, length, site_of
 from wikilda.mediawiki.site import Site
 
 _UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
 PIECE_SIZE = 1 << 24
-DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/build.md)
-EXPANSION = {".bz2": 4.5, ".gz": 3.5, ".xz": 5.0}  # XML to compressed bytes, as dumps have it
+DISK_A_BYTE = 0.65  # of XML: work files and knowledge together, as measured (docs/experiments/build.md)
+EXPANSION = {".7z": 5.5, ".bz2": 4.5, ".gz": 3.5, ".xz": 5.0, ".zim": 2.0}  # XML to compressed bytes, as dumps have it
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def build_from_dump(
     props = read_page_props(page_props) if page_props else base.props() if base else None
     with work_directory(target, "building", _inputs("dumps", dumps, settings)) as work:
         _check_disk(dumps, work)
-        chunks, total = work / "chunks", sum(path.stat().st_size for path in dumps)
+        chunks, total = work / "chunks", sum(map(length, dumps))
         known, first = base.begin(chunks, site, settings) if base else (None, 0)
         with bar("reading pages", total, unit="bytes") as shown:
             making = (chunks, site, settings, known)

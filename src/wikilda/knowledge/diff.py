@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import StringTable
-from wikilda._core.atomic import write_text
+from wikilda._core.atomic import new_file, write_text
 from wikilda._core.errors import InputError
 from wikilda._core.html_page import items, page, table
 from wikilda.knowledge._text_kernels import as_strings
@@ -187,7 +187,8 @@ class Comparison:
         numbers = pa.array(self.topics, mask=~there)
         titles = _array(self.after.titles).cast(pa.string()).take(numbers)
         columns = {"before": np.arange(len(there)), "after": numbers, "title_before": _array(self.before.titles)}
-        pq.write_table(pa.table({**columns, "title_after": titles}), file, compression="zstd")
+        with new_file(file) as made:
+            pq.write_table(pa.table({**columns, "title_after": titles}), made, compression="zstd")
 
 
 class _Dominant(NamedTuple):

@@ -17,10 +17,10 @@ from wikilda.knowledge.base import gather_census
 from wikilda.knowledge.build import EXPANSION, Resources, disk_needed, one_site
 from wikilda.knowledge.from_dump import Extractor
 from wikilda.knowledge.settings import BuildSettings
-from wikilda.mediawiki.dump import Piece, cut
+from wikilda.mediawiki.dump import Piece, cut, length
 
 _PLACES, _SIZE = 32, 1 << 18  # of a dump that can be read anywhere: at how many places, how many bytes of XML
-_ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/build.md)
+_ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/experiments/build.md)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def estimate(dumps: list[Path], settings: BuildSettings, resources: Resources) -
 def _scale(dumps: list[Path], pieces: list[Piece], read: int) -> float:
     """How many times larger the dump is than its sample: by bytes, or by the usual ratio where those are not known."""
     if all(piece.xml is None for piece in pieces):
-        whole = sum(path.stat().st_size for path in dumps)
+        whole = sum(map(length, dumps))
         return max(whole / max(sum(piece.end - piece.start for piece in pieces), 1), 1.0)
     xml = sum(path.stat().st_size * EXPANSION.get(path.suffix, 1.0) for path in dumps)
     return max(xml / max(read, 1), 1.0)
@@ -77,7 +77,7 @@ def _scale(dumps: list[Path], pieces: list[Piece], read: int) -> float:
 
 def _sample(path: Path) -> Iterator[Piece]:
     """Pieces that are spread over a dump, or its first one."""
-    if path.suffix in (".gz", ".xz"):
+    if path.suffix in (".7z", ".gz", ".xz"):
         yield from islice(cut(path, _PLACES * _SIZE), 1)
         return
     pieces = list(islice(cut(path, _SIZE), 1 << 20)) if path.suffix != ".bz2" else _streams(path)

@@ -53,6 +53,10 @@ class WordCases(NamedTuple):
     after: NDArray[np.uint8]  # of those: directly after one
 
 
+_NONE = np.zeros(1, np.uint8)
+NO_CASES = WordCases(HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32)), _NONE, _NONE, _NONE)
+
+
 class Knowledge(Artifact):
     """The knowledge of one wiki. Topics, mentions and words are numbers; nothing is loaded before it is used."""
 
@@ -249,8 +253,7 @@ class Knowledge(Artifact):
     def word_cases(self) -> WordCases:
         """How words are written within the sentences of articles; none if that is not known."""
         if not self.has("case/capital"):
-            none = np.zeros(1, np.uint8)
-            return WordCases(HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32)), none, none, none)
+            return NO_CASES
         return WordCases(self._hashes("case/", ""), *(self.array(f"case/{each}") for each in WordCases._fields[1:]))
 
     @cached_property

@@ -82,17 +82,6 @@ class DoubtfulMentions:
         """Return the doubtful mentions of a document."""
         return b"".join(map(json_line, doubtful(self.linker, linked, self.below)))
 
-    def check(self) -> None:
-        """Refuse to replace a file in which titles have been filled in: that is work of a person."""
-        if not self.path.is_file():
-            return
-        number = next((number for number, row in _rows(self.path) if "title" in row), None)
-        if number is not None:
-            raise InputError(
-                f"{self.path}, line {number}: has a decision, and --escalate would replace the file. Move it to "
-                "another name, or choose another output."
-            )
-
     def write(self, journal: Path, target: Path) -> None:
         """Write the output."""
         shutil.copyfile(journal, target)

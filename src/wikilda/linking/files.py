@@ -7,13 +7,14 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from wikilda._core.atomic import (
+    check_decisions,
     check_output,
     lock,
     new_file,
@@ -39,15 +40,17 @@ from wikilda.model.model import URN
 from wikilda.text.offsets import CODE_POINTS
 from wikilda.urn.prior_shift import PriorShift
 
+Digest: TypeAlias = "hashlib.blake2b"
 _SECONDS = 0.5  # between notes
 
 
 class Place(NamedTuple):
-    """Progress of a run: documents read, bad ones among them, size of each file of the journal, digest of the input."""
+    """Progress of a run: documents read, bad ones among them, size and digest of each file, digest of the input."""
 
     read: int
     bad: int
     sizes: tuple[int, ...]
+    written: "tuple[Digest, ...]"
     digest: bytes
 
 
@@ -61,9 +64,6 @@ class SideOutput(Protocol):
     def lines(self, linked: Linked) -> bytes:
         """Return what the journal keeps of a document: lines, or nothing."""
 
-    def check(self) -> None:
-        """Refuse to replace a file that must not be replaced, even with `overwrite`."""
-
     def write(self, journal: Path, target: Path) -> None:
         """Write the output from the lines that the journal has kept."""
 
@@ -74,9 +74,10 @@ _RESULTS, _NOTE = "results.jsonl", "note.json"
 class Journal:
     """The directory `OUTPUT.partial` of an unfinished run: one file per output, and a note of the progress.
 
-    The note has the number of documents and the size of each file. What a file has beyond that size is cut off when
-    the run resumes, so no result is lost and none is there twice. The note also has a digest of the documents read so
-    far, which must be the same when they are read again. Outputs get their names when all documents are done.
+    The note has the number of documents, and the size and the digest of each file. What a file has beyond that size is
+    cut off when the run resumes, so no result is lost and none is there twice; if it has anything else before, the run
+    begins again. The note also has a digest of the documents read so far, which must be the same when they are read
+    again. Outputs get their names when all documents are done.
     """
 
     def __init__(
@@ -96,8 +97,6 @@ class Journal:
             for output in (target, *(side.path for side in sides)):
                 # A run that was killed while its outputs got their names has written some of them itself.
                 check_output(output, overwrite=overwrite or note["finishing"], inputs=inputs)
-            for side in sides:
-                side.check()
             private_directory(self.directory)
             self._files = [held.enter_context(open_private(path)) for path in self._paths]
             self._resume(note)
@@ -106,7 +105,7 @@ class Journal:
     def _read_note(self, *, overwrite: bool) -> dict[str, Any]:
         """Return the note of an earlier run that this one can resume, or an empty one."""
         try:
-            note: dict[str, Any] = json.loads((self.directory / _NOTE).read_text("utf-8"))
+            note: dict[str, Any] = json.loads(_unsealed((self.directory / _NOTE).read_bytes()))
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return self._nothing()
         if not (self.directory / _RESULTS).exists():  # the run was killed when its output had been renamed
@@ -119,18 +118,19 @@ class Journal:
                     "--overwrite."
                 )
             return self._nothing()
-        sizes = [path.stat().st_size if path.exists() else 0 for path in self._paths]
-        whole = all(size >= known for size, known in zip(sizes, note["bytes"], strict=True))
-        return note if whole else self._nothing()
+        found = [_digest_of(path, size).hexdigest() for path, size in zip(self._paths, note["bytes"], strict=True)]
+        return note if found == note["digests"] else self._nothing()
 
     def _nothing(self) -> dict[str, Any]:
         none = [0] * len(self._paths)
         return {"run": self.run, "read": 0, "bad": 0, "bytes": none, "digest": "", "finishing": False}
 
     def _resume(self, note: dict[str, Any]) -> None:
-        self.place = Place(note["read"], note["bad"], tuple(note["bytes"]), bytes.fromhex(note["digest"]))
+        sizes = tuple(note["bytes"])
+        written = tuple(_digest_of(path, size) for path, size in zip(self._paths, sizes, strict=True))
+        self.place = Place(note["read"], note["bad"], sizes, written, bytes.fromhex(note["digest"]))
         self.resumed = self.place.read
-        for file, size in zip(self._files, self.place.sizes, strict=True):
+        for file, size in zip(self._files, sizes, strict=True):
             file.truncate(size)
             file.seek(size)
 
@@ -158,10 +158,11 @@ class Journal:
         parts = [line, *(side.lines(linked) if linked else b"" for side in self.sides)]
         for file, part in zip(self._files, parts, strict=True):
             file.write(part)
-        read, bad, sizes, _ = self.place
+        read, bad, sizes, written, _ = self.place
         grown = tuple(size + len(part) for size, part in zip(sizes, parts, strict=True))
+        fed = tuple(_fed(digest, part) for digest, part in zip(written, parts, strict=True))
         # One assignment: an interruption finds the place before this document or after it, never between.
-        self.place = Place(read + 1, bad + (not line), grown, self._digests.popleft())
+        self.place = Place(read + 1, bad + (not line), grown, fed, self._digests.popleft())
         if time.monotonic() - self._last > _SECONDS:
             self.save()
 
@@ -170,12 +171,12 @@ class Journal:
         for file in self._files:
             file.flush()
             os.fsync(file.fileno())
-        read, bad, sizes, digest = self.place
+        read, bad, sizes, written, digest = self.place
         note = {
-            "run": self.run, "read": read, "bad": bad, "bytes": sizes, "digest": digest.hex(),
-            "finishing": self._finishing,
+            "run": self.run, "read": read, "bad": bad, "bytes": sizes,
+            "digests": [each.hexdigest() for each in written], "digest": digest.hex(), "finishing": self._finishing,
         }  # fmt: skip
-        write_text(self.directory / _NOTE, json.dumps(note))
+        write_text(self.directory / _NOTE, _sealed(json.dumps(note)))
         self._last = time.monotonic()
 
     def finish(self) -> None:
@@ -183,10 +184,10 @@ class Journal:
         self._finishing = True
         self.save()
         for side, path in zip(self.sides, self._paths[1:], strict=True):
-            side.check()
             with new_file(side.path) as made:
                 side.write(path, made)
         if self.kind == JSON_LINES:
+            check_decisions(self.target)
             self._paths[0].replace(self.target)
             sync(self.target.parent)
         else:
@@ -210,6 +211,35 @@ class Journal:
         """All results so far."""
         with self._paths[0].open("rb") as lines:
             yield from map(json.loads, lines)
+
+
+def _digest_of(path: Path, size: int) -> Digest:
+    """The digest of the first bytes of a file; of nothing if it is missing."""
+    made = hashlib.blake2b(digest_size=16)
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        while size > 0 and (data := file.read(min(size, 1 << 20))):
+            made.update(data)
+            size -= len(data)
+    return made
+
+
+def _fed(digest: Digest, data: bytes) -> Digest:
+    made = digest.copy()
+    made.update(data)
+    return made
+
+
+def _sealed(note: str) -> str:
+    return f"{hashlib.blake2b(note.encode(), digest_size=16).hexdigest()} {note}"
+
+
+def _unsealed(data: bytes) -> str:
+    """The note that was sealed; a ValueError if it is another."""
+    text = data.decode()
+    note = text.partition(" ")[2]
+    if _sealed(note) != text:
+        raise ValueError("is damaged")
+    return note
 
 
 def _chained(digest: bytes, document: Read) -> bytes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.linking._ranking import Best, Rows, best_candidates
 from wikilda.linking.methods import Posterior, Ranking
-from wikilda.linking.results import NIL_ABOVE, Answers, Entity, Linked, Request
+from wikilda.linking.results import Answers, Entity, Linked, Request, are_nil
 from wikilda.urn import segment
 from wikilda.urn.own_entities import OwnEntities
 
@@ -72,10 +72,15 @@ class Inference:
         kept = np.ones(len(self.nil), np.bool_)
         if self.request.document.mentions is None:
             best = self._best(1, restricted=False).topics[:, 0]
-            kept = segment(self.encoded, best, self.nil > NIL_ABOVE, nested=self.request.nested)
+            kept = segment(self.encoded, best, self.unknown, nested=self.request.nested)
             if self.request.decided:
                 kept |= [span in self.request.decided for span in self.encoded.spans]
         return kept
+
+    @cached_property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Which proposed mentions are NIL: NIL is more probable than the best candidate."""
+        return are_nil(self.nil, self._best(1, restricted=False).probabilities[:, 0])
 
     @cached_property
     def possible(self) -> NDArray[np.bool_]:
@@ -116,8 +121,7 @@ class Inference:
 
     def topics(self, by_words: int = 0) -> Ranking:
         """Return the topics of the document as numbers of the knowledge, and their shares, largest first."""
-        unknown = (self.nil > NIL_ABOVE) | ~self.kept
-        return self.linker.method.topics(self.encoded, self.inferred, unknown, by_words)
+        return self.linker.method.topics(self.encoded, self.inferred, self.unknown | ~self.kept, by_words)
 
     def explain(self, candidates: int = 5, *, topics: int = 10) -> "Explained":
         """Return the evidence for the candidates of all mentions."""

@@ -187,8 +187,11 @@ CELL = "match_cell"  # what clusters are made of; it is dropped
 
 
 def check_table(names: Sequence[str], needed: Iterable[str]) -> None:
-    """Refuse a table that lacks a column, or has one of ours."""
-    empty = pa.table({name: pa.array([], pa.null()) for name in dict.fromkeys(names)})
+    """Refuse a table that lacks a column, has one of ours, or has one twice."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"the table has several columns {twice[0]!r}. Rename all but one.")
+    empty = pa.table({name: pa.array([], pa.null()) for name in names})
     for name in needed:
         column_of(empty, name)
     for name in (*COLUMNS, CELL):

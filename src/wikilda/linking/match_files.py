@@ -4,6 +4,7 @@
 continues after the last batch. Clusters need all cells, so they are numbered when all batches are there.
 """
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from wikilda._core.atomic import new_file, work_directory
+from wikilda._core.atomic import new_file, work_directory, write_text
 from wikilda._core.compression import json_objects
 from wikilda._core.errors import InputError
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 ENDINGS = (".csv", ".tsv", ".parquet", ".jsonl")
 _BATCH = 8192  # rows
+_FORMULA = r"^([=+\-@\t\r])"  # what a spreadsheet runs
 _BLOCK = 1 << 22  # bytes of text files; a cell is shorter
 
 
@@ -61,12 +63,13 @@ def match_file(
                 part = work / f"{number:06d}.parquet"
                 if number == 0:
                     check_table(batch.column_names, [column, *context])
-                if not part.is_file():
+                if not _is_whole(part):
                     done = match_table(
                         linker, batch, column, context=context, types=types, thresholds=limits, workers=workers
                     )  # fmt: skip
                     with new_file(part) as made:
                         pq.write_table(done, made)
+                    write_text(part.with_suffix(".digest"), _digest(part))
                 shown.advance(len(batch))
         parts = sorted(work.glob("[0-9]*.parquet"))
         if output is None:
@@ -74,6 +77,17 @@ def match_file(
             return _write(parts, stream, ".csv", escape_formulas=escape_formulas)
         with new_file(output) as made, made.open("wb") as file:
             return _write(parts, file, output.suffix.lower(), escape_formulas=escape_formulas)
+
+
+def _digest(part: Path) -> str:
+    with part.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
+
+
+def _is_whole(part: Path) -> bool:
+    """Whether an earlier run has finished a part, and it is as that run wrote it."""
+    note = part.with_suffix(".digest")
+    return part.is_file() and note.is_file() and note.read_bytes() == _digest(part).encode()
 
 
 @contextmanager
@@ -205,7 +219,8 @@ def _pairs(table: pa.Table) -> list[tuple[str, int | None]]:
 def _without_formulas(table: Any) -> Any:
     """A table whose strings a spreadsheet takes for text."""
     for at, each in enumerate(table.schema):
-        if pa.types.is_string(each.type):
-            cells = pc.replace_substring_regex(table.column(at), r"^([=+\-@\t\r])", r"'\1")
+        if pa.types.is_string(each.type) or pa.types.is_large_string(each.type):
+            cells = pc.replace_substring_regex(table.column(at), _FORMULA, r"'\1")
             table = table.set_column(at, each, cells)
-    return table
+    names = pc.replace_substring_regex(pa.array(table.column_names), _FORMULA, r"'\1")
+    return table.rename_columns(names.to_pylist())

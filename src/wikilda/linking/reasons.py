@@ -132,7 +132,8 @@ class Explanation:
     @property
     def entity(self) -> Entity | None:
         """The answer; None for NIL."""
-        return self.candidates[0].entity if self.candidates and not is_nil(self.nil) else None
+        known = self.candidates and not is_nil(self.nil, self.candidates[0].probability)
+        return self.candidates[0].entity if known else None
 
     @property
     def confidence(self) -> float:

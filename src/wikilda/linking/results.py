@@ -17,21 +17,32 @@ from wikilda.linking.restriction import ALL, Restriction
 from wikilda.text.offsets import CODE_POINTS, Spans, from_code_points
 from wikilda.urn.own_entities import OwnEntity
 
-NIL_ABOVE = 0.5
 _DIGITS = 6  # of numbers that are shown
 _NO_ENTITY = {"id": None, "title": None, "page_id": None, "wikidata": None, "url": None, "type": None}
 _NO_ANSWER = ",".join(f'"{name}":null' for name in (*_NO_ENTITY, "probability", "confidence"))
 
 
-def is_nil(probability: float) -> bool:
-    """Whether a mention with this probability of NIL is answered NIL.
+def is_nil(nil: float, best: float) -> bool:
+    """Return whether NIL is the most probable answer.
+
+    Parameters
+    ----------
+    nil
+        The probability of NIL.
+    best
+        The posterior of the best candidate, given that the mention refers to something in the knowledge.
 
     Examples
     --------
-    >>> is_nil(0.5), is_nil(0.51)
-    (False, True)
+    >>> is_nil(0.5, best=1.0), is_nil(0.4, best=0.9), is_nil(0.4, best=0.5)
+    (False, False, True)
     """
-    return probability > NIL_ABOVE
+    return nil > best * (1 - nil)
+
+
+def are_nil(nil: NDArray[np.float64], best: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return `is_nil` for many mentions."""
+    return np.asarray(nil > best * (1 - nil))
 
 
 @dataclass(frozen=True)
@@ -162,8 +173,9 @@ class LinkedMention:
 
     @property
     def entity(self) -> Entity | None:
-        """The best candidate; None where NIL is more probable than not."""
-        return self.candidates[0].entity if self.candidates and not is_nil(self.nil) else None
+        """The best candidate; None where NIL is more probable than it is."""
+        known = self.candidates and not is_nil(self.nil, self.candidates[0].probability)
+        return self.candidates[0].entity if known else None
 
     @property
     def confidence(self) -> float:
@@ -249,8 +261,9 @@ class Answers(NamedTuple):
         """By mention, the probability that it refers to its best candidate; −1 where it is answered NIL."""
         if not self.topics.shape[1]:
             return np.full(len(self.nil), -1.0)
-        best = np.round(self.probabilities[:, 0] * (1 - self.nil), _DIGITS)
-        return np.where((self.topics[:, 0] < 0) | (self.nil > NIL_ABOVE), -1.0, best)
+        best = self.probabilities[:, 0]
+        unknown = (self.topics[:, 0] < 0) | are_nil(self.nil, best)
+        return np.where(unknown, -1.0, np.round(best * (1 - self.nil), _DIGITS))
 
     def mentions(self) -> "list[LinkedMention]":
         """The mentions as objects."""

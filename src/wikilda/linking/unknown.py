@@ -194,9 +194,6 @@ class UnknownFile:
         """Return the unknown entities of a document."""
         return b"".join(json_line(each.to_json()) for each in unknown_in(linked))
 
-    def check(self) -> None:
-        """The file holds nothing but results: there is nothing to protect."""
-
     def write(self, journal: Path, target: Path) -> None:
         """Cluster what the journal has, and write it."""
         names = UnknownNames()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from wikilda._core.compression import check_expansion, open_compressed
 from wikilda._core.errors import InputError
+from wikilda.mediawiki import enterprise, zim
 from wikilda.mediawiki.site import Site, read_site
 
 try:
@@ -24,7 +25,8 @@ except ImportError:
 
 _HEAD = b"BZh"
 _STREAM = re.compile(_HEAD + rb"[1-9](?:1AY&SY|\x17rE8P\x90)")  # the head of a bz2 stream, full or empty
-_ONE_STREAM = (".gz", ".xz")  # never cut between streams
+_ONE_STREAM = (".7z", ".gz", ".xz")  # never cut between streams
+_ZIM, _SNAPSHOT = ".zim", ".tar.gz"
 _READ = 1 << 20
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _BROKEN_PAGE = re.compile(rb"<(?:p(?:a(?:ge?)?)?)?\Z")
@@ -37,7 +39,7 @@ _DAMAGES = (RuntimeError, ValueError, IndexError, ArithmeticError, OSError)  # a
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a dump: a range of the file's bytes, or XML that has been read already."""
+    """A stretch of a dump: a range of the file's bytes, of a ZIM file's entries, or XML that has been read already."""
 
     path: Path
     start: int
@@ -48,7 +50,13 @@ class Piece:
 
 def cut(path: Path, size: int) -> Iterator[Piece]:
     """Cut a dump into pieces of about `size` bytes of XML."""
-    if path.suffix == ".bz2":
+    if path.suffix == _ZIM:
+        for start, end in zim.ranges(path, size):
+            yield Piece(path, start, end)
+    elif path.name.endswith(_SNAPSHOT):
+        for start, end, xml in enterprise.pages(path, size):
+            yield Piece(path, start, end, xml=xml)
+    elif path.suffix == ".bz2":
         starts = _stream_starts(path)
         if len(starts) > 1:
             yield from _groups(path, starts, max(1, size // 4))
@@ -57,15 +65,22 @@ def cut(path: Path, size: int) -> Iterator[Piece]:
     elif path.suffix in _ONE_STREAM:
         yield from _one_stream(path, size)
     else:
-        length = path.stat().st_size
-        for start in range(0, length, size):
-            yield Piece(path, start, min(start + size, length))
+        end = path.stat().st_size
+        for start in range(0, end, size):
+            yield Piece(path, start, min(start + size, end))
+
+
+def length(path: Path) -> int:
+    """The sum of the sizes of all pieces that have no XML of their own: bytes, or the entries of a ZIM file."""
+    return zim.length(path) if path.suffix == _ZIM else path.stat().st_size
 
 
 def read_piece(piece: Piece) -> bytes:
     """The XML of the pages that begin in a piece, whole."""
     if piece.xml is not None:
         return piece.xml
+    if piece.path.suffix == _ZIM:
+        return zim.read(piece.path, piece.start, piece.end)
     blocks = _stream_blocks(piece) if piece.compressed else _plain_blocks(piece)
     own = next(blocks)
     limit = len(own)
@@ -81,6 +96,10 @@ def site_of(path: Path) -> Site:
     """What the dump says of its wiki; also finds out, before hours are spent, whether it is a whole dump."""
     if not path.is_file():
         raise InputError(f"{path}: no such file. `wikilda download` fetches a dump.")
+    if path.suffix == _ZIM:
+        return zim.site_of(path)
+    if path.name.endswith(_SNAPSHOT):
+        return enterprise.site_of(path)
     head = b""
     if path.stat().st_size:
         with open_compressed(path) as stream:

@@ -20,6 +20,9 @@ _TEXT = re.compile(rb"<text\b[^>]*?(/?)>")
 _ENTITY = re.compile(rb"&(?:#(x[0-9a-fA-F]{1,6}|[0-9]{1,7})|(?:lt|gt|quot|apos|amp));")
 _ID, _NAMESPACE = re.compile(r"[0-9]{1,18}"), re.compile(r"-?[0-9]{1,9}")
 _PAGE_NAME = re.compile(rb"\{\{\s*(?:FULL|BASE|SUB)?PAGENAME\s*\}\}", re.IGNORECASE)
+_VARIANT = re.compile(rb"-\{(?!\{)(?:([A-Za-z-]+(?:;[A-Za-z-]+)*)\|)?([^{}]*)\}-")
+_VARIANT_TEXT = re.compile(rb"\s*(?:[^;:=]*=>)?\s*[a-z]{2,3}(?:-[a-z]+)*\s*:\s*([^;]*)")
+_UNSHOWN = (b"H", b"T", b"-")  # flags of rules that only define something
 _TEMPLATE = 10  # the namespace where a page's name is that of the page which uses it
 _AMP, _QUOT, _APOS = (np.frombuffer(each, np.uint8) for each in (b"&amp;", b"&quot;", b"&apos;"))
 _REVISION = re.compile(rb"\s*<id>(\d{1,18})</id>")
@@ -129,10 +132,21 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
 
 
 def _named(text: bytes, title: str, namespace: int) -> bytes:
-    """Put a page's name where its text says `{{PAGENAME}}`."""
+    """Put a page's name where its text says `{{PAGENAME}}`, and choose the first of the variants of a language."""
+    if b"-{" in text:
+        text = _VARIANT.sub(_first_variant, text)
     if b"PAGENAME" not in text or namespace == _TEMPLATE:
         return text
     return _PAGE_NAME.sub(title.encode("utf-8", "replace").replace(b"\\", b"\\\\"), text)
+
+
+def _first_variant(found: "re.Match[bytes]") -> bytes:
+    """What `-{zh-hans:…; zh-hant:…}-` shows in its first variant."""
+    flags, content = found.groups()
+    if flags is not None and any(flag in _UNSHOWN for flag in flags.split(b";")):
+        return b""
+    first = _VARIANT_TEXT.match(content)
+    return bytes(first.group(1).strip() if first else content)
 
 
 def _namespace_of(title: str, namespaces: Mapping[str, int]) -> int:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from wikilda import __version__
 from wikilda._core.artifact import MANIFEST, Artifact, check_target, kind_of
-from wikilda._core.atomic import lock, new_file, place_directory, scratch_directory
+from wikilda._core.atomic import check_output, lock, new_file, place_directory, scratch_directory
 from wikilda._core.compression import check_expansion
 from wikilda._core.errors import ArtifactError, InputError
 from wikilda.knowledge import Knowledge
@@ -35,6 +35,7 @@ _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote
 
 def pack(path: Path, target: Path, *, licence: str = "") -> Path:
     """Write a model and its knowledge, or knowledge alone, into one file."""
+    check_output(target, overwrite=True, inputs=[path])
     made: Artifact = Model.open(path) if kind_of(path) == Model.kind else Knowledge.open(path)
     knowledge = made.knowledge() if isinstance(made, Model) else made
     parts = {"": made} | ({f"{INSIDE}/": knowledge} if knowledge is not made else {})

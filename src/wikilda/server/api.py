@@ -121,7 +121,7 @@ async def link_batch(asked: schemas.BatchRequest, service: _Service) -> Response
     "/explain",
     response_model=schemas.ExplainAnswer,
     responses={**WORK, **schemas.errors(501)},
-    summary="Say why",
+    summary="Explain a document",
 )
 async def explain_text(asked: schemas.ExplainRequest, service: _Service) -> Response:
     """The evidence for each candidate against its rival: prior, words, title, context and link graph."""
@@ -155,7 +155,7 @@ def _explained(service: Service, document: Document, asked: schemas.ExplainReque
     "/topics/{title:path}",
     response_model=schemas.TopicDescription,
     responses=schemas.errors(404, 422),
-    summary="Look a topic up",
+    summary="Look up a topic",
 )
 async def topic(
     title: Annotated[str, Path(examples=["Robert Croft"])], service: _Service, most: _Most = 10
@@ -176,7 +176,7 @@ async def topic(
     "/mentions/{string:path}",
     response_model=schemas.MentionDescription,
     responses=schemas.errors(404, 422),
-    summary="Look a mention up",
+    summary="Look up a mention",
 )
 async def mention(string: Annotated[str, Path(examples=["Croft"])], service: _Service, most: _Most = 10) -> Response:
     """What a string may mean, and how often it does in the wiki."""
@@ -212,7 +212,7 @@ def _clean(term: str) -> str:
     return term
 
 
-@router.get("/model", response_model=schemas.ModelAnswer, summary="What is being served")
+@router.get("/model", response_model=schemas.ModelAnswer, summary="The model that is served")
 async def model(service: _Service) -> Response:
     """The wiki, the size of what is known of it, and the limits of this server."""
     linker, limits = service.linker, service.settings
@@ -234,7 +234,7 @@ async def model(service: _Service) -> Response:
     "/reload",
     response_model=schemas.ReloadAnswer,
     responses=schemas.errors(403, 409, 500),
-    summary="Open the model anew",
+    summary="Reload the model",
 )
 async def reload(request: Request) -> Response:
     """Serve the model that is now where the old one was. Requests that have begun are answered by the old one.
@@ -255,7 +255,7 @@ async def reload(request: Request) -> Response:
     return JSON(dumps({"identity": linker.model.identity}))
 
 
-@router.get("/examples", response_model=list[schemas.ExampleAnswer], summary="Texts to try")
+@router.get("/examples", response_model=list[schemas.ExampleAnswer], summary="Example texts")
 async def example_texts(service: _Service) -> Response:
     """Texts whose entities the model's knowledge has."""
     return await service.answer(lambda: examples(service.linker.knowledge))

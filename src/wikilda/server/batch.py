@@ -145,7 +145,9 @@ class LineResponse(Response):
     "/batch", response_class=Response, responses={**WORK, **_OUT}, summary="Link JSON lines", openapi_extra=_IN
 )
 async def batch(request: Request, service: Annotated[Service, Depends(service_of)]) -> Response:
-    """A document a line in (a request to `/v1/link`), an answer a line out, in order, each as soon as it is known.
+    """Answer JSON lines: one document per line in, one answer per line out, in order, each as soon as it is known.
+
+    A line is a request to `/v1/link`, or a record that `wikilda link` reads: fields that are not known are ignored.
 
     A line that cannot be answered gets `{"line": 3, "error": {…}}`; the others go on. Requests may have any length: the
     server reads on as answers are read, so a client that sends much has to read meanwhile.
@@ -181,7 +183,7 @@ async def _answer(service: Service, line: Line) -> bytes:
             raise line.problem
         await service.turn(len(line.data))
         check_values(line.data)
-        asked = schemas.LinkRequest.model_validate_json(line.data)
+        asked = schemas.LineRequest.model_validate_json(line.data)
         document = document_of(service, asked)
         service.limit_work(work_of(document, asked))
         return await _patiently(service, lambda: linked(service, document, asked)) + b"\n"

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
+from markdown_it import MarkdownIt
 from starlette.responses import HTMLResponse, Response
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -58,8 +59,9 @@ def _in_form(fields: dict[str, str], required: str) -> dict[str, Any]:
 
 router = APIRouter()
 _HEAD = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/page/docs.css"></head><body>
-<h1>{title}</h1><p>{about}</p><p><a href="/openapi.json">openapi.json</a></p>"""
+<meta name="viewport" content="width=device-width"><link rel="icon" href="/page/icon.svg">
+<link rel="stylesheet" href="/page/docs.css"></head><body>
+<h1>{title}</h1>{about}<p><a href="/openapi.json">openapi.json</a></p>"""
 _DEPTH = 6  # of schemas within schemas that are shown
 
 
@@ -69,10 +71,19 @@ async def reference(request: Request) -> Response:
     return HTMLResponse("".join(_page(request.app.openapi())))
 
 
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
+
+
+def _markdown(text: str) -> str:
+    """Descriptions are Markdown, as OpenAPI has it; HTML in them is shown as text."""
+    rendered: str = _MARKDOWN.render(text)
+    return rendered
+
+
 def _page(api: dict[str, Any]) -> list[str]:
     info = api["info"]
     parts = [
-        _HEAD.format(title=escape(f"{info['title']} {info['version']}"), about=escape(info.get("description", "")))
+        _HEAD.format(title=escape(f"{info['title']} {info['version']}"), about=_markdown(info.get("description", "")))
     ]
     tags: dict[str, list[str]] = {}
     for path, methods in api["paths"].items():
@@ -86,10 +97,10 @@ def _page(api: dict[str, Any]) -> list[str]:
 
 def _operation(api: dict[str, Any], method: str, path: str, operation: dict[str, Any]) -> str:
     head = f"<summary><b>{method}</b> <code>{escape(path)}</code> {escape(operation.get('summary', ''))}</summary>"
-    parts = [f"<p>{escape(operation.get('description', ''))}</p>"]
+    parts = [_markdown(operation.get("description", ""))]
     rows = "".join(
         f"<tr><td><code>{escape(each['name'])}</code></td><td>{escape(each['in'])}</td>"
-        f"<td>{escape(each.get('description', ''))}</td></tr>"
+        f"<td>{_markdown(each.get('description', ''))}</td></tr>"
         for each in operation.get("parameters", [])
     )
     parts += [f"<table>{rows}</table>"] if rows else []

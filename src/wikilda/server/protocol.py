@@ -8,8 +8,9 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _MOST_HEAD = 64 * 1024  # bytes of a request line and headers
+_PER_HEADER = 256  # bytes that each counts besides: a short one takes as long
 _PATIENCE = 10.0
-_PIECE = 1 << 12  # bytes that are parsed in one turn of the event loop
+_PIECE = 1 << 10  # bytes that are parsed in one turn of the event loop
 _MOST_BYTES = 1 << 26
 MAX_OVERHEAD = 16  # times the body's own limit that a request may have with all that is around its chunks
 _SEND_BUFFER = 128 * 1024  # what the system keeps for a client that does not read; small, so that reading shows soon
@@ -95,7 +96,7 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        self._count(len(name) + len(value) + 4)
+        self._count(len(name) + len(value) + _PER_HEADER)
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

@@ -52,7 +52,7 @@ def _alone() -> None:
 
 
 def serve(plan: Plan) -> None:
-    """Serve until a signal says to stop; what has begun is finished first. SIGHUP opens the model anew."""
+    """Serve until a signal says to stop; what has begun is finished first. SIGHUP reloads the model."""
     tier.stay()
     # What is wrong with the model is said here, once, before anything listens.
     linker = plan.open()
@@ -103,8 +103,6 @@ def _after(seconds: float, do: Callable[[], None]) -> None:
 
 def _serve_in_processes(plan: Plan, linker: Linker, address: tuple[Any, ...]) -> None:
     """Each process has a listener of its own: from a common one, the first to wake takes all that wait."""
-    from wikilda.server.run import RELOAD, Workers
-
     warm(linker)  # what is loaded here, all processes share
     parent = os.getpid()
 

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from wikilda.documents.reading.rows import plain
 
 _CROFT = "Croft took three wickets for England against Pakistan at The Oval."
 
@@ -90,6 +92,25 @@ class LinkRequest(DocumentRequest):
     )  # fmt: skip
     entities: list[OwnEntityRequest] = Field([], fail_fast=True, max_length=100, description="entities of your own")
     nested: bool = Field(False, description="whether the known names inside of detected mentions are mentions, too")
+
+
+class LineSpan(Span):
+    """Where a mention is; what else a record says of it is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class LineRequest(LinkRequest):
+    """A line of `/v1/batch`: a request to `/v1/link`, or a record as `wikilda link` reads it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    mentions: list[LineSpan] | None = Field(None, fail_fast=True)  # type: ignore[assignment]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _plain(cls, row: Any) -> Any:
+        return plain(row) if isinstance(row, dict) else row
 
 
 class ExplainRequest(LinkRequest):

@@ -111,10 +111,21 @@ def _ends_sentence(
         return True
     if point != 0x2E:
         return False
-    if token + 1 < count and not hashes[token + 1] & AFTER_SPACE and hashes[token + 1] != BREAK:
+    after = token + 1
+    if after < count and not hashes[after] & (AFTER_SPACE | WORD) and _is_quote(text, starts[after]):
+        after += 1  # "…to work." One of
+    if after < count and not hashes[after] & AFTER_SPACE and hashes[after] != BREAK:
         return False
     before = shapes[token - 1] & SHAPE if token > 0 else OTHER
     return not (before >= CAPITAL and ends[token - 1] - starts[token - 1] <= _INITIAL)
+
+
+@inner
+def _is_quote(text: Bytes, place: int) -> bool:
+    """Whether a quotation mark or a closing bracket begins at a place."""
+    mark = text[place]
+    return bool(mark in (0x22, 0x27, 0x29, 0x5D) or (mark == 0xC2 and text[place + 1] == 0xBB)
+                or (mark == 0xE2 and text[place + 1] == 0x80 and text[place + 2] in (0x99, 0x9D)))  # fmt: skip
 
 
 @inner

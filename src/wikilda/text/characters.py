@@ -15,7 +15,8 @@ TABLE_SIZE = 0x32400
 _BLOCK = 256
 _POINTS = ("utf-32-le", "surrogatepass")
 
-# Scripts written without spaces between words: every character is a token of its own.
+# Scripts written without spaces between words, and Hangul, where particles are attached to names: every character is a
+# token of its own.
 _LONE_RANGES = [
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -25,9 +26,11 @@ _LONE_RANGES = [
     (0x3040, 0x30FF),  # Hiragana, Katakana
     (0x3400, 0x4DBF),
     (0x4E00, 0x9FFF),
+    (0xAC00, 0xD7A3),  # Hangul
     (0xF900, 0xFAFF),
     (0x20000, 0x323AF),
 ]
+_NO_CAPITALS = slice(0x10D0, 0x1100)  # Georgian: Unicode has capitals for headlines; names do not begin with them
 _JOINERS = [0x200C, 0x200D]  # stand inside words in Persian and Indic scripts
 
 
@@ -66,6 +69,7 @@ def _upper(everything: str) -> NDArray[np.uint32]:
         if block.upper() != block:
             raised = (each if len(each) == 1 else character for character in block for each in (character.upper(),))
             upper[first : first + _BLOCK] = list(map(ord, raised))
+    upper[_NO_CAPITALS] = np.arange(TABLE_SIZE, dtype=np.uint32)[_NO_CAPITALS]
     return upper
 
 

@@ -43,14 +43,14 @@ def build(
     ----------
     source
         A MediaWiki XML dump (`.xml`, `.bz2`, `.gz`, `.xz`), the parts of one, a directory of tables
-        (docs/formats.md), or a list of entities: CSV, TSV, JSON lines, Parquet, or a data frame (pandas, Polars, Arrow)
-        with columns `id` and `name` (docs/guides/entities.md).
+        (docs/reference/formats.md), or a list of entities: CSV, TSV, JSON lines, Parquet, or a data frame (pandas,
+        Polars, Arrow) with columns `id` and `name` (docs/guides/entities.md).
     target
         The directory to write.
     page_props
         The dump's `page_props.sql.gz`: Wikidata ids and disambiguation pages.
     instances
-        A table of Wikidata items and what they are instances of (docs/types.md), for types.
+        A table of Wikidata items and what they are instances of (docs/method/types.md), for types.
     settings
         Which pages, mentions and words to keep.
     model_settings

@@ -193,7 +193,7 @@ def read_metrics(path: Path) -> list[Metrics]:
     if not file.is_file():
         return []
     rows = []
-    for number, line in enumerate(file.read_text("utf-8").split("\n"), 1):
+    for number, line in enumerate(file.read_bytes().split(b"\n"), 1):
         if not line:
             continue
         try:

@@ -61,7 +61,7 @@ class UrnTraining(Settings):
 
 @dataclass(frozen=True)
 class LdaTraining(Settings):
-    """Settings of `wikilda train --method lda`; docs/training.md says where the presets differ, and why.
+    """Settings of `wikilda train --method lda`; docs/method/training.md says where the presets differ, and why.
 
     Steps are ρ · (τ0 + t)^−κ, at most 1: constant for κ = 0, a Robbins–Monro schedule for ρ = 1 and 0.5 < κ ≤ 1.
     """

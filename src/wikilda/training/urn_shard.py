@@ -5,6 +5,7 @@ before: its notes, which the shard keeps.
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,17 @@ from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, 
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
-from wikilda.urn import Urn
+from wikilda.urn import Urn, UrnSettings
+from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
 from wikilda.urn.pair_evidence import pairs_of, presence
 from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, taught_by
 
 KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
+
+_ALL = 1 << 62
+_COLUMNS = 4  # of notes by entry: topics, shares, base, prior
+
+Notes = NDArray[np.uint32]
 
 
 def sample_urn_shard(
@@ -31,7 +38,7 @@ def sample_urn_shard(
     started = time.process_time()
     own = _unpack(previous, len(documents.mentions)) if previous is not None else None
     taught: list[Taught] = []
-    strings = urn.knowledge.mention_strings
+    strings = urn.view.strings
     for number in range(len(documents.keys)):
         span = slice(documents.mention_offsets[number], documents.mention_offsets[number + 1])
         before = _some(own, span) if own is not None else None
@@ -56,6 +63,61 @@ def sample_urn_shard(
             "changed": _changed(own, whole),
             "sampling seconds": time.process_time() - started,
         },
+    )
+
+
+def sample_packet(
+    packet: Packet, shared: Shared, documents: Documents, settings: UrnSettings, previous: Notes | None = None
+) -> Found:
+    """Draw the documents of a shard with nothing but a packet; what is found has the model's numbers."""
+    started = time.process_time()
+    view, topics = view_of(packet, shared)
+    urn = Urn.of_view(view, replace(settings, max_neighbours=_ALL))  # of a hub's neighbours the packet has but some
+    strings = packet[STRING].keys
+    mine = documents._replace(
+        mentions=np.searchsorted(strings, documents.mentions).astype(np.uint32),
+        words=np.searchsorted(packet[WORD].keys, documents.words).astype(np.uint32),
+    )
+    before = None
+    if previous is not None:
+        own = noted_topics(previous, len(documents.mentions))
+        before = _renamed(previous, len(documents.mentions), np.searchsorted(topics, own).astype(np.uint32))
+    known = known_topics(packet, topics)
+    joining = time.process_time() - started
+    found = sample_urn_shard(mine, urn, known, before)
+    found.report["joining seconds"] = joining
+    runs = {kind: _restored(kind, run, strings, topics) for kind, run in found.runs.items()}
+    notes = _renamed(found.notes, len(documents.mentions), topics[noted_topics(found.notes, len(documents.mentions))])
+    return Found(runs, notes, found.report)
+
+
+def asked_by(documents: Documents, previous: Notes | None = None) -> Asked:
+    """What the packet of a shard needs rows for."""
+    contexts = np.unique(documents.contexts)
+    noted = np.empty(0, np.uint32) if previous is None else noted_topics(previous, len(documents.mentions))
+    return Asked(
+        np.unique(documents.mentions).astype(np.int64), np.unique(documents.words).astype(np.int64),
+        contexts[contexts != 0], np.unique(noted),
+    )  # fmt: skip
+
+
+def noted_topics(notes: Notes, mentions: int) -> Notes:
+    """The topics in the notes of a shard with so many mentions."""
+    return notes[2 * mentions : 2 * mentions + (len(notes) - 2 * mentions) // _COLUMNS]
+
+
+def _renamed(notes: Notes, mentions: int, topics: Notes) -> Notes:
+    """Notes with other numbers of topics."""
+    start = 2 * mentions
+    return np.concatenate((notes[:start], topics, notes[start + len(topics) :]))
+
+
+def _restored(kind: str, run: Run, strings: NDArray[np.int64], topics: Notes) -> Run:
+    """Counts with the model's numbers of strings and topics, whose order is the packet's."""
+    symbols = {MENTIONS: strings, BASE: strings, NIL: strings, PAIRS: topics.astype(np.int64)}.get(kind)
+    return run._replace(
+        symbols=run.symbols if symbols is None else symbols[run.symbols],
+        topics=run.topics if kind == NIL else topics[run.topics],
     )
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.model.model import Parameters
 
@@ -21,6 +22,14 @@ class Rows(NamedTuple):
     offsets: NDArray[np.int64]
     topics: NDArray[np.uint32]
     priors: NDArray[np.float64]
+
+
+def chosen_rows(rows: Rows, symbols: NDArray[np.int64]) -> Rows:
+    """The rows of some strings, in their order."""
+    lengths = rows.offsets[symbols + 1] - rows.offsets[symbols]
+    offsets = offsets_of(lengths)
+    source = np.arange(offsets[-1]) + np.repeat(rows.offsets[symbols] - offsets[:-1], lengths)
+    return Rows(offsets, rows.topics[source], rows.priors[source])
 
 
 class Candidates(NamedTuple):

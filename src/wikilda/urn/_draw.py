@@ -7,13 +7,14 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, inner, njit
 from wikilda.knowledge.graph import Graph
+from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.characters import Characters
 from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
 from wikilda.urn._relatedness import Gains, Neighbours, Relations, relations
-from wikilda.urn._title_match import PART, SAME, UNLIKE, Kinds, name_kinds
+from wikilda.urn._title_match import PART, SAME, UNLIKE, Kinds, capital_chance, name_kinds
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -44,6 +45,8 @@ class TitleTables(NamedTuple):
     titles: Strings
     graph: Graph
     characters: Characters
+    cases: WordCases
+    capitals: NDArray[np.uint8]  # by topic, filled when it is first needed
 
 
 class Logs(NamedTuple):
@@ -60,6 +63,7 @@ class Drawing(NamedTuple):
     mentions: Mentions
     logs: Logs
     kinds: Kinds  # by candidate of a string: what its title says of the string
+    capitals: Vector  # by candidate of a mention: log probability of the mention's capital
     relations: Relations
     found: Posterior
 
@@ -67,14 +71,15 @@ class Drawing(NamedTuple):
 @njit
 def draw(
     tables: TitleTables, ranking: Ranking, rules: Rules, names: Strings, rows: Numbers, places: Numbers,
-    parents: Parents, found: Candidates, fame: Vector, evidence: Vector, near: Neighbours, gains: Gains, nil: Vector,
-    exact: Kinds, contexts: Vector, tolerance: Real,
+    shown: NDArray[np.bool_], parents: Parents, found: Candidates, fame: Vector, evidence: Vector, near: Neighbours,
+    gains: Gains, nil: Vector, exact: Kinds, contexts: Vector, tolerance: Real,
 ) -> Drawing:  # fmt: skip
     """Decide mentions.
 
     By distinct string there are its candidates, the log odds of NIL, and maybe whether it is `exact`ly a name of the
     caller's own entities; by topic log P(k), the evidence of words, neighbours, and what pairs of topics gain; by
-    mention its string, its place, and maybe the evidence of its context for each candidate.
+    mention its string, its place, whether its capital says something, and maybe the evidence of its context for each
+    candidate.
     """
     topics = np.empty(len(found.numbers), np.uint32)
     for at in range(len(topics)):
@@ -82,14 +87,15 @@ def draw(
     kinds = _kinds(tables, names, found.offsets, topics, exact)
     logs = _logs(ranking, found, kinds, fame, evidence)
     against = _against(ranking, names, found.offsets, kinds)
-    mentions = _mentions(found, logs, against, nil, rows, places, parents, contexts)
+    capitals = _capitals(tables, found, rows, shown)
+    mentions = _mentions(found, logs, against, nil, rows, places, parents, contexts, capitals)
     related = relations(tables.graph, found.topics, near, LINK, SHARED_NEIGHBOUR)
     if len(gains.values):
         related = Relations(
             related.scales, related.offsets, related.pages, related.starts, related.members, related.weights,
             related.links, gains,
         )  # fmt: skip
-    return Drawing(mentions, logs, kinds, related, mean_field(mentions, related, rules, tolerance))
+    return Drawing(mentions, logs, kinds, capitals, related, mean_field(mentions, related, rules, tolerance))
 
 
 @inner
@@ -150,9 +156,27 @@ def _against(ranking: Ranking, names: Strings, offsets: Numbers, kinds: Kinds) -
 
 
 @inner
+def _capitals(tables: TitleTables, found: Candidates, rows: Numbers, shown: NDArray[np.bool_]) -> Vector:
+    """The log probability that mentions have their capitals, by candidate; an unknown name always has one."""
+    size = np.int64(0)
+    for row in rows:
+        size += found.offsets[row + 1] - found.offsets[row]
+    logs, begin = np.zeros(size, np.float64), np.int64(0)
+    for token in range(len(rows)):
+        start, end = found.offsets[rows[token]], found.offsets[rows[token] + 1]
+        for at in range(start, end) if shown[token] else range(0):
+            topic = found.topics[found.numbers[at]]
+            if topic < len(tables.capitals):  # of a caller's own entities nothing is known
+                chance = capital_chance(topic, tables.capitals, tables.titles, tables.cases, tables.characters)
+                logs[begin + at - start] = np.log(np.float64(chance) / 255.0)
+        begin += end - start
+    return logs
+
+
+@inner
 def _mentions(
     found: Candidates, logs: Logs, against: Vector, nil: Vector, rows: Numbers, places: Numbers, parents: Parents,
-    contexts: Vector,
+    contexts: Vector, capitals: Vector,
 ) -> Mentions:  # fmt: skip
     """The candidates of strings, for each mention that has the string."""
     offsets = np.zeros(len(rows) + 1, np.int64)
@@ -166,8 +190,8 @@ def _mentions(
         before = found.offsets[rows[token]] - offsets[token]
         for at in range(offsets[token], offsets[token + 1]):
             source = before + at
-            numbers[at], opposed[at] = found.numbers[source], against[source]
-            score = logs.prior[source] + logs.words[source] + logs.names[source]
+            numbers[at], opposed[at] = found.numbers[source], against[source] - capitals[at]
+            score = logs.prior[source] + logs.words[source] + logs.names[source] + capitals[at]
             scores[at] = score + contexts[at] if len(contexts) else score
     return Mentions(offsets, numbers, scores, places, rows, odds, opposed, parents)
 

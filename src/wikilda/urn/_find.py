@@ -60,6 +60,7 @@ class Named(NamedTuple):
     rows: Numbers  # by mention: the string that it is drawn as: its own, or that of its full name
     resolved: NDArray[np.bool_]  # by mention: whether it is drawn as another string
     places: Numbers  # by mention, in tokens
+    capitals: NDArray[np.bool_]  # by mention: whether its first letter is a capital that says something
     parents: Parents
     meanings: Rows  # of the strings
     totals: Vector  # by string: the sum of its λ̂
@@ -80,11 +81,11 @@ class Found(NamedTuple):
 @njit
 def read_names(
     tables: NameTables, most: int, mentions: Numbers, strings: Strings, places: Numbers, titled: NDArray[np.bool_],
-    chosen: Numbers,
+    capitals: NDArray[np.bool_], chosen: Numbers,
 ) -> Named:  # fmt: skip
-    """Read chosen mentions of a document; `mentions`, `strings`, `places` and `titled` are those of all.
+    """Read chosen mentions of a document; `mentions`, `strings` and what follows are those of all.
 
-    `titled` tells which follow an honorific.
+    `titled` tells which follow an honorific, `capitals` which have a capital that says something.
     """
     firsts, rows = _distinct(mentions, chosen)
     symbols, spots = np.empty(len(firsts), np.int64), np.empty(len(chosen), np.int64)
@@ -100,7 +101,8 @@ def read_names(
     senses = _senses(meanings, totals, own, tables.titles, tables.characters)
     some = titled[chosen]
     drawn_as = antecedents(names, rows, parents, some, senses, tables.persons, tables.organisations)
-    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, parents, meanings, totals, links, new)
+    shown = capitals[chosen]
+    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, shown, parents, meanings, totals, links, new)
 
 
 @inner

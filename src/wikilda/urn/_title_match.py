@@ -3,7 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import lookup
 from wikilda._core.jit import Whole, inner, njit
+from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.characters import WORD_PART, Characters
 from wikilda.text.tokens import (
     AFTER_SPACE,
@@ -26,6 +28,7 @@ from wikilda.text.tokens import (
 SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
 _STEM = 4  # words that begin with so many letters in common are alike: Russian, Russia
+_ALWAYS, _LEAST_CAPITAL = np.uint8(255), np.uint8(13)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _OPEN, _CLOSE, _SPACE = ord("("), ord(")"), ord(" ")
 
@@ -77,6 +80,52 @@ def _kind(
     if plain < len(own):
         kind |= np.uint8(NOTED)
     return kind
+
+
+@inner
+def capital_chance(
+    topic: Whole, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
+) -> np.uint8:
+    """How often texts write a topic with a capital, in 255ths: always for names, less for what has a common noun.
+
+    `known` remembers it.
+    """
+    chance = np.uint8(known[topic])
+    if chance == 0:
+        title = titles.data[titles.offsets[topic] : titles.offsets[topic + 1]]
+        chance = _capital_chance(title[: _without_note(title)], cases, table)
+        known[topic] = chance
+    return chance
+
+
+@inner
+def _capital_chance(title: Bytes, cases: WordCases, table: Characters) -> np.uint8:
+    """Titles are names if a word after the first has a capital; else articles show how often their words have one."""
+    hashes, spots = np.empty(len(title) + 1, np.uint64), np.empty((2, len(title) + 1), np.int64)
+    size = tokenize(title, 0, len(title), table, hashes, spots[0], spots[1])
+    least = _ALWAYS
+    for at in range(size):
+        if not hashes[at] & WORD:
+            continue
+        point, _ = decode(title, spots[0, at])
+        if at > 0 and not is_small(point, table):
+            return _ALWAYS
+        number = lookup(cases.table, hashes[at] & ~FLAGS)
+        if number < 0 and at == 0:
+            return _ALWAYS
+        least = min(least, cases.capital[number]) if number >= 0 else least
+    return max(least, _LEAST_CAPITAL)
+
+
+@njit
+def capital_chances(
+    topics: Offsets, known: NDArray[np.uint8], titles: Strings, cases: WordCases, table: Characters
+) -> NDArray[np.uint8]:
+    """How often texts write some topics with a capital."""
+    found = np.empty(len(topics), np.uint8)
+    for at in range(len(topics)):
+        found[at] = capital_chance(topics[at], known, titles, cases, table)
+    return found
 
 
 @inner

@@ -97,6 +97,7 @@ class PartEvidence:
         one, other = self._place(token, topic), self._place(token, rival)
         here, there = self._source(token, one), self._source(token, other)
         prior, words, title = (float(log[here] - log[there]) for log in self.part.drawing.logs)
+        title += float(self.part.drawing.capitals[one] - self.part.drawing.capitals[other])
         contexts, content = self.part.contexts, self.part.drawing.found.content
         context = float(contexts[one] - contexts[other]) if len(contexts) else 0.0
         graph = float(self.rules.graph * (np.log(content[one]) - np.log(content[other])))

@@ -10,7 +10,8 @@ into those of its parts that have a meaning
 - if the dictionary has it, a word at one of its ends is not capitalised, and it means nothing (`Texas 3`), or nothing
   else than what it begins with without such words (`Catholic church`);
 - if the dictionary lacks it, it means nothing or the same as what it ends with, and this is a full name (`Minister
-  David Levy`), or a small word joins the two (`President of Russia`);
+  David Levy`), or a word in lower case joins the two (`President of Russia`), but for one that names have, unless they
+  are offices (`University of Russia`);
 - if it begins with an honorific or an office and means the same without (`Sir Isaac Newton`).
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
-from wikilda.documents.detection.framing import is_titled
+from wikilda.documents.detection.framing import PARTICLES, is_titled
 from wikilda.documents.encoding import EncodedDocument
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
@@ -52,8 +53,9 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
     if not inside.any():
         return np.ones(len(starts), np.bool_)
     forms, framed, titled = np.zeros(len(starts), np.int64), *np.zeros((2, len(starts)), np.bool_)
+    strings = encoded.strings
     for at in np.flatnonzero(inside | np.roll(inside, 1)).tolist():
-        name = encoded.text[slice(*encoded.spans[at])]
+        name = strings[at]
         forms[at], framed[at], titled[at] = _form(name), _is_framed(name), is_titled(name)
     known = np.asarray(encoded.mentions) >= 0
     return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown), nested)
@@ -62,7 +64,8 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
 def _form(name: str) -> int:
     if " " not in name:
         return _ONE_WORD
-    return _JOINED if any(word[:1].islower() for word in name.split()) else _SEVERAL
+    inside = () if is_titled(name) else PARTICLES
+    return _JOINED if any(word[:1].islower() and word not in inside for word in name.split()) else _SEVERAL
 
 
 def _is_framed(name: str) -> bool:

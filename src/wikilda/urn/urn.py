@@ -11,32 +11,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.documents.detection.framing import language_of, titled
+from wikilda.documents.detection.framing import capitalised, titled
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
-from wikilda.knowledge.name_index import NO_NAMES, name_index
-from wikilda.knowledge.types import TYPES
+from wikilda.knowledge.name_index import NO_NAMES
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
-from wikilda.model.weights import NIL_STRING, Weights, pooled
+from wikilda.model.weights import NIL_STRING, Weights
 from wikilda.text.characters import characters
 from wikilda.text.folding import folds
-from wikilda.text.tokens import Strings
 from wikilda.urn._backoff import back_off
-from wikilda.urn._candidates import Rows, leave_out, with_new_senses
+from wikilda.urn._candidates import Rows, chosen_rows, leave_out, with_new_senses
 from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_topics, draw
 from wikilda.urn._find import Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._mean_field import Mentions, Rules
-from wikilda.urn._names import LinkCounts, resolve
+from wikilda.urn._names import resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
-from wikilda.urn._word_evidence import OVERLAP, Scratch, WordTable, word_parts
+from wikilda.urn._word_evidence import OVERLAP, Scratch, word_parts
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
+from wikilda.urn.view import View
 
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -178,27 +177,35 @@ class Drawn:
 class Urn:
     """Draws the mentions of documents. One urn serves many threads."""
 
+    model: Model
+    knowledge: Knowledge
+
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings = _DEFAULT) -> None:
-        self.model, self.knowledge, self.settings = model, knowledge, settings
-        self.words = WordTable(model.words, np.zeros(len(model.words.offsets) - 1, np.float64), model.word_norms)
-        s = settings
-        self._set_weights(settings.apply(model.weights or pooled()))
+        self.model, self.knowledge = model, knowledge
+        self._begin(View.of(model, knowledge, indexed=settings.backoff_candidates > 0), settings)
+
+    @classmethod
+    def of_view(cls, view: View, settings: UrnSettings) -> "Urn":
+        """An urn over a packet. It draws documents without what they have taught, and has no model or knowledge."""
+        made = cls.__new__(cls)
+        made._begin(view, settings)
+        return made
+
+    def _begin(self, view: View, settings: UrnSettings) -> None:
+        self.view, self.settings, s = view, settings, settings
+        self.words = view.words
+        self._set_weights(settings.apply(view.weights))
         w = self.weights
-        self.contexts = model.contexts if w.context > 0 else None
-        self._counted = self.contexts.total if self.contexts else 0.0
-        self.pairs = model.pairs if w.pairs > 0 else None
-        self.nil = model.nil if w.nil_texts > 0 else None
-        self._nil_share = self.nil.share if self.nil else 0.5
-        index = name_index(knowledge) if s.backoff_candidates > 0 else None
-        self.limits = Limits(s.max_candidates, s.backoff_candidates if index else 0, s.max_neighbours)
-        links, titles = LinkCounts.of(knowledge), Strings(knowledge.titles.data, knowledge.titles.offsets)
-        types = dict(zip(TYPES, knowledge.types.shares, strict=False))
-        people, bodies = (types.get(name, _NO_KINDS) for name in ("person", "organisation"))
-        self._names = NameTables(
-            model.base, links, index or NO_NAMES, titles, characters(), folds(), people, bodies
+        self.contexts = view.contexts if w.context > 0 else None
+        self.pairs = view.pairs if w.pairs > 0 else None
+        self.nil = view.nil if w.nil_texts > 0 else None
+        has_names = view.names is not None or view.by_words is not None
+        self.limits = Limits(s.max_candidates, s.backoff_candidates if has_names else 0, s.max_neighbours)
+        self.name_tables = NameTables(
+            view.base, view.links, view.names or NO_NAMES, view.titles, characters(), folds(), view.persons,
+            view.organisations,
         )  # fmt: skip
-        self._language = language_of(knowledge)
-        self._titles = TitleTables(titles, knowledge.graph, characters())
+        self._titles = TitleTables(view.titles, view.degrees, characters(), view.cases, view.capitals)
         self._local: Any = threading.local()
 
     def _set_weights(self, w: Weights) -> None:
@@ -258,15 +265,16 @@ class Urn:
 
     def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
         """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
-        places, tables = np.asarray(document.positions, np.int64), self._names
-        named_by = titled(document.text, document.spans, self._language)
+        places, tables = np.asarray(document.positions, np.int64), self.name_tables
+        named_by = titled(document.text, document.spans, self.view.language)
+        capitals = capitalised(document.text, document.spans, self.view.language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
-            yield chosen, read_names(tables, most, mentions, names, places, named_by, chosen)
+            yield chosen, read_names(tables, most, mentions, names, places, named_by, capitals, chosen)
 
     def resolve(self, document: EncodedDocument) -> Numbers:
         """The numbers of the mention strings of a document, unknown ones below −1."""
-        tables = self._names
+        tables = self.name_tables
         return resolve(
             numbers(document.mentions), document.names, tables.index_of_names.variants, tables.characters, tables.folds,
             self.limits.backoff > 0,
@@ -274,9 +282,11 @@ class Urn:
 
     def back_off(self, named: Named) -> Rows:
         """Candidates of strings by the words of titles."""
-        tables = self._names
+        tables = self.name_tables
         if not self.limits.backoff:
             return Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
+        if self.view.by_words is not None:
+            return chosen_rows(self.view.by_words, named.symbols)
         return back_off(
             named.names, named.strings, named.symbols, self.limits.backoff, tables.index_of_names, tables.titles,
             tables.base, tables.characters, tables.folds,
@@ -288,10 +298,10 @@ class Urn:
         `without` is a topic that is left out of the link graph.
         """
         rows = self.back_off(named) if by_words is None else by_words
-        graph = self.knowledge.graph
+        graph = self.view.graph
         found = find(named, rows, self.limits, graph, self.words, words, self.scratch(), without)
-        if self.knowledge.described is not None:
-            found = found._replace(evidence=_shrunk(found, self.knowledge.described))
+        if self.view.described is not None:
+            found = found._replace(evidence=_shrunk(found, self.view.described))
         if self.settings.new_sense > 0:
             more = with_new_senses(found.candidates, named.rows, self._new_sense)
             found = found._replace(candidates=more)
@@ -299,7 +309,7 @@ class Urn:
 
     def _split(self, mentions: Numbers, places: Numbers) -> Iterator[Numbers]:
         """Mentions in the order of the text, so many at a time that their topics fit a matrix."""
-        offsets, limits = self.model.base.offsets, self.limits
+        offsets, limits = self.view.base.offsets, self.limits
         order = np.argsort(places, kind="stable")
         if 0 < len(mentions) * (limits.candidates + limits.backoff) <= _MOST_TOPICS:
             yield order
@@ -336,7 +346,7 @@ class Urn:
         if learned is not None:
             around, known = learned
             weight = self.weights.context
-            contexts = context_evidence(around, chosen, named.rows, found.candidates, known, self._counted, weight)
+            contexts = context_evidence(around, chosen, named.rows, found.candidates, known, self.view.counted, weight)
         return self.decide(named, found, chosen, contexts, nil, self._gains(found.candidates.topics, own), exact)
 
     def decide(
@@ -350,8 +360,9 @@ class Urn:
         """
         features = nil_of_strings(named, found)
         drawing = draw(
-            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.parents,
-            found.candidates, self.fame(found.candidates.topics) if fame is None else fame, found.evidence,
+            self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.capitals,
+            named.parents, found.candidates, self.fame(found.candidates.topics) if fame is None else fame,
+            found.evidence,
             found.neighbours, gains, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip
@@ -361,18 +372,18 @@ class Urn:
 
     def fame(self, topics: NDArray[np.uint32]) -> Vector:
         """Log P(k), but for a constant; a caller's own entities are as popular as the mean topic."""
-        known = topics < self.model.topics
+        known = topics < self.view.topics
         found = np.zeros(len(topics), np.float64)
-        found[known] = np.log(self.model.popularity[topics[known]])
+        found[known] = np.log(self.view.popularity[topics[known]])
         return found
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """How much more topics are related by what the model has learned from other documents."""
-        if self.pairs is None or self.model.contexts is None:
+        if self.pairs is None or self.view.contexts is None:
             return _NO_GAINS
-        texts = max(float(len(self.model.contexts.texts)), 1.0)
+        texts = max(self.view.texts, 1.0)
         learned_from = presence(own) if own else ABSENT
-        known = topics[topics < self.model.topics]  # a caller's own entities follow the wiki's topics
+        known = topics[topics < self.view.topics]  # a caller's own entities follow the wiki's topics
         gains = pair_gains(known, self.pairs, texts, learned_from, self.weights.pairs)
         return gains.padded(len(topics))
 
@@ -387,13 +398,13 @@ class Urn:
         if self.nil is None:
             return np.zeros(len(symbols), np.float64)
         mine = nil_counts(mentions, own) if own is not None else None
-        gained = self.weights.nil_texts * nil_evidence(symbols, self.nil, self._nil_share, mine)
+        gained = self.weights.nil_texts * nil_evidence(symbols, self.nil, self.view.nil_share, mine)
         return np.where(symbols >= 0, gained, 0.0)
 
     def scratch(self) -> Scratch:
         """The scratch of this thread."""
         if not hasattr(self._local, "scratch"):
-            self._local.scratch = Scratch.of(self.model.topics)
+            self._local.scratch = Scratch.of(self.view.topics)
         found: Scratch = self._local.scratch
         return found
 

@@ -25,6 +25,9 @@ _NEVER = float("inf")
 # Least odds of being a link, to those of an average string: of a capitalised string; where a capital says little; next
 # to another name, of which it may be a part; in lower case, if recall is more than that; in scripts without cases.
 _CAPITALISED, _UNCLEAR, _PART, _LOWER, _UNCASED = 0.1, 0.5, 20.0, 500.0, 5.0
+# In scripts without cases these odds are enough, however many of its names the wiki links: of the mentions that come in
+# down to them, about half are links of the article; below, a third (docs/experiments/languages.md).
+_ENOUGH = 0.1
 _LOWER_FROM = 0.75
 _AT, _HASH = ord("@"), ord("#")
 _UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
@@ -45,7 +48,8 @@ class DictionaryDetector:
     @cached_property
     def _words(self) -> Words:
         language = language_of(self.knowledge)
-        return Words(frames(language), self.knowledge.word_cases, language in CAPITAL_NOUNS)
+        known = self.knowledge
+        return Words(frames(language), known.word_table, known.word_cases, language in CAPITAL_NOUNS)
 
     @cached_property
     def _limits(self) -> Limits:
@@ -158,10 +162,11 @@ def limits_of(recall: float, odds: float) -> Limits:
     Link probabilities are compared with the average odds of the wiki's strings, so that limits hold for wikis that link
     every name and for those that link it once.
     """
-    scale = odds * 10.0 ** (_DECADES * (0.5 - recall))
+    strictness = 10.0 ** (_DECADES * (0.5 - recall))
     lowest = _LOWER if recall > _LOWER_FROM else _NEVER
     capitalised, unclear, part, lower, uncased = (
-        _probability(ratio * scale) for ratio in (_CAPITALISED, _UNCLEAR, _PART, lowest, _UNCASED)
+        _probability(ratio * strictness)
+        for ratio in (*(each * odds for each in (_CAPITALISED, _UNCLEAR, _PART, lowest)), min(_UNCASED * odds, _ENOUGH))
     )
     name, first = (round(255 * min(max(share + slope * (0.5 - recall), 0.0), 1.0)) for share, slope in (_NAME, _FIRST))
     return Limits(capitalised, unclear, part, lower, uncased, _probability(_UNKNOWN * odds), name, first)

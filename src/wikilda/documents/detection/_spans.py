@@ -41,6 +41,7 @@ _OFTEN = 77  # of words that are names beside one at the start of a sentence: Ba
 _UNSEEN = 254  # taken for that of words that articles do not have
 _SURE = 247  # of words that are always names
 _FIRST_NAME = 100  # of the occurrences of a first name: directly before another name
+_SHORT, _HEADLINE, _DOMAIN = 3, 4, 4  # bytes of short words; long words of a headline; bytes of the end of a domain
 _LOWERED = 4  # words that a text without capitals has at least
 # Words whose case is known, from which on a sentence's first word that is missing is a name, or one beside another.
 _KNOWN_WORDS, _SOME_WORDS = 20000, 1000
@@ -62,6 +63,7 @@ class Words(NamedTuple):
     """What is known about words: those that frame names, and how articles write words."""
 
     frames: HashTable
+    meaningful: HashTable  # words of articles that are neither frequent nor rare
     cases: WordCases
     capital_nouns: bool  # whether the language writes all nouns with a capital
 
@@ -134,7 +136,10 @@ def _is_lower(shapes: Shapes) -> bool:
 def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -> None:
     """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
     hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
+    headline: bool = False
     for at in range(len(hashes)):
+        if shapes[at] & FIRST:
+            headline = _is_headline(text, at)
         if not hashes[at] & WORD or (shapes[at] & SHAPE < CAPITAL and not text.is_lower):
             continue
         key = hashes[at] & ~FLAGS
@@ -149,17 +154,34 @@ def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -
             inside = _is_after_first_name(text, words, at) and (kind == HONORIFIC or not _is_before_name(text, at))
             roles[at] = A_NAME if inside else TITLE  # Sacha Baron Cohen, Stephen King
         else:
-            roles[at] = _role(text, words, known, limits, at)
+            roles[at] = _role(text, words, known, limits, at, headline)
 
 
 @inner
-def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
+def _is_headline(text: Text, first: int) -> bool:
+    """Whether a sentence, from its first word on, has capitals on all of its long words: they say little there."""
+    capitals = 0
+    for at in range(first, len(text.hashes)):
+        if text.hashes[at] == BREAK or (text.shapes[at] & FIRST and at > first):
+            break
+        if text.hashes[at] & WORD and text.ends[at] - text.starts[at] > _SHORT:
+            if text.shapes[at] & SHAPE == LOWER:
+                return False
+            capitals += text.shapes[at] & SHAPE >= CAPITAL
+    return capitals >= _HEADLINE
+
+
+@inner
+def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, headline: bool) -> int:
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
     if shape & INITIAL and not _is_abbreviated(text, at):
         return NO_NAME
+    if shape & SHAPE != UPPER and _is_glued(text, at):
+        return BESIDE  # One.Tel, Cable & Wireless
     if 0 <= case < _FUNCTION and shape & SHAPE != UPPER:
-        return NO_NAME
+        # Within a sentence, a rare word has its capital from a name: Leisure Garments.
+        return NO_NAME if headline or shape & FIRST or _is_frequent(text, words, at) else BESIDE
     if words.capital_nouns:
         number = lookup(words.cases.table, text.hashes[at] & ~FLAGS)
         is_first_name = number >= 0 and words.cases.before[number] >= _FIRST_NAME
@@ -183,6 +205,13 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) 
 
 
 @inner
+def _is_frequent(text: Text, words: Words, at: int) -> bool:
+    """Whether a word is so frequent in the wiki's language that it says nothing of a topic."""
+    key = text.hashes[at] & ~FLAGS
+    return bool(lookup(words.cases.table, key) >= 0 and lookup(words.meaningful, key) < 0)
+
+
+@inner
 def _is_apart(text: Text, at: int) -> bool:
     return bool(is_apart(text.data, text.hashes, text.starts, text.ends, at))
 
@@ -202,7 +231,18 @@ def _is_abbreviated(text: Text, at: int) -> bool:
         return False
     mark = text.data[text.starts[at + 1]]
     letter = at + 2 < len(text.hashes) and text.shapes[at + 2] & SHAPE >= CAPITAL
-    return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2)))
+    return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2, 0x2D, 0x26)))
+
+
+@inner
+def _is_glued(text: Text, at: int) -> bool:
+    """Whether a full stop without spaces, or an ampersand, joins a word and the next, which has a capital."""
+    if at + 2 >= len(text.hashes) or text.hashes[at + 1] & WORD or text.hashes[at + 1] == BREAK:
+        return False
+    if text.shapes[at + 2] & SHAPE < CAPITAL:
+        return False
+    mark, spaces = text.data[text.starts[at + 1]], text.hashes[at + 1] & AFTER_SPACE > 0
+    return bool(mark == 0x26 or (mark == 0x2E and not spaces and not text.hashes[at + 2] & AFTER_SPACE))
 
 
 @inner
@@ -221,7 +261,7 @@ def _is_before_name(text: Text, at: int) -> bool:
 
 @inner
 def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArray[np.int32]:
-    """By token that a run of names begins with: where it ends; the token itself elsewhere."""
+    """By token that a run of names begins with: where it ends, negative if it is a name without doubt; else itself."""
     count = len(text.hashes)
     ends = np.empty(count, np.int32)
     for at in range(count):
@@ -237,8 +277,13 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
                 size += 1
                 names += text.roles[end] == A_NAME
                 end += 1
-            elif _joins(text, end) or _links(text, words, known, limits, end):
+            elif _joins(text, end):
                 end += 1
+            elif _linked(text, words, known, limits, end):
+                end = _linked(text, words, known, limits, end)
+            elif end == at + 1 and _is_domain(text, end):
+                size, end = size + 1, end + 2
+                break
             else:
                 break
         # Where nouns have capitals, one word by itself is no name, unless a word such as `Frau` is before it.
@@ -251,6 +296,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
         at = end
     if words.capital_nouns:
         _add_last_words(text, ends)
+    _add_spelled_out(text, ends)
     return ends
 
 
@@ -285,6 +331,51 @@ def _add_last_words(text: Text, ends: NDArray[np.int32]) -> None:
 
 
 @inner
+def _add_spelled_out(text: Text, ends: NDArray[np.int32]) -> None:
+    """Words before an acronym in parentheses whose initials it is are one name: `Growth and Opportunity Act (GOA)`."""
+    for at in range(3, len(ends) - 1):
+        if text.shapes[at] & SHAPE != UPPER or _mark(text, at - 1) != 0x28 or _mark(text, at + 1) != 0x29:
+            continue
+        end = at - 2 if _mark(text, at - 2) == 0x2C else at - 1
+        start = _spelled_out(text, at, end)
+        if end - start < 2:
+            continue
+        for token in range(start, end):
+            ends[token] = token
+        before = start - 1
+        while before >= 0 and ends[before] == before:
+            before -= 1
+        if before >= 0 and start < ends[before] <= end:
+            ends[before] = before
+        ends[start] = -end
+
+
+@inner
+def _mark(text: Text, at: int) -> int:
+    """The byte of a mark, 0 for a word or a break."""
+    if at < 0 or text.hashes[at] & WORD or text.hashes[at] == BREAK:
+        return 0
+    return int(text.data[text.starts[at]])
+
+
+@inner
+def _spelled_out(text: Text, acronym: int, end: int) -> int:
+    """Where the words begin that end with a token and whose capitals an acronym is; `end` if there are none."""
+    at, letter, first = end, text.ends[acronym] - 1, text.starts[acronym]
+    while at > 0 and letter >= first and end - at < _LONGEST:
+        at -= 1
+        if text.hashes[at] == BREAK or _is_apart(text, at + 1):
+            return end
+        if text.shapes[at] & SHAPE >= CAPITAL:
+            if text.data[text.starts[at]] != text.data[letter]:
+                return end
+            letter -= 1
+        elif at == end - 1:
+            return end
+    return at if letter < first else end
+
+
+@inner
 def _is_run_word(text: Text, at: int) -> bool:
     return bool(text.roles[at] == A_NAME or text.roles[at] == BESIDE)
 
@@ -303,10 +394,36 @@ def _joins(text: Text, at: int) -> bool:
 
 
 @inner
+def _is_domain(text: Text, at: int) -> bool:
+    """Whether the end of a domain follows a word: `Nfox.com`."""
+    if at + 1 >= len(text.hashes) or text.hashes[at] & (WORD | AFTER_SPACE) or text.data[text.starts[at]] != 0x2E:
+        return False
+    short = 2 <= text.ends[at + 1] - text.starts[at + 1] <= _DOMAIN
+    return bool(short and not text.hashes[at + 1] & AFTER_SPACE and text.shapes[at + 1] & SHAPE == LOWER)
+
+
+@inner
+def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
+    """Where the name goes on after small words that join two of its words, or 0: `Mies van der Rohe`."""
+    if at + 2 < len(text.hashes) and _is_small(text, words, at) and _is_small(text, words, at + 1):
+        return at + 2 if _is_run_word(text, at + 2) and not text.shapes[at + 2] & FIRST else 0
+    return at + 1 if _links(text, words, known, limits, at) else 0
+
+
+@inner
+def _is_small(text: Text, words: Words, at: int) -> bool:
+    """Whether a word in lower case is one that joins two of a name, and not frequent in the wiki's language."""
+    if not text.hashes[at] & WORD or not text.hashes[at] & AFTER_SPACE or text.shapes[at] & SHAPE != LOWER:
+        return False
+    is_particle = lookup(words.frames, text.hashes[at] & ~FLAGS) == PARTICLE
+    return bool(is_particle and (text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at)))
+
+
+@inner
 def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
     """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
 
-    It does after a word that is hardly a name by itself. After one that is, it does not: `Johnson of Canada`.
+    One that is frequent in the language does so only after a word that is hardly a name by itself: `Johnson of Canada`.
     """
     if at + 1 >= len(text.hashes) or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
         return False
@@ -316,7 +433,7 @@ def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int)
         return False
     if lookup(words.frames, text.hashes[at] & ~FLAGS) != PARTICLE:
         return False
-    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2:
+    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at):
         return True
     if 0 <= text.cases[at - 1] < _SURE:
         return True
@@ -403,8 +520,10 @@ def _best_set(
         if not hashes[start] & WORD or (never_lower and text.shapes[start] & SHAPE == LOWER):
             continue
         end = runs[start]
-        if end > start:
-            value = best[start] + limits.unknown * (2 * (end - start) - 1)
+        if end > start or end < 0:
+            chance = limits.unknown if end > 0 else 1.0
+            end = abs(end)
+            value = best[start] + chance * (2 * (end - start) - 1)
             if value > best[end]:
                 best[end] = value
                 before[end] = start
@@ -478,7 +597,7 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
         if common == capitals:
             return limits.lower
         if names < capitals and 0 <= cases[start] < limits.first:
-            return limits.part if end - start == 1 else limits.lower
+            return limits.part if end - start == 1 and cases[start] >= _FUNCTION else limits.lower
         needed = limits.capitalised if names == capitals else limits.unclear
     elif end - start == 1 and shape != UPPER and 0 <= cases[start] < _FUNCTION:
         return limits.lower
@@ -509,7 +628,10 @@ def _has_neighbour(text: Text, start: int, end: int) -> bool:
     """Whether a word that may be part of the same name is next to a match."""
     before = start > 0 and _is_run_word(text, start - 1) and not _is_apart(text, start)
     after = end < len(text.hashes) and _is_run_word(text, end) and not _is_apart(text, end)
-    return bool(before or (after and not text.shapes[end] & FIRST))
+    joined = (start > 1 and _mark(text, start - 1) == 0x26 and _is_run_word(text, start - 2)) or _is_glued(
+        text, end - 1
+    )
+    return bool(before or (after and not text.shapes[end] & FIRST) or joined)
 
 
 @inner

@@ -19,7 +19,8 @@ CALENDAR, HONORIFIC, OFFICE, PARTICLE = 1, 2, 3, 4
 _LONGEST = 20  # characters of a word that frames a name, and spaces
 
 # Small words that join two words of a name in any language: Bank of America, Vincent van Gogh, Marks & Spencer.
-_PARTICLES = "of de da do di du y e la le el al af av van von der den del della dos das des den ter ten bin ibn &"
+_SMALL = "of de da do di du y e la le el al af av van von der den del della dos das des den ter ten bin ibn &"
+PARTICLES = frozenset(_SMALL.split())
 
 # Languages that write all nouns with a capital, so that one says little of a single word.
 CAPITAL_NOUNS = frozenset({"de", "bar", "als", "gsw", "ksh", "lb", "nds", "pdc", "pfl", "stq"})
@@ -117,16 +118,29 @@ def language_of(knowledge: Knowledge) -> str:
 def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
     """Return which spans of a text follow an honorific or an office: `Mr Brown`, `President Obama`."""
     words = _titles(language)
-    found = (_word_before(text, start) in words for start, _ in spans)
+    found = (_word_before(text, start).lower() in words for start, _ in spans)
+    return np.fromiter(found, np.bool_, len(spans))
+
+
+def capitalised(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
+    """Return which spans have a capital that says something: their first letter, after a word in lower case.
+
+    Not the letters of acronyms, and none in a language that writes all nouns with a capital.
+    """
+    none = language in CAPITAL_NOUNS
+    found = (
+        not none and text[start : start + 1].isupper() and not text[start:end].isupper()
+        and _word_before(text, start).islower() for start, end in spans
+    )  # fmt: skip
     return np.fromiter(found, np.bool_, len(spans))
 
 
 def _word_before(text: str, place: int) -> str:
-    """The word that is directly before a place, in lower case and without a full stop; empty if there is none."""
+    """The word that is directly before a place, without a full stop; empty if there is none."""
     if place == 0 or not text[place - 1].isspace():
         return ""
     before = text[max(place - _LONGEST, 0) : place].split()
-    return before[-1].lower().rstrip(".").lstrip("\"'(“‘«") if before else ""
+    return before[-1].rstrip(".").lstrip("\"'(“‘«") if before else ""
 
 
 @cache
@@ -163,7 +177,7 @@ def _all_titles() -> frozenset[str]:
 @cache
 def frames(language: str) -> HashTable:
     """Return the kinds of words that frame names in a language, by their hashes."""
-    kinds = {int(token_hashes(word)[0] & ~FLAGS): PARTICLE for word in _PARTICLES.split()}
+    kinds = {int(token_hashes(word)[0] & ~FLAGS): PARTICLE for word in PARTICLES}
     for kind, words in ((OFFICE, _OFFICES), (HONORIFIC, _HONORIFICS), (CALENDAR, _CALENDAR)):
         kinds |= {int(token_hashes(word)[0] & ~FLAGS): kind for word in words.get(language, "").split()}
     keys = np.array(sorted(kinds), np.uint64)

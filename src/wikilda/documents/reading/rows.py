@@ -19,7 +19,7 @@ AUTO, TEXT, MARKED, JSON_LINES, CSV, TSV, PARQUET, DUMP = (
 FORMATS = (AUTO, TEXT, MARKED, JSON_LINES, CSV, TSV, PARQUET, DUMP)
 _SUFFIXES = {
     ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".csv": CSV, ".tsv": TSV, ".tab": TSV, ".parquet": PARQUET,
-    ".xml": DUMP,
+    ".xml": DUMP, ".zim": DUMP,
 }  # fmt: skip
 REFUSE, REPLACE = "refuse", "replace"
 
@@ -95,6 +95,25 @@ def row_of(line: bytes, settings: ReadSettings) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise InputError("is not a JSON object.")
     return row
+
+
+def plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A record in its plain form: `text` for `marked`, an id that is a string, mentions that are objects.
+
+    All that reads JSON lines takes the same records; fields that it does not know are ignored.
+    """
+    kept = {name: value for name, value in row.items() if name != "id" or value is not None}
+    if "text" not in kept and isinstance(kept.get("marked"), str):
+        document = marked(kept.pop("marked"))
+        kept |= {"text": document.text, "mentions": [list(each) for each in document.mentions or ()]}
+    if "id" in kept:
+        kept["id"] = str(kept["id"])
+    if isinstance(kept.get("mentions"), list):
+        kept["mentions"] = [
+            {"start": each[0], "end": each[1]} if isinstance(each, list) and len(each) == 2 else each
+            for each in kept["mentions"]
+        ]
+    return kept
 
 
 def from_line(line: bytes, id: str, settings: ReadSettings) -> Document:  # noqa: A002

@@ -23,20 +23,22 @@ def separated_rows(stream: IO[bytes], format: str, settings: ReadSettings) -> It
     first = next(lines, None)
     if first is None:
         raise InputError("is empty.")
-    plain = {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     source = Lines(_again(first, lines))
-    rows = csv.reader(source, **({"delimiter": _delimiter(first, settings)} if format == CSV else plain))
+    if format == CSV:
+        rows = csv.reader(source, delimiter=_delimiter(first, settings), strict=True)
+    else:
+        rows = csv.reader(source, delimiter="\t", quoting=csv.QUOTE_NONE)
+    begun = 1
     try:
         header = next(rows)
         check_columns(header, settings)
         begun = rows.line_num + 1
         for row in rows:
-            source.check(begun)
             if row:
                 yield _row(header, row, settings)
             begun = rows.line_num + 1
     except csv.Error as error:
-        raise InputError(f"line {rows.line_num:,}: {error}. Is it {format.upper()}? See --format.") from None
+        raise source.error(error, begun, rows.line_num) from None
 
 
 class Lines:
@@ -49,26 +51,31 @@ class Lines:
         yield from self._lines
         self._ended = True
 
-    def check(self, begun: int) -> None:
-        """Refuse the row that the reader has made from all that was left; it began at some line."""
+    def error(self, error: csv.Error, first: int, last: int) -> InputError:
+        """The error of a row that begins at one line, found at another."""
+        place = f"line {first:,}" if first >= last else f"lines {first:,} to {last:,}"
         if self._ended:
-            raise InputError(
-                f"line {begun:,}: unclosed quote. Close it, or use --format tsv for a file without quotes."
+            return InputError(
+                f"line {first:,}: unclosed quote. Close it, or use --format tsv for a file without quotes."
             )
+        if "expected after" in str(error):
+            return InputError(
+                f"{place}: text after a closing quote. Is a quote unclosed, or not written twice in a cell?"
+            )
+        return InputError(f"{place}: {error}. Is the format right? See --format.")
 
 
 def check_quotes(path: Path, delimiter: str) -> None:
-    """Refuse a file of separated values that ends within quotes, which most readers take for one large cell."""
+    """Refuse a file of separated values with an unclosed quote, which most readers take for one large cell."""
     before = csv.field_size_limit(MAX_LINE)
     with path.open(encoding="utf-8", errors="replace", newline="") as stream:
         source = Lines(stream)
-        rows, begun = csv.reader(source, delimiter=delimiter), 1
+        rows, begun = csv.reader(source, delimiter=delimiter, strict=True), 1
         try:
             for _ in rows:
-                source.check(begun)
                 begun = rows.line_num + 1
-        except (InputError, csv.Error) as error:
-            raise InputError(f"{path}: {error}") from None
+        except csv.Error as error:
+            raise source.error(error, begun, rows.line_num) from None
         finally:
             csv.field_size_limit(before)
 

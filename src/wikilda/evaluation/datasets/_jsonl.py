@@ -8,7 +8,7 @@ from typing import Any
 from wikilda._core.compression import open_compressed
 from wikilda._core.errors import InputError
 from wikilda.documents.reading import ReadSettings
-from wikilda.documents.reading.rows import row_of
+from wikilda.documents.reading.rows import plain, row_of
 from wikilda.evaluation.gold import LABEL, GoldDocument
 
 _READING = ReadSettings()
@@ -61,7 +61,7 @@ def _documents(path: Path, complaints: list[str], make: Record) -> Iterator[Gold
             if not line.strip():
                 continue
             try:
-                row = row_of(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, _READING)
+                row = plain(row_of(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, _READING))
                 if not isinstance(row.get("text"), str):
                     raise InputError('needs "text", a string.')
                 yield make(row, number)

@@ -1,6 +1,6 @@
 """Wikitext → plain text, links and marks: a scanner made for the purpose, compiled, in three passes.
 
-`docs/build.md` has the rules and what was measured before choosing this over a parsing library.
+`docs/method/wikitext.md` has the rules.
 """
 
 from wikilda.mediawiki.wikitext._output import (

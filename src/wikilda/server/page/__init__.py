@@ -15,6 +15,7 @@ _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 _FILES = {each.name: each.read_bytes() for each in sorted(_HERE.iterdir()) if each.suffix in _KINDS}
 _TAGS = {name: f'"{hashlib.blake2b(data, digest_size=8).hexdigest()}"' for name, data in _FILES.items()}

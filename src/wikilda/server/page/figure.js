@@ -1,7 +1,7 @@
 // The paper's Figure 1 for this text: names on the left, topics on the right, likelihoods between them, and arcs
 // between topics that are related.
 
-import { draw, get, percent } from "./make.js";
+import { draw, get, isLinked, percent } from "./make.js";
 
 const MOST_NAMES = 22;
 const MOST_ARCS = 70;
@@ -21,7 +21,7 @@ export function layOut(explained) {
     const topic = topics.get(each.title) || { title: each.title, url: each.url, rows: [], links: [], chosen: false };
     topic.rows.push(row + place / 10);
     topic.links.push({ row, each, place });
-    topic.chosen ||= place === 0;
+    topic.chosen ||= place === 0 && mention.title !== null;
     topics.set(each.title, topic);
   }));
   const right = [...topics.values()];
@@ -74,7 +74,7 @@ export function drawFigure(explained, weights, choose) {
     const [x1, y1, x2, y2] = [at.name + 8, leftY(row), at.topic - 8, rightY(number)];
     const bend = (x2 - x1) / 2;
     links.append(draw("path", {
-      class: rank > 0 ? "link" : plan.left[row].nil > 0.5 ? "link doubted" : "link best", "data-name": row, "data-topic": number,
+      class: rank > 0 ? "link" : isLinked(plan.left[row]) ? "link best" : "link doubted", "data-name": row, "data-topic": number,
       d: `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`,
       "stroke-width": (0.7 + 7.5 * each[weights]).toFixed(2),
     }));

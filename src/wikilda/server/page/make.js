@@ -28,3 +28,6 @@ export function article(url, ...children) {
 
 export const percent = (value) =>
   value > 0 && value < 0.005 ? "<1\u00a0%" : value < 1 && value > 0.995 ? ">99\u00a0%" : `${Math.round(100 * value)}\u00a0%`;
+
+/** Whether a mention is linked: its best candidate is more probable than NIL. */
+export const isLinked = ({ candidates: [best], nil }) => best !== undefined && nil <= best.probability * (1 - nil);

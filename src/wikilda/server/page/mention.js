@@ -1,42 +1,52 @@
 // The chosen mention: its candidates as bars, the article, and why.
 
-import { article, get, make, percent } from "./make.js";
+import { article, get, isLinked, make, percent } from "./make.js";
 
+/** Show a mention; `chosen` is the candidate that is looked at, -1 for none, as where the answer is NIL. */
 export function showMention(mention, chosen, choose) {
   const place = get("mention");
   if (!mention.candidates.length) {
     place.replaceChildren(
       make("p", { class: "said" }, `“${mention.text}”`),
-      make("p", { class: "empty" }, "The wiki never links this string, so there is nothing that it could mean here."),
+      make("p", { class: "empty" }, "The wiki never links this string, so it has no candidates."),
     );
     return;
   }
   const shown = mention.candidates[chosen];
-  place.replaceChildren(
+  const known = 1 - mention.nil;
+  const parts = [
     make("p", { class: "said" }, `“${mention.text}”`),
-    ...(mention.nil > 0.5 ? [doubt(mention)] : []),
+    make("p", { class: shown ? "because" : "nil" }, shown ? because(mention, shown, chosen) : doubt(mention)),
     make("p", { class: "quiet" }, "bar: with this text · tick: by the name alone"),
-    make("ol", { class: "candidates" }, mention.candidates.map((each, at) => candidate(each, at === chosen, () => choose(at)))),
-    make("div", { class: "article" },
+    make("ol", { class: "candidates" },
+      isLinked(mention) ? null : unlinked(mention.nil),
+      mention.candidates.map((each, at) => candidate(each, known, at === chosen, () => choose(at))),
+      isLinked(mention) && mention.nil >= 0.005 ? unlinked(mention.nil) : null),
+    shown ? make("div", { class: "article" },
       make("h3", {}, article(shown.url, shown.title)),
       shown.sentence ? make("p", { class: "sentence" }, shown.sentence) : null,
-      shown.wikidata ? make("p", { class: "quiet" }, article(`https://www.wikidata.org/wiki/${shown.wikidata}`, shown.wikidata)) : null),
-    why(mention, shown, chosen),
-  );
+      shown.wikidata ? make("p", { class: "quiet" }, article(`https://www.wikidata.org/wiki/${shown.wikidata}`, shown.wikidata)) : null) : null,
+    shown ? why(shown) : against(mention),
+  ];
+  place.replaceChildren(...parts.filter(Boolean));
 }
 
-function doubt(mention) {
-  return make("p", { class: "nil" },
-    make("b", {}, `Probably nothing that this wiki has (${percent(mention.nil)}). `), "If it means something after all, then:");
+const doubt = (mention) => `Probably none of its candidates (${percent(mention.nil)}). Choose one to see its evidence.`;
+
+function unlinked(nil) {
+  return make("li", { class: "no-entity" },
+    make("span", { class: "name-line" }, make("span", {}, "none of these"), make("span", {}, percent(nil))), bar(nil));
 }
 
-function candidate(each, pressed, choose) {
+/** A candidate with its probability after NIL, so that all bars add up to one. */
+function candidate(each, known, pressed, choose) {
+  const share = known * each.probability;
   return make("li", {},
     make("button", { type: "button", "aria-pressed": String(pressed), onclick: choose },
       make("span", { class: "name-line" },
         make("span", {}, make("b", {}, each.title), each.type ? make("small", { class: "kind" }, each.type) : null),
-        make("span", {}, percent(each.probability))),
-      bar(each.probability, each.prior)));
+        make("span", {}, percent(share))),
+      bar(share, each.prior)));
 }
 
 /** A bar, with a tick where the prior is; the numbers beside it say the same to those who do not see it. */
@@ -55,9 +65,8 @@ const PARTS = {
   graph: ["links", "how it is related to what the other names mean"],
 };
 
-function why(mention, shown, chosen) {
+function why(shown) {
   return make("div", { class: "why" },
-    make("p", { class: "because" }, because(mention, shown, chosen)),
     shown.rival ? odds(shown) : null,
     shown.support.length ? [
       make("h3", {}, "Links: pulled by what other names mean"),
@@ -76,13 +85,31 @@ function why(mention, shown, chosen) {
 /** What moved the choice: bars to the right speak for the candidate, bars to the left for its rival. */
 function odds(shown) {
   const parts = Object.entries(PARTS).filter(([part]) => part !== "context" || shown.odds[part] !== 0);
-  const most = Math.max(...Object.keys(PARTS).map((part) => Math.abs(shown.odds[part])), 1);
+  return balance(`For it, or for ${shown.rival}, in log odds`, parts, shown.odds);
+}
+
+/** The evidence that the mention is NIL. */
+const DOUBTS = {
+  string: ["name", "how often the string is a link, and to how many articles"],
+  title: ["title", "whether the string looks like the title of its best candidate"],
+  document: ["text", "how well the best candidate goes with the text"],
+  names: ["names", "whether the string is part of another name"],
+  candidate: ["rival", "how sure the choice among the candidates is"],
+};
+
+function against(mention) {
+  return mention.unknown ? make("div", { class: "why" },
+    balance("For none of them, or for the best, in log odds", Object.entries(DOUBTS), mention.unknown)) : null;
+}
+
+function balance(title, parts, terms) {
+  const most = Math.max(...parts.map(([part]) => Math.abs(terms[part])), 1);
   return [
-    make("h3", {}, `For it, or for ${shown.rival}, in log odds`),
-    make("dl", { class: "odds" }, parts.map(([part, [name, title]]) => [
-      make("dt", { title }, name),
-      make("dd", {}, make("span", { class: "balance", "aria-hidden": "true" }, side(shown.odds[part], most)), make("span", {}, signed(shown.odds[part]))),
-    ]).flat(), make("dt", { class: "sum" }, "sum"), make("dd", { class: "sum" }, make("span", {}), make("span", {}, signed(shown.odds.total)))),
+    make("h3", {}, title),
+    make("dl", { class: "odds" }, parts.map(([part, [name, hint]]) => [
+      make("dt", { title: hint }, name),
+      make("dd", {}, make("span", { class: "balance", "aria-hidden": "true" }, side(terms[part], most)), make("span", {}, signed(terms[part]))),
+    ]).flat(), make("dt", { class: "sum" }, "sum"), make("dd", { class: "sum" }, make("span", {}), make("span", {}, signed(terms.total)))),
   ];
 }
 
@@ -101,7 +128,7 @@ function pulled(each) {
 }
 
 function because(mention, shown, chosen) {
-  if (mention.candidates.length === 1) return `In this wiki “${mention.text}” means nothing else.`;
+  if (mention.candidates.length === 1) return `${shown.title} is its only candidate.`;
   const byName = mention.candidates.reduce((one, other) => (other.prior > one.prior ? other : one));
   const parts = Object.keys(PARTS).filter((part) => Math.abs(shown.odds[part]) >= 0.005);
   const sorted = parts.sort((one, other) => shown.odds[other] - shown.odds[one]);
@@ -113,5 +140,5 @@ function because(mention, shown, chosen) {
   const speak = sorted.filter((part) => shown.odds[part] > 0).slice(0, 2).map((part) => named[part]).join(" and ");
   const rival = speak ? ` Against ${shown.rival}, ${speak} decided.` : "";
   if (byName.title !== shown.title) return `By its name alone this would be ${byName.title} (${percent(byName.prior)}).${rival}`;
-  return `The name alone says so (${percent(shown.prior)}).${rival}`;
+  return `By its name it is ${shown.title} most often (${percent(shown.prior)}).${rival}`;
 }

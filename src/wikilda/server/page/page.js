@@ -1,7 +1,7 @@
 // The page: takes a text, asks the server why its names mean what they do, and shows it.
 
 import { drawFigure } from "./figure.js";
-import { article, get, make, percent } from "./make.js";
+import { article, get, isLinked, make, percent } from "./make.js";
 import { bar, showMention } from "./mention.js";
 import { pack, unpack } from "./permalink.js";
 
@@ -92,16 +92,13 @@ function show(time) {
   redraw();
   const ambiguous = explained.mentions.findIndex((each) => each.candidates.length > 1 &&
     each.candidates.some((other) => other.prior > each.candidates[0].prior));
-  if (known) choose(Math.max(0, ambiguous), 0, { open: false });
+  if (known) choose(Math.max(0, ambiguous), undefined, { open: false });
 }
-
-/** Whether a mention is answered: it may mean something, and that is more probable than not. */
-const isLinked = (mention) => mention.candidates.length > 0 && mention.nil <= 0.5;
 
 function titleOf(mention) {
   const best = mention.candidates[0];
   if (!best) return "not known to the wiki";
-  return isLinked(mention) ? `${best.title} (${percent(best.probability)})` : `probably not in this wiki (${percent(mention.nil)})`;
+  return isLinked(mention) ? `${best.title} (${percent(best.probability * (1 - mention.nil))})` : `probably not in this wiki (${percent(mention.nil)})`;
 }
 
 function showText() {
@@ -114,9 +111,9 @@ function showText() {
     parts.push(points.slice(last, each.start).join(""));
     const best = each.candidates[0];
     const mark = make("mark", {
-      "--sure": best ? best.probability : 0, class: isLinked(each) ? "" : "unknown", tabindex: 0, role: "button", "aria-pressed": "false",
+      "--sure": best ? best.probability * (1 - each.nil) : 0, class: isLinked(each) ? "" : "unknown", tabindex: 0, role: "button", "aria-pressed": "false",
       title: titleOf(each),
-      onclick: () => choose(number, 0), onkeydown: (event) => keyOnMark(event, number),
+      onclick: () => choose(number), onkeydown: (event) => keyOnMark(event, number),
     }, points.slice(each.start, each.end).join(""));
     mark.dataset.number = number;
     state.marks.push(mark);
@@ -130,23 +127,25 @@ function showText() {
 function keyOnMark(event, number) {
   const place = state.marks.indexOf(event.currentTarget);
   const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-  if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(number, 0); }
+  if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(number); }
   if (event.key in steps) {
     event.preventDefault();
     const next = state.marks[(place + steps[event.key] + state.marks.length) % state.marks.length];
     next.focus();
-    choose(Number(next.dataset.number), 0);
+    choose(Number(next.dataset.number));
   }
 }
 
-function choose(number, candidate, { open = true } = {}) {
-  Object.assign(state, { mention: number, candidate });
+/** Show a mention; where it is linked, its answer unless another candidate is chosen. */
+function choose(number, chosen, { open = true } = {}) {
   const mention = state.explained.mentions[number];
+  const candidate = chosen ?? (isLinked(mention) ? 0 : -1);
+  Object.assign(state, { mention: number, candidate });
   for (const mark of state.marks) {
     const other = state.explained.mentions[Number(mark.dataset.number)];
     mark.setAttribute("aria-pressed", String(Number(mark.dataset.number) === number));
-    mark.classList.toggle("same", other !== mention && Boolean(mention.candidates.length) &&
-      other.candidates[0]?.title === mention.candidates[0].title);
+    mark.classList.toggle("same", other !== mention && isLinked(mention) && isLinked(other) &&
+      other.candidates[0].title === mention.candidates[0].title);
   }
   showMention(mention, candidate, (at) => {
     choose(number, at);
@@ -171,7 +170,15 @@ function editing(on) {
   get("edit").hidden = on;
   get("share").hidden = on;
   get("legend").hidden = on;
+  outdated();
   if (on) { document.body.classList.remove("open"); get("text").focus(); }
+}
+
+/** Mark what belongs to the text before it was edited. */
+function outdated() {
+  const edited = state.explained !== null && !get("editor").hidden && readMarks(get("text").value).text !== state.text;
+  document.body.classList.toggle("outdated", edited);
+  if (edited) get("status").textContent = "The results are those of the text before it was edited.";
 }
 
 function curl() {
@@ -187,7 +194,7 @@ async function loadExamples() {
   }, each.title));
   const press = (button) => buttons.forEach((each) => each.setAttribute("aria-pressed", String(each === button)));
   get("examples").replaceChildren(...buttons);
-  get("text").addEventListener("input", () => press(null));
+  get("text").addEventListener("input", () => { press(null); outdated(); });
   return buttons;
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
@@ -85,3 +85,17 @@ def is_gone(group: int) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+class Stopping:
+    """Lets so many calls of a function pass, then raises."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, after: int) -> None:
+        self.real, self.count, self.after = getattr(where, name), 0, after
+        monkeypatch.setattr(where, name, self)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if self.count == self.after:
+            raise KeyboardInterrupt
+        self.count += 1
+        return self.real(*arguments, **named)

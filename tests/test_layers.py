@@ -68,3 +68,11 @@ def test_no_imports_in_a_circle() -> None:
         if MODULES[module].name == "__init__.py":
             graph[module] = {other for other in graph[module] if not other.startswith(f"{module}.")}
     assert list(TopologicalSorter(graph).static_order())
+
+
+def test_tests_import_helpers_instead_of_tests() -> None:
+    root = Path(__file__).parents[1]
+    for file in [*root.glob("tests/**/*.py"), *root.glob("benchmarks/**/*.py")]:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            name = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            assert not name.rpartition(".")[2].startswith("test_"), f"{file.relative_to(root)} imports {name}"

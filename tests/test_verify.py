@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core._manifest import identity_of
 from wikilda._core.artifact import _digest
 from wikilda._core.errors import ArtifactError

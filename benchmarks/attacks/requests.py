@@ -21,8 +21,7 @@ from pathlib import Path
 import click
 import httpx
 import numpy as np
-from tests.server.serving import Served, serving
-from tests.server.test_schema import CHECKS, SCHEMATHESIS
+from tests.server.serving import CHECKS, SCHEMATHESIS, Served, serving
 
 from benchmarks.record import write
 from wikilda.sample import texts

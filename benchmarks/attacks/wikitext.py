@@ -9,8 +9,7 @@ import time
 
 import click
 import numpy as np
-from tests.mediawiki.scanning import ENGLISH
-from tests.mediawiki.test_wikitext_limits import UNITS
+from tests.mediawiki.scanning import ENGLISH, UNITS
 
 from benchmarks.record import write
 from wikilda.mediawiki.wikitext import scan

@@ -19,18 +19,24 @@ if TYPE_CHECKING:
     from wikilda.documents.reading import Bad, ReadSettings, read_documents
     from wikilda.evaluation.evaluate import Evaluation, evaluate, evaluate_own_links
     from wikilda.knowledge import BuildSettings, Knowledge
+    from wikilda.knowledge.diff import Diff, diff
+    from wikilda.knowledge.estimate import Estimate, estimate
     from wikilda.lda.settings import LdaSettings
     from wikilda.linking.files import LinkedFiles, link_files
     from wikilda.linking.inference import Inference
     from wikilda.linking.linker import Linker
+    from wikilda.linking.match_files import Matched, match_file
     from wikilda.linking.reasons import Explained, Explanation
     from wikilda.linking.restriction import Restriction
     from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
+    from wikilda.model.pack import get, pack
+    from wikilda.suggestions import Suggestion, Suggestions, suggest
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
+    from wikilda.training.report import TrainingReport
     from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
     from wikilda.training.update import update
     from wikilda.urn.own_entities import OwnEntity
@@ -43,18 +49,24 @@ _HOMES = {
     "documents.reading": ("Bad", "ReadSettings", "read_documents"),
     "evaluation.evaluate": ("Evaluation", "evaluate", "evaluate_own_links"),
     "knowledge": ("BuildSettings", "Knowledge"),
+    "knowledge.diff": ("Diff", "diff"),
+    "knowledge.estimate": ("Estimate", "estimate"),
     "lda.settings": ("LdaSettings",),
     "linking.files": ("LinkedFiles", "link_files"),
     "linking.inference": ("Inference",),
     "linking.linker": ("Linker",),
+    "linking.match_files": ("Matched", "match_file"),
     "linking.reasons": ("Explained", "Explanation"),
     "linking.restriction": ("Restriction",),
     "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
+    "model.pack": ("get", "pack"),
+    "suggestions": ("Suggestion", "Suggestions", "suggest"),
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
+    "training.report": ("TrainingReport",),
     "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),
     "training.update": ("update",),
     "urn.own_entities": ("OwnEntity",),
@@ -64,12 +76,13 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ArtifactError", "Bad", "BuildSettings", "BusyError", "Candidate", "Corpus", "CorpusSettings", "Detector",
-    "DetectorSettings", "DictionaryDetector", "Document", "Entity", "Evaluation", "Explained", "Explanation",
-    "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles", "LinkedMention",
-    "Linker", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction", "SettingsError", "Source",
-    "SpacyDetector", "TopicShare", "TrainingPlan", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
-    "create_model", "download", "evaluate", "evaluate_own_links", "is_nil", "link_files", "make_corpus", "marked",
-    "read_documents", "train", "update",
+    "DetectorSettings", "DictionaryDetector", "Diff", "Document", "Entity", "Estimate", "Evaluation", "Explained",
+    "Explanation", "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles",
+    "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
+    "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan",
+    "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff",
+    "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files", "make_corpus", "marked",
+    "match_file", "pack", "read_documents", "suggest", "train", "update",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@ kernel for them that is another one than that for the same values given, and tha
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -204,6 +205,26 @@ def test_kernels_have_no_default_arguments(module: str) -> None:
     assert [each.name for each in kernels(module, tree_of(module)) if each.node.args.defaults] == []
 
 
+def bare_characters(tree: ast.Module) -> list[str]:
+    """Comparisons of a byte of text with a number that is a character, instead of its name."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            texts = [
+                each for each in sides if re.match(r"(source|text|out|piece)\[|\(?byte\b|\(?point\b", ast.unparse(each))
+            ]
+            codes = [each for each in sides if isinstance(each, ast.Constant) and each.value in range(9, 127)]
+            if texts and codes:
+                found.append(f"line {node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize("module", [each for each in FILES if ".mediawiki.wikitext." in each])
+def test_characters_of_wikitext_have_names(module: str) -> None:
+    assert bare_characters(tree_of(module)) == []
+
+
 def test_the_rules_see_what_they_forbid() -> None:
     tree = ast.parse(
         "@inner\ndef part(x): return x\n"
@@ -213,6 +234,9 @@ def test_the_rules_see_what_they_forbid() -> None:
         "later = map(part, [1])\n"
     )
     assert calls_from_python(tree, {"part"}) == ["line 5: part", "line 7: part"]
+    assert bare_characters(ast.parse("source[at] == 124\nbyte > 32\nstate[AT] == 40\nbyte == PIPE")) == [
+        "line 1: source[at] == 124", "line 2: byte > 32",
+    ]  # fmt: skip
     bad = ast.parse(
         "def a(x: NDArray[np.int64]) -> Whole:\n    y = x[1:]\n    return x if 0 else y\n"
         "def b(x: NDArray[np.int64]) -> NDArray[np.int64]:\n    return x\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import NO_ANSWER

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from tests.knowledge.conftest import EASY, ONE, build, compiled
+from tests.knowledge.conftest import EASY, build, compiled
 from tests.wikis import FILLER, page, write_dump
 from wikilda._core.errors import InputError
 from wikilda.cli import cli
@@ -115,8 +115,8 @@ def test_a_dry_run_estimates_the_report_and_writes_nothing(tmp_path: Path) -> No
     assert "Estimated from" in ran.output
     assert "redirects" in ran.output
     assert sorted(each.name for each in tmp_path.iterdir()) == ["w.xml"]
-    found = estimate([file], EASY, ONE).account
+    found = estimate(file, EASY, workers=1).account
     assert counts(found, "pages")["redirects"] == pytest.approx(10, rel=0.3)
     assert counts(found, "links") == {"to pages": pytest.approx(40, rel=0.3)}
     with pytest.raises(InputError, match="no such file"):
-        estimate([tmp_path / "gone.xml"], EASY, ONE)
+        estimate([tmp_path / "gone.xml"], EASY)

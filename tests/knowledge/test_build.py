@@ -6,26 +6,11 @@ import numpy as np
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE, build, compiled
+from tests.knowledge.contents import arrays, counts_of, links_of, topics_of
 from tests.mediawiki.dumps import multistream
 from tests.wikis import FILLER, dump, page, write_dump
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda.knowledge import BuildSettings, Knowledge, Resources, build_from_dump
-
-
-def topics_of(known: Knowledge, mention: str) -> dict[str, int]:
-    topics, counts = known.mentions.row(known.find_mention(mention))
-    return {known.titles[topic]: int(count) for topic, count in zip(topics, counts, strict=True)}
-
-
-def counts_of(known: Knowledge, word: str) -> dict[str, int]:
-    topics, counts = known.words.row(known.word_strings.find(word))
-    return {known.titles[topic]: int(count) for topic, count in zip(topics, counts, strict=True)}
-
-
-def links_of(known: Knowledge, title: str, way: str) -> set[str]:
-    topic, graph = known.find_topic(title), known.graph
-    offsets, targets = (graph.out_offsets, graph.out_topics) if way == "out" else (graph.in_offsets, graph.in_topics)
-    return {known.titles[each] for each in targets[offsets[topic] : offsets[topic + 1]]}
 
 
 def test_topics_are_the_admissible_articles_in_order(cricket: Knowledge) -> None:
@@ -193,10 +178,6 @@ def test_page_props_bring_wikidata_and_disambiguation(tmp_path: Path) -> None:
     props.write_bytes(gzip.compress(b"-- nothing"))
     with pytest.raises(InputError, match="page_props"):
         build_from_dump([wiki], tmp_path / "kb2", EASY, page_props=props, resources=ONE)
-
-
-def arrays(path: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.npy"))}
 
 
 @pytest.mark.skipif(not compiled(), reason="worker processes would run uncompiled")

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE
-from tests.knowledge.test_build import arrays, counts_of, links_of, topics_of
+from tests.knowledge.contents import arrays, counts_of, links_of, topics_of
 from wikilda._core.errors import InputError
 from wikilda.knowledge import BuildSettings, Knowledge, build_from_tables
 from wikilda.knowledge._from_tables import COLUMNS, read_batches

@@ -17,8 +17,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.commands import run
 from tests.processes import besides_compiling, elsewhere
-from tests.test_cli import run
 from wikilda._core.errors import InputError
 from wikilda.documents.writing import json_line
 from wikilda.linking import Document

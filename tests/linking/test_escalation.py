@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Document, Linker
 from wikilda.linking.escalation import doubtful, read_decisions

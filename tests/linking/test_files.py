@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from wikilda import Bad, InputError, Linked, Linker, ReadSettings, link_files, read_documents
+from wikilda import Bad, InputError, Linked, Linker, ReadSettings, Restriction, link_files, read_documents
+from wikilda.cli import cli
 from wikilda.linking.files import Job, Observer, run
 from wikilda.sample import texts
 
@@ -163,3 +165,36 @@ def test_a_journal_that_is_damaged_is_made_again(model: Path, tmp_path: Path, da
     whole = link_files(model, source, tmp_path / "whole.jsonl", workers=3, topics=0, unknown=tmp_path / "w.jsonl")
     assert output.read_bytes() == whole.output.read_bytes()
     assert names.read_bytes() == (tmp_path / "w.jsonl").read_bytes()
+
+
+def test_the_function_can_do_what_the_command_can(model: Path, tmp_path: Path) -> None:
+    """Restrictions, mentions for a person to decide, and decisions."""
+    lines = tmp_path / "news.jsonl"
+    lines.write_text("".join(json.dumps(each) + "\n" for each in texts()[:3]), "utf-8")
+    by_hand, by_command = tmp_path / "function.jsonl", tmp_path / "command.jsonl"
+    only_people = Restriction(types=("person",))
+    link_files(model, lines, by_hand, restriction=only_people, escalate=0.99, nested=True)
+    command = [
+        "link",
+        str(model),
+        str(lines),
+        "-o",
+        str(by_command),
+        "--type",
+        "person",
+        "--escalate",
+        "0.99",
+        "--nested",
+    ]
+    done = CliRunner().invoke(cli, command)
+    assert done.exit_code == 0, done.output
+    assert by_hand.read_bytes() == by_command.read_bytes()
+    doubtful = sorted(each.name for each in tmp_path.iterdir() if each.name.startswith("function") and each != by_hand)
+    assert doubtful, "mentions below the limit are written beside the output"
+    decided = tmp_path / doubtful[0]
+    assert decided.read_bytes() == (tmp_path / doubtful[0].replace("function", "command")).read_bytes()
+    rows = [json.loads(line) for line in decided.read_text("utf-8").splitlines()]
+    decided.write_text("".join(json.dumps(row | {"title": None}) + "\n" for row in rows), "utf-8")
+    again = link_files(model, lines, tmp_path / "again.jsonl", restriction=only_people, decided=decided, nested=True)
+    assert (tmp_path / "again.jsonl").read_bytes() != by_hand.read_bytes()
+    assert again.skipped == 0

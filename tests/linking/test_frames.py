@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.integrations.duckdb import register
 from wikilda.linking import Document, Linker, frames

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import ArtifactError
 from wikilda._core.jit import DISABLED
 from wikilda.documents.encoding import encode

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Linker, match_files
 from wikilda.linking.match import Row, clusters, match_rows

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.test_cli import run
+from tests.commands import run
 from wikilda._core.errors import InputError
 from wikilda.linking import Linker
 from wikilda.linking.restriction import Restriction, read_list

@@ -19,6 +19,14 @@ def dialect(code: str, namespaces: dict[str, int] | None = None, *, transcluded:
 
 ENGLISH = dialect("en")
 
+# Pieces of markup, most of which open or close something.
+UNITS = [
+    "[[", "]]", "{{", "}}", "{", "}", "[", "{|\n", "|}\n", "{{{", "[[a|", "{{a|", "<ref>", "</ref>", "<ref", "<ref name='x'", "<ref/>",
+    "<!--", "-->", "<", "<nowiki>", "<math>", "<table>", "</table>", "''", "'", "'''a", "=", "=\n", "= ", "__", "__A", "&", "&#", "&amp;",
+    "http://", "[http://", "[[a]]", "{{a}}", "[[File:a|", "[[a|b", "{{a\n", "\n{|", "\n ", ":", "\n", "é", "<b>", "<ref>[[", "<!-- </ref>",
+    "a://", "''<ref>\n{|\n</ref>\n|}\n", "<ref>{{</ref>", "[[a\n", "''[[a|''", "l'''a''", "_" , "<br", "[http://a ", "[[ ",
+]  # fmt: skip
+
 
 class Read(NamedTuple):
     text: str

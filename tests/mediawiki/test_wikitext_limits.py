@@ -4,18 +4,11 @@ import time
 
 import pytest
 
-from tests.mediawiki.scanning import marks, read
+from tests.mediawiki.scanning import UNITS, marks, read
 from wikilda._core.jit import DISABLED
 
 MILLION = 20_000 if DISABLED else 1_000_000
 SECONDS = 30.0 if DISABLED else 5.0
-
-UNITS = [
-    "[[", "]]", "{{", "}}", "{", "}", "[", "{|\n", "|}\n", "{{{", "[[a|", "{{a|", "<ref>", "</ref>", "<ref", "<ref name='x'", "<ref/>",
-    "<!--", "-->", "<", "<nowiki>", "<math>", "<table>", "</table>", "''", "'", "'''a", "=", "=\n", "= ", "__", "__A", "&", "&#", "&amp;",
-    "http://", "[http://", "[[a]]", "{{a}}", "[[File:a|", "[[a|b", "{{a\n", "\n{|", "\n ", ":", "\n", "é", "<b>", "<ref>[[", "<!-- </ref>",
-    "a://", "''<ref>\n{|\n</ref>\n|}\n", "<ref>{{</ref>", "[[a\n", "''[[a|''", "l'''a''", "_" , "<br", "[http://a ", "[[ ",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module", autouse=True)

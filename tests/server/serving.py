@@ -22,6 +22,12 @@ from wikilda.server.run import uvicorn_options
 from wikilda.server.settings import ServerSettings
 from wikilda.urn import UrnSettings
 
+SCHEMATHESIS = Path(sys.executable).with_name("schemathesis")
+CHECKS = (
+    "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Served:

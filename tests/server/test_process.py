@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.commands import run
 from tests.server.serving import Served, process, wait_until_ready
-from tests.test_cli import run
 from wikilda.sample import texts
 
 LONG = " ".join(each["text"] for each in texts()) * 8

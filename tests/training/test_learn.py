@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.test_cli import run
+from tests.commands import run
+from tests.processes import Stopping
 from tests.training.conftest import write_lines
 from wikilda._core.arrays import offsets_of
 from wikilda._core.errors import InputError, SettingsError
@@ -33,6 +34,7 @@ from wikilda.training.engines.local import LocalEngine
 from wikilda.training.interpolate import EMPTY, Run, run_of_pairs
 from wikilda.training.learn import context_counts, learned, next_model, nil_table
 from wikilda.training.pipeline import train
+from wikilda.training.report import TrainingReport
 from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
@@ -109,11 +111,11 @@ def test_two_workers_other_shards_and_groups_give_the_same_model(
 def test_interrupted_it_resumes(
     whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.training.test_train import Stopping
     from wikilda.training import methods, pipeline
+    from wikilda.training.engines import local
 
     target = tmp_path / "m"
-    for where, name, after in ((methods, "sample_urn_shard", 4), (methods, "next_model", 1), (pipeline, "_finish", 0)):
+    for where, name, after in ((methods, "sample_urn_shard", 4), (local, "next_model", 1), (pipeline, "_finish", 0)):
         with monkeypatch.context() as patched:
             Stopping(patched, where, name, after if name != "next_model" else 0)
             with pytest.raises(KeyboardInterrupt):
@@ -355,7 +357,7 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         )
         assert others.nil is not None
         assert every.nil is not None
-        mine = nil_counts(symbols, own)
+        mine = nil_counts(symbols, own.nil)
         for all_, its, rest_of in zip(every.nil.of(symbols), mine.of(symbols), others.nil.of(symbols), strict=True):
             np.testing.assert_allclose(all_ - its, rest_of, atol=1e-5)
         assert mine.nil.max() > 0.01
@@ -422,7 +424,7 @@ def test_strings_that_texts_have_as_nil_are_nil() -> None:
     """Against the formula, with and without a document's own part, and for strings that were never met."""
     known = NilCounts(np.array([2, 5, 9]), np.array([6.5, 0.25, 30], np.float32), np.array([8, 40, 30], np.float32))
     mine = Taught(*[np.empty(0, np.uint32)] * 5, nil=np.array([UNIT, UNIT // 2, 0], np.uint32))  # type: ignore[arg-type]
-    own = nil_counts(np.array([2, 2, 5]), mine)
+    own = nil_counts(np.array([2, 2, 5]), mine.nil)
     assert (own.symbols.tolist(), own.nil.tolist(), own.texts.tolist()) == ([2, 5], [0.75, 0.0], [1.0, 1.0])
     share = (6.5 + 0.25 + 30 + 1) / (78 + 2)
     assert known.share == pytest.approx(share)
@@ -544,8 +546,12 @@ def test_expected_counts_are_by_what_strings_mean_elsewhere(model: Path, sample:
 def test_the_command(model: Path, tmp_path: Path) -> None:
     source = write_lines(tmp_path / "texts.jsonl", [{"text": each.text} for each in DOCUMENTS])
     code, out, err = run("train", model, source, "-o", tmp_path / "new", "--set=evaluated=2", "--workers=1")
-    assert (code, err) == (0, "")
+    report = TrainingReport.read(tmp_path / "new")
+    assert code == 0
+    assert err == "".join(f"wikilda: {each}\n" for each in report.warnings)
     assert "held out" in out
+    assert report.summary in out
+    assert str(tmp_path / "new" / "training-report.html") in out
     assert run("link", tmp_path / "new", source)[0] == 0
     code, _, err = run("train", model, source, "-o", tmp_path / "new", "--workers=1")
     assert code == 1

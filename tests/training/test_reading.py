@@ -73,6 +73,9 @@ def test_metrics_come_back(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("{}\n")
     with pytest.raises(InputError, match="line 1"):
         read_metrics(tmp_path)
+    (tmp_path / FILE).write_bytes(b'{"iteration": \xb9}\n')
+    with pytest.raises(InputError, match="line 1 is not a row of metrics"):
+        read_metrics(tmp_path)
 
 
 def test_without_training_nothing_has_changed(model: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.processes import elsewhere, is_gone, run_while_filling, small_disk
+from tests.processes import Stopping, elsewhere, is_gone, run_while_filling, small_disk
 from tests.training.conftest import QUICK
 from wikilda._core.errors import ArtifactError, InputError, SettingsError, WikildaError
 from wikilda._core.jit import DISABLED
@@ -91,20 +91,6 @@ def test_one_iteration_twice_is_two(whole: Model, model: Path, corpus: Path, tmp
     second = train(first.path, corpus, tmp_path / "second", QUICK, TrainingPlan(1, 7), engine=LocalEngine(1))
     assert second.identity == whole.identity
     assert [row.iteration for row in read_metrics(second.path)] == [0, 1, 2]
-
-
-class Stopping:
-    """Lets so many calls of a function pass, then raises."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, after: int) -> None:
-        self.real, self.count, self.after = getattr(where, name), 0, after
-        monkeypatch.setattr(where, name, self)
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if self.count == self.after:
-            raise KeyboardInterrupt
-        self.count += 1
-        return self.real(*arguments, **named)
 
 
 @pytest.mark.parametrize(

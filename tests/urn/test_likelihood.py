@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.urn.reference import MeanField
-from tests.urn.test_mean_field import random_document
+from tests.urn.worlds import random_document
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
@@ -18,6 +18,7 @@ from wikilda.training.engines.local import LocalEngine
 from wikilda.training.learn import empty_counts
 from wikilda.training.pipeline import train
 from wikilda.training.settings import TrainingPlan, UrnTraining
+from wikilda.urn import Urn
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn.likelihood import HeldOut, left_to_right
@@ -71,13 +72,13 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
     made = train(model, lines, tmp_path / "made", how, TrainingPlan(1, 1), engine=LocalEngine(1))
     spans = [(mention["start"], mention["end"]) for mention in texts()[0]["mentions"]]
     document = encode(Document(texts()[0]["text"], spans, "x"), sample, contexts=True)
-    before, after = (HeldOut(each, sample, how.urn(), 5) for each in (Model.open(model), made))
+    before, after = (HeldOut(Urn(each, sample, how.urn()), 5) for each in (Model.open(model), made))
     assert before.log_likelihood(document)[0] == 0.0
     gain, seen = after.log_likelihood(document)
     assert gain > 0 < seen
     assert made.contexts is not None
     nothing = made.with_learned(made.learned._replace(contexts=empty_counts(made.contexts.types)), 1)
-    assert HeldOut(nothing, sample, how.urn(), 5).log_likelihood(document) == (0.0, 0)
+    assert HeldOut(Urn(nothing, sample, how.urn()), 5).log_likelihood(document) == (0.0, 0)
 
 
 def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
@@ -85,7 +86,7 @@ def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
     from wikilda._core.arrays import table_of
     from wikilda.documents.encoding import Contexts
     from wikilda.model.context_counts import ContextCounts, TopicTypes
-    from wikilda.urn.likelihood import _distinct, context_logs
+    from wikilda.urn.likelihood import context_logs, distinct_contexts
 
     types = TopicTypes(np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32), np.arange(2, dtype=np.uint32))
     counts = np.array([[6.0, 0.0], [1.0, 3.0]])  # two symbols, two type words
@@ -95,7 +96,8 @@ def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
     )  # fmt: skip
     contexts = Contexts(np.array([0, 3]), np.array([10, 20, 30], np.uint64))
     topics = np.array([0, 1], np.uint32)
-    found, seen = context_logs(contexts, np.array([0]), np.array([0, 2]), topics, known, known.total, _distinct(known))
+    distinct = np.maximum(distinct_contexts(known.words, known.counts, len(known.totals)), 1.0)
+    found, seen = context_logs(contexts, np.array([0]), np.array([0, 2]), topics, known, known.total, distinct)
     chance, distinct = counts.sum(1) / 10, np.array([2.0, 1.0])
     psi = (counts / chance[:, None] + distinct) / (counts.sum(0) + distinct)
     assert seen == 2

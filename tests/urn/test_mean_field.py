@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.urn.reference import Dense, Found, MeanField, Mention
+from tests.urn.worlds import random_document
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
 from wikilda.urn._relatedness import Gains, Relations
@@ -52,26 +53,6 @@ def agree(found: Posterior, expected: Found) -> None:
     assert found.nil == pytest.approx(expected.nil, abs=1e-6)
     assert found.content == pytest.approx([each for row in expected.content for each in row], rel=1e-5)
     assert found.features == pytest.approx(np.array(expected.features).reshape(-1, 4), abs=1e-5)
-
-
-def random_document(seed: int, mentions: int = 5, topics: int = 7) -> MeanField:
-    random = np.random.default_rng(seed)
-    related = random.gamma(0.3, 1.0, (topics, topics)).astype(np.float32).astype(np.float64)
-    related = related + related.T
-    related[random.random((topics, topics)) < 0.4] = 0.0
-    np.fill_diagonal(related, 0.0)
-    found, place = [], 0
-    for number in range(mentions):
-        place += int(random.integers(1, 15))
-        size = int(random.integers(0, 4))
-        chosen = sorted(random.choice(topics, size, replace=False).tolist())
-        parents = [(other, float(random.random()), bool(random.random() < 0.5)) for other in range(number)
-                   if random.random() < 0.3]  # fmt: skip
-        found.append(Mention(
-            chosen, random.normal(0.0, 2.0, size).tolist(), place, float(random.normal(-1.0, 1.0)),
-            random.normal(0.0, 1.0, size).tolist(), int(random.integers(0, 3)), parents,
-        ))  # fmt: skip
-    return MeanField(found, related)
 
 
 @given(

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.urn.test_coreference import marked
 from wikilda.documents.detection import DictionaryDetector
+from wikilda.documents.document import marked
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker

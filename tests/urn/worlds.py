@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.urn.reference import Row
+from tests.urn.reference import MeanField, Mention, Row
 from wikilda.knowledge.graph import Graph
 from wikilda.model.model import Parameters
 
@@ -39,3 +39,23 @@ def graph(out_links: list[set[int]]) -> Graph:
         sides.append(np.concatenate(([0], np.cumsum([len(each) for each in lists]))).astype(np.int64))
         sides.append(np.array([link for each in lists for link in sorted(each)], np.uint32))
     return Graph(*sides)
+
+
+def random_document(seed: int, mentions: int = 5, topics: int = 7) -> MeanField:
+    random = np.random.default_rng(seed)
+    related = random.gamma(0.3, 1.0, (topics, topics)).astype(np.float32).astype(np.float64)
+    related = related + related.T
+    related[random.random((topics, topics)) < 0.4] = 0.0
+    np.fill_diagonal(related, 0.0)
+    found, place = [], 0
+    for number in range(mentions):
+        place += int(random.integers(1, 15))
+        size = int(random.integers(0, 4))
+        chosen = sorted(random.choice(topics, size, replace=False).tolist())
+        parents = [(other, float(random.random()), bool(random.random() < 0.5)) for other in range(number)
+                   if random.random() < 0.3]  # fmt: skip
+        found.append(Mention(
+            chosen, random.normal(0.0, 2.0, size).tolist(), place, float(random.normal(-1.0, 1.0)),
+            random.normal(0.0, 1.0, size).tolist(), int(random.integers(0, 3)), parents,
+        ))  # fmt: skip
+    return MeanField(found, related)

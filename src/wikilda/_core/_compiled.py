@@ -1,13 +1,15 @@
 """Compiled kernels: the one module that imports Numba."""
 
 import contextlib
-from collections.abc import Mapping
-from functools import cache
+import gc
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from typing import Any
 
 import numba
 from llvmlite import binding  # type: ignore[import-untyped,unused-ignore]
-from numba.core import caching, compiler, event, runtime  # type: ignore[import-untyped,unused-ignore]
+from numba.core import caching, codegen, compiler, event, runtime  # type: ignore[import-untyped,unused-ignore]
+from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
 
 from wikilda._core import kernel_cache
 from wikilda._core.jit import COMPILE_SECONDS, Kernel, NotCompiledError, Part, say, tier
@@ -18,6 +20,7 @@ _runtime: Any = runtime
 _register: Any = event.register
 _rebuild: Any = compiler.CompileResult._rebuild
 _File: Any = caching.IndexDataCacheFile
+_JITCodeLibrary: Any = codegen.JITCodeLibrary
 
 
 def make_dispatcher(part: Part) -> Any:
@@ -30,8 +33,6 @@ def make_dispatcher(part: Part) -> Any:
 
 def type_of_intrinsic(intrinsic: Any) -> Any:
     """What Numba takes an intrinsic for."""
-    from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
-
     context: Any = cpu_target.typing_context
     context.refresh()
     return context.resolve_value_type(intrinsic)
@@ -39,8 +40,6 @@ def type_of_intrinsic(intrinsic: Any) -> Any:
 
 def processor() -> list[str]:
     """The processor that kernels are compiled for."""
-    from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
-
     made: Any = cpu_target.target_context.codegen()
     return list(made.magic_tuple())
 
@@ -121,17 +120,73 @@ def _features() -> Mapping[str, bool]:
     return found
 
 
-class _Announcer(event.Listener):  # type: ignore[misc,unused-ignore]
-    """Says once that something is compiled."""
+class _Compilations(event.Listener):  # type: ignore[misc,unused-ignore]
+    """Knows what is compiled at the moment, and says once that something is."""
 
-    def on_start(self, event: object) -> None:
+    def __init__(self) -> None:
+        self.running: list[Any] = []  # dispatchers: a kernel, and the parts that it needs; Numba compiles one at a time
+        self._collects = False
+
+    @property
+    def parts_only(self) -> bool:
+        """Whether what is compiled is only called by a kernel that is compiled, too."""
+        kernels = [isinstance(getattr(each, "_cache", None), _Cache) for each in self.running]
+        return len(kernels) > 1 and kernels[0] and not kernels[-1]
+
+    def on_start(self, event: Any) -> None:
+        if not self.running:
+            self._collects = gc.isenabled()
+            gc.disable()  # the compiler makes millions of objects, nearly all of which stay
+        self.running.append(event.data["dispatcher"])
         if kernel_cache.is_writable():
             say(f"compiling kernels: once after installation, about {COMPILE_SECONDS:.0f} seconds")
         else:
             say(f"compiling kernels: every process does, for there is no place to keep them. {kernel_cache.REMEDY}")
 
     def on_end(self, event: object) -> None:
-        pass
+        self.running.pop()
+        if not self.running and self._collects:
+            gc.enable()
 
 
-_register("numba:compile", _Announcer())
+class _Library(_JITCodeLibrary):  # type: ignore[misc]
+    """Code of a function. That of a part of a kernel is optimised and translated with the kernel only.
+
+    Numba optimises and translates each part on its own, with all parts that it calls, before it does the same with the
+    kernel: more than half of the time of the compiler, for code that nothing calls.
+    """
+
+    _is_part = False
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        if not _compilations.parts_only:
+            super()._optimize_functions(module)
+
+    def finalize(self) -> None:
+        self._is_part = _compilations.parts_only
+        if not self._is_part:
+            super().finalize()
+            return
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0 if self._is_part else int(super().get_pointer_to_function(name))
+
+
+def _set_environment(set_env: Callable[[str, Any], None], name: str, environment: Any) -> None:
+    """Tell a function its environment; a part has no address of its own."""
+    if not _compilations.parts_only:
+        set_env(name, environment)
+
+
+_compilations = _Compilations()
+_register("numba:compile", _compilations)
+_target: Any = cpu_target.target_context.codegen()
+_target._library_class, _target.set_env = _Library, partial(_set_environment, _target.set_env)

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 _ALWAYS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so few make a batch
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(1 << 26),
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

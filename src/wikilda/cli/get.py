@@ -6,8 +6,7 @@ import click
 
 from wikilda._core.errors import printable
 from wikilda.cli._options import ANY_PATH
-from wikilda.mediawiki.download import fetch, remote_file
-from wikilda.model.pack import read_about, unpack
+from wikilda.model.pack import fetched, read_about, unpack
 
 
 @click.command()
@@ -19,10 +18,7 @@ def command(source: str, target: Path | None, overwrite: bool) -> None:
 
     Rerun the same command to resume an interrupted download. Whatever is not as its maker wrote it is refused.
     """
-    if "://" in source:
-        file = fetch(remote_file(source), target.parent if target else Path(), checks_itself=True)
-    else:
-        file = Path(source)
+    file = fetched(source, target)
     about = read_about(file)
     made = unpack(file, target or file.with_suffix(""), overwrite=overwrite)
     click.echo(printable(f"{made.path}: {about['kind']} of {about.get('site')}. Licence: {about.get('licence')}."))

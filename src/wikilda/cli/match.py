@@ -5,12 +5,10 @@ from pathlib import Path
 
 import click
 
-from wikilda._core.atomic import check_output
-from wikilda._core.errors import InputError
 from wikilda.cli._options import ANY_PATH, method_option, model_argument, settings_options, workers_option
 from wikilda.linking import Linker
 from wikilda.linking.match import Thresholds
-from wikilda.linking.match_files import ENDINGS, match_file
+from wikilda.linking.match_files import match_file
 from wikilda.linking.methods import METHODS, MethodSettings
 
 
@@ -44,19 +42,12 @@ def command(
     in any case, match_decision (match, review or new), and match_cluster, which is the same for cells that mean the
     same entity, or the same unknown thing. An interrupted run with -o resumes when the command is run again.
     """
-    for path in (table, output) if output else (table,):
-        if path.suffix.lower() not in ENDINGS:
-            raise InputError(f"{path}: a table is a file that ends in {', '.join(ENDINGS)}.")
-    if not table.is_file():
-        raise InputError(f"{table}: no such file.")
-    if output is not None:
-        check_output(output, overwrite=overwrite, inputs=[table])
     limits = Thresholds(match_from, new_below)
     wanted = tuple(each.strip() for each in types.split(",")) if types else ()
     linker = Linker.open(model, knowledge=knowledge, settings=method)
     done = match_file(
         linker, table, output, column, context=context, types=wanted, thresholds=limits, workers=workers,
-        escape_formulas=escape_formulas, stream=sys.stdout.buffer,
+        escape_formulas=escape_formulas, stream=sys.stdout.buffer, overwrite=overwrite,
     )  # fmt: skip
     if output is not None:
         decided = ", ".join(f"{count:,} {name}" for name, count in done.decisions.items())

@@ -17,5 +17,5 @@ def command(model: Path, target: Path | None, licence: str) -> None:
 
     Every file is checked first. The same model gives the same bytes.
     """
-    made = pack(model, target or model.with_name(f"{model.name}.wikilda"), licence=licence)
+    made = pack(model, target, licence=licence)
     click.echo(f"{made}: {made.stat().st_size / 1e6:,.1f} MB")

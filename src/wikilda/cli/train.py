@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from wikilda._core.errors import printable
 from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
@@ -24,6 +25,7 @@ from wikilda.model.model import LDA, URN
 from wikilda.training.checkpoints import Metrics, advice, read_metrics
 from wikilda.training.engines.base import Engine
 from wikilda.training.pipeline import train
+from wikilda.training.report import FLIP_ROWS, HTML_FILE, JSON_FILE, ROWS, TrainingReport
 from wikilda.training.settings import PRESETS, TRAINING, TrainingPlan
 from wikilda.urn.prior_shift import PriorShift
 
@@ -82,8 +84,34 @@ def command(
     if made.prior_shift and method == URN:
         click.echo(PriorShift(**made.prior_shift).describe())
     show_table(str(target), _COLUMNS, [_row(each) for each in rows])
-    for warning in advice(rows):
+    warnings = advice(rows)
+    if (made.path / JSON_FILE).is_file():
+        report = TrainingReport.read(made.path)
+        warnings += report.warnings
+        _show(report, made.path)
+    for warning in warnings:
         click.echo(f"wikilda: {warning}", err=True)
+
+
+def _show(report: TrainingReport, model: Path) -> None:
+    """Print what training has changed."""
+    if report.groups:
+        show_table(report.summary, list(ROWS), [_shortened(each) for each in report.rows()])
+    else:
+        click.echo(report.summary)
+    if report.flips:
+        title = f"Strings whose dominant meaning has changed: {report.flipped:,}"
+        show_table(title, list(FLIP_ROWS), [_shortened(each) for each in report.flip_rows()])
+    click.echo(f"report: {model / HTML_FILE}")
+
+
+def _shortened(row: tuple[str, ...]) -> tuple[str, ...]:
+    """A row that fits a terminal: the example is cut around its mention."""
+    *cells, example = (printable(each) for each in row)
+    start = example.find("[[")
+    first = max(start - _EXAMPLE // 3, 0)
+    shown = ("…" if first else "") + example[first : first + _EXAMPLE]
+    return *cells, shown + ("…" if first + _EXAMPLE < len(example) else "")
 
 
 def _engine(cluster: Cluster | None, tables: str | None, together: int) -> Engine | None:
@@ -97,6 +125,7 @@ def _engine(cluster: Cluster | None, tables: str | None, together: int) -> Engin
     return SparkEngine(cluster.master, tables, cluster.conf, together)
 
 
+_EXAMPLE = 60  # characters
 _COLUMNS = ["iteration", "train", "held out", "parameters", "gained", "dropped", "changed", "documents/s"]
 
 

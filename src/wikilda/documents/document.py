@@ -1,7 +1,7 @@
 """Documents to link: texts, with the spans of their mentions where these are known."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from wikilda._core.errors import InputError
 
@@ -15,6 +15,7 @@ class Document:
     text: str
     mentions: list[tuple[int, int]] | None = None
     id: str = ""
+    source: str = field(default="", kw_only=True)  # who published it, for training
 
     def __post_init__(self) -> None:
         for start, end in self.mentions or []:

@@ -191,6 +191,23 @@ class Comparison:
             pq.write_table(pa.table({**columns, "title_after": titles}), made, compression="zstd")
 
 
+def diff(old: str | Path, new: str | Path) -> Diff:
+    """Return what differs between two models of one wiki: `wikilda diff`.
+
+    Parameters
+    ----------
+    old, new
+        Models, or knowledge.
+
+    Examples
+    --------
+    >>> from wikilda import diff
+    >>> diff(sample, sample).counts["topics"]
+    (249, 249)
+    """
+    return Comparison(Knowledge.open(old), Knowledge.open(new)).diff()
+
+
 class _Dominant(NamedTuple):
     topics: NDArray[np.int64]
     share: NDArray[np.float64]

@@ -5,12 +5,13 @@ lead to topics cannot be seen in a sample: they are counted together.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from wikilda._core.platform import available_cores
 from wikilda.knowledge._assemble import Assembler
 from wikilda.knowledge.account import Account, Entry, Part
 from wikilda.knowledge.base import gather_census
@@ -20,6 +21,7 @@ from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.dump import Piece, cut, length
 
 _PLACES, _SIZE = 32, 1 << 18  # of a dump that can be read anywhere: at how many places, how many bytes of XML
+_SETTINGS = BuildSettings()
 _ASSEMBLING = 0.4  # processor time of assembling, as a share of that of reading (docs/experiments/build.md)
 
 
@@ -33,10 +35,36 @@ class Estimate:
     disk: float
 
 
-def estimate(dumps: list[Path], settings: BuildSettings, resources: Resources) -> Estimate:
-    """Read a sample of a dump and estimate its account, and the time and disk of a build."""
-    site = one_site(dumps)
-    pieces = [piece for path in dumps for piece in _sample(path)]
+def estimate(
+    dumps: str | Path | Sequence[str | Path], settings: BuildSettings = _SETTINGS, *, workers: int | None = None,
+    memory: str = "1GB",
+) -> Estimate:  # fmt: skip
+    """Estimate what a build of a dump would do: `wikilda build --dry-run`. Nothing is written.
+
+    Parameters
+    ----------
+    dumps
+        A dump, or the parts of one.
+    settings, workers, memory
+        As in `build`.
+
+    Returns
+    -------
+    Estimate
+        The account of a sample, scaled to the dump; the share of the dump in the sample; seconds of the processor; and
+        bytes of disk.
+
+    Examples
+    --------
+    >>> from wikilda import estimate
+    >>> from wikilda.sample import SETTINGS, WIKI
+    >>> [(part.name, part.total) for part in estimate(WIKI, SETTINGS, workers=1).account.parts][:2]
+    [('pages', 416), ('links', 3052)]
+    """
+    files = [Path(each) for each in ([dumps] if isinstance(dumps, str | Path) else dumps)]
+    resources = Resources(workers or available_cores(), memory)
+    site = one_site(files)
+    pieces = [piece for path in files for piece in _sample(path)]
     with TemporaryDirectory(prefix="wikilda-") as scratch:
         chunks = Path(scratch) / "chunks"
         chunks.mkdir()
@@ -53,17 +81,17 @@ def estimate(dumps: list[Path], settings: BuildSettings, resources: Resources) -
         try:
             assembler.choose_topics(site.words, None)
             assembler.count_mentions()
-            assembler.account_for(site, {"dumps": [path.name for path in dumps]})
+            assembler.account_for(site, {"dumps": [path.name for path in files]})
         finally:
             assembler.sql.close()
     assert assembler.account is not None
-    scale = _scale(dumps, pieces, assembler.account.parts[-1].total)
+    scale = _scale(files, pieces, assembler.account.parts[-1].total)
     account = Account(
         assembler.account.wiki,
         assembler.account.source,
         tuple(_scaled(each, scale) for each in assembler.account.parts),
     )
-    return Estimate(account, 1 / scale, seconds * scale * (1 + _ASSEMBLING), disk_needed(dumps))
+    return Estimate(account, 1 / scale, seconds * scale * (1 + _ASSEMBLING), disk_needed(files))
 
 
 def _scale(dumps: list[Path], pieces: list[Piece], read: int) -> float:

@@ -365,6 +365,9 @@ def link_files(
     candidates: int = 5,
     topics: int = 10,
     nested: bool = False,
+    restriction: Restriction = _ALL,
+    decided: str | Path | None = None,
+    escalate: float = 0.0,
     with_text: bool = False,
     with_mentions: bool = True,
     workers: int | None = None,
@@ -388,8 +391,12 @@ def link_files(
         The file to write: `jsonl`, `tsv`, `parquet` or `html`, by default by the end of its name.
     reading
         The format and columns of the files, and the unit of offsets.
-    candidates, topics, nested
+    candidates, topics, nested, restriction
         As in `Linker.link`.
+    escalate
+        Write mentions with less confidence than this to OUTPUT.doubtful.jsonl, for a person or a larger model.
+    decided
+        Such a file with titles filled in: the other mentions are inferred given these.
     with_text, with_mentions
         As in `Linked.to_dict`.
     workers
@@ -418,7 +425,8 @@ def link_files(
     """
     job = Job(
         Path(model), Path(knowledge) if knowledge else None, method_settings(method, settings), detector, detection,
-        reading, candidates, topics, with_text, with_mentions, nested=nested,
+        reading, candidates, topics, with_text, with_mentions, restriction, Path(decided) if decided else None,
+        escalate, nested,
     )  # fmt: skip
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     if not paths:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from wikilda._core.atomic import new_file, work_directory, write_text
+from wikilda._core.atomic import check_output, new_file, work_directory, write_text
 from wikilda._core.compression import json_objects
 from wikilda._core.errors import InputError
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
@@ -46,11 +46,45 @@ class Matched:
 
 
 def match_file(
-    linker: "Linker", table: Path, output: Path | None, column: str, *, context: Sequence[str] = (),
+    linker: "Linker", table: str | Path, output: str | Path | None, column: str, *, context: Sequence[str] = (),
     types: Sequence[str] = (), thresholds: Thresholds | None = None, workers: int = 1, escape_formulas: bool = False,
-    stream: IO[bytes] | None = None,
+    stream: IO[bytes] | None = None, overwrite: bool = False,
 ) -> Matched:  # fmt: skip
-    """Match a column of a file: `wikilda match`. Without `output`, CSV is written to `stream`."""
+    """Match the cells of a column of a file with entities: `wikilda match`. An interrupted run resumes.
+
+    Parameters
+    ----------
+    linker
+        A linker.
+    table
+        A file: CSV, TSV, Parquet or JSON lines, of any length.
+    output
+        The file to write, or None to write CSV to `stream`.
+    column, context, types, workers
+        As in `Linker.match_frame`.
+    thresholds
+        The confidences of the decisions `match` and `new`.
+    escape_formulas
+        Whether to write a quote before cells that a spreadsheet would run.
+    overwrite
+        Whether to replace an output that exists.
+
+    Examples
+    --------
+    >>> from wikilda import match_file
+    >>> table = scratch / "names.csv"
+    >>> _ = table.write_text("name\\nBrian Lara\\nZyx Holdings\\n")
+    >>> match_file(linker, table, scratch / "matched.csv", "name").rows
+    2
+    """
+    table, output = Path(table), Path(output) if output is not None else None
+    for path in (table, output) if output else (table,):
+        if path.suffix.lower() not in ENDINGS:
+            raise InputError(f"{path}: a table is a file that ends in {', '.join(ENDINGS)}.")
+    if not table.is_file():
+        raise InputError(f"{table}: no such file.")
+    if output is not None:
+        check_output(output, overwrite=overwrite, inputs=[table])
     limits = thresholds or Thresholds()
     inputs = {
         "table": [str(table.resolve()), table.stat().st_size, table.stat().st_mtime_ns], "column": column,

@@ -33,8 +33,27 @@ _NAME = re.compile(r"[\w-]+(?:/[\w.-]+)*\.npy")
 _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote|wikisource|wikivoyage|wikinews)\.org/")
 
 
-def pack(path: Path, target: Path, *, licence: str = "") -> Path:
-    """Write a model and its knowledge, or knowledge alone, into one file."""
+def pack(path: str | Path, target: str | Path | None = None, *, licence: str = "") -> Path:
+    """Write a model and its knowledge, or knowledge alone, into one file: `wikilda pack`.
+
+    Parameters
+    ----------
+    path
+        The model, or knowledge.
+    target
+        The file to write, by default `NAME.wikilda` beside it.
+    licence
+        The licence to note in the file; by default that of a Wikimedia wiki's text.
+
+    Examples
+    --------
+    >>> from wikilda import get, pack
+    >>> file = pack(sample, scratch / "sample.wikilda")
+    >>> get(file, scratch / "unpacked")
+    Model('samplewiki', 249 topics, iteration 0)
+    """
+    path = Path(path)
+    target = Path(target) if target else path.with_name(f"{path.name}.wikilda")
     check_output(target, overwrite=True, inputs=[path])
     made: Artifact = Model.open(path) if kind_of(path) == Model.kind else Knowledge.open(path)
     knowledge = made.knowledge() if isinstance(made, Model) else made
@@ -93,6 +112,38 @@ def read_about(file: Path) -> dict[str, Any]:
     """What a pack says of itself."""
     with _opened(file) as archive:
         return _read_about(archive, file)
+
+
+def get(source: str | Path, target: str | Path | None = None, *, overwrite: bool = False) -> Artifact:
+    """Check a packed model, from a file or a URL, and unpack it: `wikilda get`.
+
+    Parameters
+    ----------
+    source
+        A file, or an address. An interrupted download resumes when it is called again.
+    target
+        The directory to write, by default named after the file.
+    overwrite
+        Whether to replace what is there.
+
+    Examples
+    --------
+    >>> get(scratch / "missing.wikilda")
+    Traceback (most recent call last):
+    wikilda._core.errors.InputError: ...
+    """
+    place = Path(target) if target else None
+    file = fetched(source, place)
+    return unpack(file, place or file.with_suffix(""), overwrite=overwrite)
+
+
+def fetched(source: str | Path, target: Path | None) -> Path:
+    """Return the file of a pack; one from a URL is downloaded beside the target."""
+    if "://" not in str(source):
+        return Path(source)
+    from wikilda.mediawiki.download import fetch, remote_file
+
+    return fetch(remote_file(str(source)), target.parent if target else Path(), checks_itself=True)
 
 
 def unpack(file: Path, target: Path, *, overwrite: bool = False) -> Artifact:

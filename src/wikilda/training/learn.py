@@ -29,7 +29,7 @@ from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.model.weights import pooled
-from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, join, open_run, save_run
+from wikilda.training.interpolate import EMPTY, Blend, Joined, Run, add_up, blend_rows, join, open_run, save_run
 from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 from wikilda.urn.statistics import UNIT
 
@@ -38,6 +38,7 @@ _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a tim
 _SEEN = 5.0  # of λ̂: methods without other evidence need more of texts like those to be linked, and less of the wiki
 _LEAST = 1.5  # mentions that a context symbol must have had
 _AT_ONCE = 1 << 16  # context symbols that are expanded together
+PARTS = 1 << 20  # of a count, in sums by type word
 
 _ONE = np.uint64(1)  # counts have half of a context symbol, which is even: their symbols are signed
 
@@ -61,7 +62,7 @@ def learned(place: Path, previous: Path | None, counts: dict[str, list[Run]], rh
     step = rho if rho is not None else adaptive_rate(place, previous, before[MENTIONS], now[MENTIONS])
     made = {}
     for kind, old in before.items():
-        made[kind] = now[kind] if old is None else add_up([_scaled(old, 1.0 - step), _scaled(now[kind], step)])
+        made[kind] = now[kind] if old is None else add_up([scaled(old, 1.0 - step), scaled(now[kind], step)])
         save_run(place, kind, made[kind])
     seal(place)
     sync_tree(place)
@@ -74,13 +75,13 @@ def adaptive_rate(place: Path, previous: Path | None, before: Run | None, now: R
     The rate of Ranganath et al. (2013): 1 while steps agree, small where they are noise. It is judged by the counts of
     mentions; means begin with the first step, which is from nothing.
     """
-    step = add_up([_scaled(before, -1.0), now]) if before is not None else now
+    step = add_up([scaled(before, -1.0), now]) if before is not None else now
     if previous is None:
         mean, square, window, rate = step, _square(step), _WINDOW, 1.0
     else:
         state = json.loads((previous / _RATE).read_text("utf-8"))
         window = state["window"]
-        mean = add_up([_scaled(open_run(previous, _GRADIENT), 1.0 - 1.0 / window), _scaled(step, 1.0 / window)])
+        mean = add_up([scaled(open_run(previous, _GRADIENT), 1.0 - 1.0 / window), scaled(step, 1.0 / window)])
         square = (1.0 - 1.0 / window) * state["square"] + _square(step) / window
         rate = min(_square(mean) / max(square, 1e-300), 1.0)
         window = window * (1.0 - rate) + 1.0
@@ -99,7 +100,8 @@ def _square(run: Run) -> float:
     return float(np.square(run.sweeps / UNIT).sum())
 
 
-def _scaled(run: Run, by: float) -> Run:
+def scaled(run: Run, by: float) -> Run:
+    """Counts times a factor, in whole numbers."""
     return run if by == 1.0 else run._replace(sweeps=np.rint(run.sweeps * by).astype(np.int64)) if by else EMPTY
 
 
@@ -121,16 +123,61 @@ def next_model(
     base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
     together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
+    parts = NextParts(mentions, base, together, contexts, nil_table(first.nil, counts[NIL]))
+    return write_next(first, knowledge, parts, target, iteration, shift)
+
+
+class NextParts(NamedTuple):
+    """What training changes of a model."""
+
+    mentions: Joined
+    base: Joined
+    pairs: Joined
+    contexts: ContextCounts
+    nil: NilCounts
+
+
+def write_next(
+    first: Model, knowledge: Knowledge, parts: NextParts, target: Path, iteration: int, shift: PriorShift = NO_SHIFT
+) -> Model:
+    """Put the model together that follows `first`."""
     with first.derive(target, overwrite=True) as writer:
-        for kind, each in ((MENTIONS, mentions), (BASE, base), (PAIRS, together)):
+        for kind, each in ((MENTIONS, parts.mentions), (BASE, parts.base), (PAIRS, parts.pairs)):
             writer.adopt(kind, each.offsets, each.topics, each.values)
-        writer.contexts(contexts)
-        writer.nil(nil_table(first.nil, counts[NIL]))
+        writer.contexts(parts.contexts)
+        writer.nil(parts.nil)
+        change = parts.mentions.change
+        change = change._replace(parameters=len(first.words.topics) + change.parameters)
         writer.weights((first.weights or pooled()).replaced(shift.settings().items()))
-        change = mentions.change._replace(parameters=len(first.words.topics) + mentions.change.parameters)
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
         return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about,
                               prior_shift=asdict(shift))  # fmt: skip
+
+
+class Blended(NamedTuple):
+    """Rows of parameters, and how many parameters are new or gone."""
+
+    lengths: NDArray[np.int64]
+    topics: NDArray[np.uint32]
+    values: NDArray[np.float32]
+    gained: int
+    dropped: int
+
+
+def next_mentions(
+    first: Parameters, base: Parameters, counts: Counts, new_mentions: float, prior_weight: float
+) -> tuple[Blended, Blended]:
+    """The rows of λ̂ and of the base measure that follow those of some strings, whose numbers counts have, too."""
+    seen = _worth_keeping(counts[MENTIONS], first, new_mentions * UNIT)
+    mentions = Blended(*blend_rows(first, seen, 0, Blend(prior_weight, _SEEN / UNIT, 0.0)))
+    made = Parameters(offsets_of(mentions.lengths), mentions.topics, np.empty(0, np.float32))
+    own = _worth_keeping(counts[BASE], made, np.inf)
+    return mentions, Blended(*blend_rows(base, own, 0, Blend(prior_weight, 1.0 / UNIT, 0.0)))
+
+
+def next_pairs(first: Parameters, counts: Run) -> Blended:
+    """The rows of pairs of topics that follow those of some topics."""
+    return Blended(*blend_rows(first, counts, 0, _PAIRS))
 
 
 def _no_pairs(topics: int) -> Parameters:
@@ -175,17 +222,38 @@ def context_counts(
     """n_cd and e_cd of an earlier model and of counts by context symbol and topic, without what is hardly ever met."""
     types = first.types if first else topic_types(knowledge)
     old = first or empty_counts(types)
+    found = counted_contexts(old, types, counts, expected)
+    totals = whole_totals(found, len(types.hashes)) / PARTS
+    rows = found.words, found.counts, found.expected, found.sums
+    return ContextCounts(
+        types, table_of(found.keys), offsets_of(found.lengths), *rows, totals, np.union1d(old.texts, texts)
+    )  # fmt: skip
+
+
+class CountedContexts(NamedTuple):
+    """Rows of context symbols (sorted): type words, counts and expected counts; and sums by symbol."""
+
+    keys: NDArray[np.uint64]
+    lengths: NDArray[np.int64]
+    words: NDArray[np.uint32]
+    counts: NDArray[np.float32]
+    expected: NDArray[np.float32]
+    sums: NDArray[np.float64]
+
+
+def counted_contexts(old: ContextCounts, types: TopicTypes, counts: Run, expected: Run) -> CountedContexts:
+    """The rows of all context symbols, but for those that are hardly ever met."""
     keys = np.union1d(old.keys, counts.symbols.astype(np.uint64) << _ONE)
     pieces = list(_expanded(keys, old, counts, expected, types))
     lengths, words, values, chances, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
     kept = sums >= _LEAST
     inside = np.repeat(kept, lengths)
-    words, values, chances = words[inside], values[inside], chances[inside]
-    totals = np.bincount(words, values, minlength=len(types.hashes)).astype(np.float64)
-    return ContextCounts(
-        types, table_of(keys[kept]), offsets_of(lengths[kept]), words, values, chances, sums[kept], totals,
-        np.union1d(old.texts, texts),
-    )  # fmt: skip
+    return CountedContexts(keys[kept], lengths[kept], words[inside], values[inside], chances[inside], sums[kept])
+
+
+def whole_totals(found: CountedContexts, types: int) -> NDArray[np.float64]:
+    """The sums of counts by type word, in whole parts: they do not depend on the order in which they are added up."""
+    return np.bincount(found.words, np.rint(found.counts * np.float64(PARTS)), minlength=types).astype(np.float64)
 
 
 def empty_counts(types: TopicTypes) -> ContextCounts:

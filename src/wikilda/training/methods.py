@@ -21,13 +21,13 @@ from wikilda.training import urn_shard
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend
-from wikilda.training.learn import learned, next_model, rate_of
+from wikilda.training.learn import rate_of
 from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, sample
 from wikilda.training.shard import Found, Task, alike_by, form_shard, open_shared, sample_shard, write_shared
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
 from wikilda.urn.likelihood import HeldOut as UrnHeldOut
-from wikilda.urn.prior_shift import TEXTS, PriorShift, estimate
+from wikilda.urn.prior_shift import TEXTS, estimate
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 _LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
@@ -87,8 +87,8 @@ class Learner(ABC, Generic[Own]):
         """Return the E-step: what it finds in the documents of a shard, given the notes of the iteration before."""
 
     @abstractmethod
-    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
-        """Write the model that follows, from the counts of all shards; `texts` are digests of the documents."""
+    def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
+        """Write the model that follows, from the counts of all shards."""
 
     @abstractmethod
     def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:
@@ -105,10 +105,6 @@ class UrnLearner(Learner[UrnTraining]):
     texts_once = True
     judges_trained = False  # they would be judged by what they have taught
 
-    def __init__(self, settings: UrnTraining, estimated: PriorShift | None = None) -> None:
-        super().__init__(settings)
-        self.shift = estimated or PriorShift(settings.naming_shift, settings.popularity_shift)
-
     def adapted(self, model: Model, knowledge: Path | None, corpus: Corpus) -> "UrnLearner":
         """Estimate how the prior of the texts differs from the wiki's; what the model knew of it is left aside."""
         if not self.settings.prior_shift or knowledge is None:
@@ -119,7 +115,7 @@ class UrnLearner(Learner[UrnTraining]):
         texts = [documents.with_contexts(each, known.mention_strings) for each in range(len(documents.keys))]
         found = estimate(urn, texts)
         settings = UrnTraining.from_mapping(self.settings.to_mapping() | found.settings())
-        return UrnLearner(settings, found)
+        return UrnLearner(settings)
 
     def shard_documents(self, documents: int) -> int:
         """Return a number that may be small: what is learned does not depend on shards."""
@@ -138,22 +134,14 @@ class UrnLearner(Learner[UrnTraining]):
         urn = Urn(inputs.model, inputs.knowledge, self.settings.urn())
         return lambda documents, task, before: sample_urn_shard(documents, urn, inputs.first.mentions, before)
 
-    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
+    def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
         """Add what was learned to the model that training began with."""
-        counts, settings = engine.counts(job), self.settings
-        before = job.previous.path / "learned" if job.previous else None
-        rho = None if settings.adaptive else super().rate(job)
-        whole = learned(job.checkpoint.path / "learned", before, counts, rho)
-        assert job.knowledge is not None
-        return next_model(
-            job.first, Knowledge.open(job.knowledge), whole, texts, target, iteration=job.task.iteration,
-            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight, shift=self.shift,
-        )  # fmt: skip
+        return engine.learn(job, None if self.settings.adaptive else super().rate(job), target)
 
     def likelihood(self, model: Model, knowledge: Knowledge | None) -> Likelihood:
         """Return the gain over chance in predicting the contexts of mentions."""
         assert knowledge is not None
-        held_out = UrnHeldOut(model, knowledge, self.settings.urn(), self.settings.particles)
+        held_out = UrnHeldOut(Urn(model, knowledge, self.settings.urn()), self.settings.particles)
         strings = knowledge.mention_strings
         return lambda documents, number: held_out.log_likelihood(documents.with_contexts(number, strings))
 
@@ -203,7 +191,7 @@ class LdaLearner(Learner[LdaTraining]):
 
         return draw
 
-    def next_model(self, engine: Engine, job: Job, texts: NDArray[np.uint64], target: Path) -> Model:
+    def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
         """Interpolate, line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""
         settings = self.settings
         rho, kept = self.rate(job), settings.sweeps - settings.burn_in

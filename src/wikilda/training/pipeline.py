@@ -22,12 +22,14 @@ from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
+from wikilda.model.model import URN
 from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
-from wikilda.training.corpus import Corpus, make_corpus
-from wikilda.training.engines.base import Engine, Job
+from wikilda.training.corpus import Corpus, key_of, make_corpus
+from wikilda.training.engines.base import STUB, Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.methods import Learner, learner_of
-from wikilda.training.settings import TrainingPlan, TrainingSettings, trained_on, training_settings
+from wikilda.training.report import TrainingReport, make_report
+from wikilda.training.settings import TrainingPlan, TrainingSettings, is_held_out, trained_on, training_settings
 from wikilda.training.shard import Task
 
 _READ, _DETECTOR = ReadSettings(), DetectorSettings()
@@ -54,7 +56,7 @@ def train(
     """Train a model on texts without labels: `wikilda train`.
 
     The result depends on model, texts, settings and number of shards only. An interrupted training resumes when it is
-    called again with the same arguments.
+    called again with the same arguments. `TrainingReport.read(target)` says which answers have changed.
 
     Parameters
     ----------
@@ -103,6 +105,8 @@ def train(
     shards = plan.shards or -(-documents // learner.shard_documents(documents))
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
+    if engine is not None and settings.method == URN and engine.kind != LocalEngine.kind:
+        inputs["engine"] = engine.kind  # what is unfinished is in tables that another engine does not read
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
@@ -110,7 +114,10 @@ def train(
             runs = engine or LocalEngine(workers or available_cores())
             try:
                 training = _Training(runs, first, read, place, learner, replace(plan, shards=shards), digests, work)
-                _finish(training.run(), work, target, place)
+                made = training.run()
+                if place is not None:
+                    _compare(first, made, place, settings, read, detect).save(made.path)
+                _finish(made, work, target, place)
             finally:
                 if engine is None:
                     runs.close()
@@ -164,7 +171,11 @@ class _Training:
     def _job(self, number: int) -> Job:
         previous = self._checkpoint(number - 1) if number - 1 > self.start else None
         task = Task(number, self.documents, self.settings)
-        return Job(self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous)
+        is_kept = number >= self.start + self.plan.iterations - self.plan.keep
+        return Job(
+            self.model, self.first, self.knowledge, self.corpus, task, self._checkpoint(number), previous, self.texts,
+            is_kept,
+        )  # fmt: skip
 
     def _checkpoint(self, number: int) -> Checkpoint:
         return Checkpoint(self.work / f"iteration-{number:04d}", self.plan.shards)
@@ -175,9 +186,14 @@ class _Training:
         if (made / MANIFEST).is_file():
             model = Model.open(made)
             model.verify()  # it may have been written by a run that ended long ago
+            if job.is_kept and model.manifest.get(STUB):
+                raise InputError(
+                    f"{self.work}: was begun with more iterations, or keeping fewer models. Repeat that command, "
+                    "or begin again with --restart."
+                )
         else:
             self._sample(job, number)
-            model = self.learner.next_model(self.engine, job, self.texts, made)
+            model = self.learner.next_model(self.engine, job, made)
         if all(row.iteration != number for row in self.metrics):
             self._record(self._measured(job, model, time.perf_counter() - begun))
         return model
@@ -244,6 +260,17 @@ def _texts(first: Model, corpus: Corpus, learner: Learner[Any]) -> NDArray[np.ui
     return texts
 
 
+def _compare(
+    first: Model, made: Model, knowledge: Path, settings: TrainingSettings, corpus: Corpus,
+    detector: Callable[[Knowledge], Detector],
+) -> TrainingReport:  # fmt: skip
+    """What training has changed, on the documents of the corpus whose texts are there."""
+    sample = corpus.sample()[: settings.evaluated]
+    keys = np.array([key_of(each.id) for each in sample], np.uint64)
+    held_out = int(is_held_out(keys, settings.held_out).sum())
+    return make_report(first, made, knowledge, settings.method, detector, sample, held_out)
+
+
 def _parameters(model: Model) -> int:
     return len(model.words.topics) + len(model.mentions.topics)
 
@@ -265,6 +292,8 @@ def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> N
 def _keep(work: Path, target: Path) -> None:
     """Move the models of earlier iterations that shall be kept beside the result."""
     for place in sorted(work.glob("iteration-*/model")):
+        if Model.open(place).manifest.get(STUB):
+            continue
         kept = target.with_name(f"{target.name}.iterations") / place.parent.name.removeprefix("iteration-")
         kept.parent.mkdir(exist_ok=True)
         shutil.rmtree(kept, ignore_errors=True)

@@ -12,7 +12,9 @@ from wikilda._core.settings import Settings, setting, suggestion
 from wikilda.lda.settings import LdaSettings
 from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import Corpus, Documents
+from wikilda.training.corpus.corpus import holding_order
 from wikilda.urn import UrnSettings
+from wikilda.urn.prior_shift import PriorShift
 
 
 @dataclass(frozen=True)
@@ -41,18 +43,20 @@ class UrnTraining(Settings):
     naming_shift: float = setting(1.0, "factor of the weight naming, if it is not estimated", minimum=0)
     popularity_shift: float = setting(1.0, "factor of the weight popularity, if it is not estimated", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
+    evaluated: int = setting(
+        100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
+    )
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
     seed: int = setting(1, "where random numbers begin")
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
-        weights = tuple(f"{name}={value!r}" for name, value in self.shifts().items())
+        weights = tuple(f"{name}={value!r}" for name, value in self.shift().settings().items())
         return UrnSettings(new_sense=self.new_sense, weights=weights)
 
-    def shifts(self) -> dict[str, float]:
-        """The weights that say how the prior of the texts differs from the wiki's."""
-        return {"naming_shift": self.naming_shift, "popularity_shift": self.popularity_shift}
+    def shift(self) -> PriorShift:
+        """How the prior of the texts differs from the wiki's."""
+        return PriorShift(self.naming_shift, self.popularity_shift)
 
     def global_step(self, iterations: int) -> float:
         """ρ of the outer loop after so many iterations."""
@@ -88,7 +92,9 @@ class LdaTraining(Settings):
     )  # fmt: skip
     tau: float = setting(0.02, "τ of TagMe*: drop candidates with a smaller prior P(k|v)", minimum=0, maximum=1)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
-    evaluated: int = setting(100, "documents, held out and not, whose likelihood is estimated", minimum=0)
+    evaluated: int = setting(
+        100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
+    )
     particles: int = setting(10, "particles of the left-to-right estimate", minimum=1)
     seed: int = setting(1, "where random numbers begin")
 
@@ -163,15 +169,9 @@ def training_settings(
     return TRAINING[name].from_mapping(base | dict(settings or {}))
 
 
-_STEP = 0x9E3779B97F4A7C15
-
-
 def is_held_out(keys: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:
-    """Whether documents are held out. Keys are hashed again: shards, which are ranges of keys, have a share each."""
-    state = np.asarray(keys, np.uint64) + np.uint64(_STEP)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (state ^ (state >> np.uint64(31))) >> np.uint64(11) < np.uint64(share * 2**53)
+    """Whether documents are held out."""
+    return holding_order(keys) < np.uint64(share * 2**53)
 
 
 def of_shard(corpus: Corpus, number: int, shards: int, held_out: float) -> Documents:

@@ -16,9 +16,10 @@ from wikilda.training.corpus.corpus import Documents
 from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn, UrnSettings
+from wikilda.urn.likelihood import HeldOut
 from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
 from wikilda.urn.pair_evidence import pairs_of, presence
-from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, taught_by
+from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, only, taught_by
 
 KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max)  # no symbol is as large
 
@@ -44,7 +45,7 @@ def sample_urn_shard(
         before = _some(own, span) if own is not None else None
         drawn = urn.draw_without(documents.with_contexts(number, strings), before)
         new = new_senses(drawn.offsets, drawn.topics, documents.mentions[span].astype(np.int64), known)
-        taught.append(taught_by(drawn, new))
+        taught.append(only(taught_by(drawn, new), documents.counted[span]))
     whole = _together(taught)
     return Found(
         {
@@ -71,24 +72,40 @@ def sample_packet(
 ) -> Found:
     """Draw the documents of a shard with nothing but a packet; what is found has the model's numbers."""
     started = time.process_time()
-    view, topics = view_of(packet, shared)
-    urn = Urn.of_view(view, replace(settings, max_neighbours=_ALL))  # of a hub's neighbours the packet has but some
-    strings = packet[STRING].keys
-    mine = documents._replace(
-        mentions=np.searchsorted(strings, documents.mentions).astype(np.uint32),
-        words=np.searchsorted(packet[WORD].keys, documents.words).astype(np.uint32),
-    )
-    before = None
+    urn, topics, mine = _opened(packet, shared, documents, settings)
+    before, mentions = None, len(documents.mentions)
     if previous is not None:
-        own = noted_topics(previous, len(documents.mentions))
-        before = _renamed(previous, len(documents.mentions), np.searchsorted(topics, own).astype(np.uint32))
-    known = known_topics(packet, topics)
-    joining = time.process_time() - started
+        own = np.searchsorted(topics, noted_topics(previous, mentions))
+        before = _renamed(previous, mentions, own.astype(np.uint32))
+    known, joining = known_topics(packet, topics), time.process_time() - started
     found = sample_urn_shard(mine, urn, known, before)
     found.report["joining seconds"] = joining
-    runs = {kind: _restored(kind, run, strings, topics) for kind, run in found.runs.items()}
-    notes = _renamed(found.notes, len(documents.mentions), topics[noted_topics(found.notes, len(documents.mentions))])
-    return Found(runs, notes, found.report)
+    runs = {kind: _restored(kind, run, packet[STRING].keys, topics) for kind, run in found.runs.items()}
+    return Found(runs, _renamed(found.notes, mentions, topics[noted_topics(found.notes, mentions)]), found.report)
+
+
+def log_likelihoods(
+    packet: Packet, shared: Shared, documents: Documents, settings: UrnSettings, particles: int,
+    distinct: NDArray[np.float64],
+) -> list[tuple[float, int]]:  # fmt: skip
+    """The log likelihood of each document, and how many tokens it has, with nothing but a packet."""
+    urn, _, mine = _opened(packet, shared, documents, settings)
+    held_out = HeldOut(urn, particles, distinct=distinct)
+    strings = urn.view.strings
+    return [held_out.log_likelihood(mine.with_contexts(number, strings)) for number in range(len(mine.keys))]
+
+
+def _opened(
+    packet: Packet, shared: Shared, documents: Documents, settings: UrnSettings
+) -> tuple[Urn, Notes, Documents]:
+    """The urn over a packet, the model's numbers of its topics, and documents with the packet's numbers."""
+    view, topics = view_of(packet, shared)
+    urn = Urn.of_view(view, replace(settings, max_neighbours=_ALL))  # of a hub's neighbours the packet has but some
+    mine = documents._replace(
+        mentions=np.searchsorted(packet[STRING].keys, documents.mentions).astype(np.uint32),
+        words=np.searchsorted(packet[WORD].keys, documents.words).astype(np.uint32),
+    )
+    return urn, topics, mine
 
 
 def asked_by(documents: Documents, previous: Notes | None = None) -> Asked:
@@ -152,8 +169,10 @@ def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uin
 
 def _nil_counts(documents: Documents, taught: list[Taught]) -> Run:
     """By string, in place of topics: in how many documents it is NIL (0), and how many have it (1)."""
-    bounds = zip(documents.mention_offsets[:-1], documents.mention_offsets[1:], taught, strict=True)
-    each = [nil_counts(documents.mentions[start:end].astype(np.int64), its) for start, end, its in bounds]
+    each = []
+    for start, end, its in zip(documents.mention_offsets[:-1], documents.mention_offsets[1:], taught, strict=True):
+        some = documents.counted[start:end]
+        each.append(nil_counts(documents.mentions[start:end][some].astype(np.int64), its.nil[some]))
     symbols = np.concatenate([np.empty(0, np.int64), *(its.symbols for its in each)])
     nil = np.concatenate([np.empty(0, np.float32), *(its.nil for its in each)])
     counts = np.concatenate(((nil * UNIT).astype(np.int64), np.full(len(symbols), UNIT)))

@@ -226,7 +226,8 @@ def order_of(topics: NDArray[np.uint32]) -> NDArray[np.int32]:
         largest = max(largest, np.int64(topics[place]))
     ends = np.empty(_DIGITS + 2, np.int64)
     while (largest >> shift) > 0:
-        ends[:] = 0
+        for digit in range(len(ends)):
+            ends[digit] = 0
         for at in order:
             ends[((np.int64(topics[at]) >> shift) & _DIGITS) + 1] += 1
         for digit in range(_DIGITS):

@@ -22,12 +22,9 @@ from wikilda._core.arrays import find, lookup, offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
 from wikilda.documents.encoding import Contexts, EncodedDocument
-from wikilda.knowledge import Knowledge
-from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
 from wikilda.urn._mean_field import FAR, Mentions, Rules
 from wikilda.urn._relatedness import Matrix
-from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Part, Urn
 
 _MOST = 500  # mentions of a document that are looked at: time is bounded
@@ -37,16 +34,18 @@ class HeldOut:
     """Estimates the likelihood of documents that the model has not learned from."""
 
     def __init__(
-        self, model: Model, knowledge: Knowledge, settings: UrnSettings, particles: int, seed: int = 1
-    ) -> None:
-        self.urn = Urn(model, knowledge, settings)
-        self.particles, self.seed = particles, seed
-        known = model.contexts
-        self._distinct = np.zeros(0) if known is None else _distinct(known)
+        self, urn: Urn, particles: int, seed: int = 1, distinct: NDArray[np.float64] | None = None
+    ) -> None:  # fmt: skip
+        """`distinct` is, by type word, with how many context symbols it was counted, if the urn has not all of them."""
+        self.urn, self.particles, self.seed = urn, particles, seed
+        known = urn.view.contexts
+        if distinct is None:
+            distinct = np.zeros(0) if known is None else distinct_contexts(known.words, known.counts, len(known.totals))
+        self._distinct = np.maximum(distinct, 1.0)
 
     def log_likelihood(self, document: EncodedDocument) -> tuple[float, int]:
         """The gain over chance in nats, and how many context symbols there are."""
-        known = self.urn.model.contexts
+        known = self.urn.view.contexts
         if document.contexts is None or known is None:
             return 0.0, len(document.contexts.symbols) if document.contexts else 0
         gain, tokens = 0.0, 0
@@ -63,7 +62,7 @@ class HeldOut:
         some = part.mentions._replace(offsets=offsets, places=part.mentions.places[known_ones])
         topics = part.topics[part.mentions.numbers[: offsets[-1]]]
         logs, seen = context_logs(
-            contexts, part.chosen[known_ones], offsets, topics, known, known.total, self._distinct
+            contexts, part.chosen[known_ones], offsets, topics, known, self.urn.view.counted, self._distinct
         )
         gain = left_to_right(some, part.related, self.urn.rules, logs, self.particles, stream)
         return float(gain), int(seen)
@@ -88,9 +87,11 @@ def context_logs(
     return logs, seen
 
 
-def _distinct(known: ContextCounts) -> NDArray[np.float64]:
-    """How many context symbols were counted with each type word; at least 1."""
-    return np.maximum(np.bincount(known.words[known.counts > 0], minlength=len(known.totals)), 1).astype(np.float64)
+def distinct_contexts(
+    words: NDArray[np.uint32], counts: NDArray[np.float32], types: int
+) -> NDArray[np.float64]:  # fmt: skip
+    """With how many context symbols each type word was counted, in rows of context symbols."""
+    return np.bincount(words[counts > 0], minlength=types).astype(np.float64)
 
 
 @inner

@@ -115,6 +115,12 @@ class Shared:
         )  # fmt: skip
 
 
+def candidates_of(rows: Parameters, by_words: Keyed, keys: Numbers, most: int) -> Topics:
+    """The topics that some mention strings may mean: the `most` best of their `rows`, and those by words of titles."""
+    found, _ = gather(np.arange(len(keys)), rows, most)
+    return np.unique(np.concatenate((found.topics, by_words.of(keys).entries["topic"])))
+
+
 class Tables:
     """Rows gathered from memory-mapped arrays: the packets of one machine, and what other engines' tables start as."""
 
@@ -125,11 +131,12 @@ class Tables:
     def packet(self, asked: Asked) -> Packet:
         """All rows that documents need."""
         strings = self.of_strings(asked.mentions) | self.learned_of_strings(asked.mentions)
-        found, _ = gather(asked.mentions, self.view.base, self.urn.limits.candidates)
-        candidates = (found.topics, strings[BY_WORDS].entries["topic"], asked.topics)
-        topics = np.unique(np.concatenate(candidates)).astype(np.int64)
+        rows, most = strings[BASE], self.urn.limits.candidates
+        values = np.ascontiguousarray(rows.entries["topic"]), np.ascontiguousarray(rows.entries["value"])
+        candidates = candidates_of(Parameters(rows.offsets, *values), strings[BY_WORDS], asked.mentions, most)
+        topics = np.union1d(candidates, asked.topics).astype(np.int64)
         more = self.of_topics(topics) | {PAIRS: self.pairs(topics)}
-        return strings | more | {WORD: _parameters(asked.words, self.view.words.rows)} | self.contexts(asked.contexts)
+        return strings | more | {WORD: self.words(asked.words)} | self.contexts(asked.contexts)
 
     def of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
         """What training does not change of mention strings."""
@@ -146,9 +153,11 @@ class Tables:
 
     def learned_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
         """What training changes of mention strings."""
-        nil = np.empty(len(symbols), ENTRIES[NIL])
-        nil["nil"], nil["texts"] = self.view.nil.of(symbols) if self.view.nil else (0.0, 0.0)
-        return {BASE: _parameters(symbols, self.view.base), NIL: Keyed(symbols, np.arange(len(symbols) + 1), nil)}
+        nil = self.view.nil
+        met = np.intersect1d(symbols, nil.symbols) if nil else np.empty(0, np.int64)
+        entries = np.empty(len(met), ENTRIES[NIL])
+        entries["nil"], entries["texts"] = nil.of(met) if nil else (0.0, 0.0)
+        return {BASE: _parameters(symbols, self.view.base), NIL: Keyed(met, np.arange(len(met) + 1), entries)}
 
     def of_topics(self, topics: Numbers) -> dict[int, Keyed]:
         """What training does not change of topics."""
@@ -172,6 +181,10 @@ class Tables:
             TYPES: _rows(topics, self.types.offsets, self.types.words),
             NEAR: Keyed(topics, near.offsets, entries),
         }
+
+    def known(self, symbols: Numbers) -> Keyed:
+        """λ̂ of mention strings when training began."""
+        return _parameters(symbols, self.first)
 
     def words(self, words: Numbers) -> Keyed:
         """Parameters of words."""

@@ -50,14 +50,14 @@ class PriorShift:
     naming: float  # factor of the weight `naming`
     popularity: float
     mentions: float = 0.0  # expected number of strings of documents that are known and ambiguous
-    texts: int = 0  # that it was estimated from; 0: it was given
+    texts: int = 0  # that it was estimated from; 0: not known
 
     def describe(self) -> str:
         """Return what was found, for people."""
         names = f"How the wiki names entities counts {_compared(self.naming)}"
         popular = f"how popular they are counts {_compared(self.popularity)}"
-        source = f"estimated from {self.texts:,} texts with {self.mentions:,.0f} ambiguous names"
-        return f"{names}, {popular} ({source if self.texts else 'not estimated'})."
+        source = f" (estimated from {self.texts:,} texts with {self.mentions:,.0f} ambiguous names)"
+        return f"{names}, {popular}{source if self.texts else ''}."
 
     def settings(self) -> dict[str, float]:
         """Return the weights to link such texts with, as settings."""

@@ -78,10 +78,20 @@ def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
     return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept], prior[kept], nil)
 
 
-def nil_counts(symbols: NDArray[np.int64], taught: Taught) -> NilCounts:
-    """The strings of one text, by the symbols of its mentions: the mean of the posteriors of NIL."""
+def only(taught: Taught, counted: NDArray[np.bool_]) -> Taught:
+    """What some of the mentions teach."""
+    if counted.all():
+        return taught
+    kept = np.repeat(counted, np.diff(taught.offsets))
+    lengths = np.where(counted, np.diff(taught.offsets), 0)
+    topics, shares, base, prior = (column[kept] for column in taught[1:5])
+    return Taught(offsets_of(lengths), topics, shares, base, prior, taught.nil)
+
+
+def nil_counts(symbols: NDArray[np.int64], nil: NDArray[np.uint32]) -> NilCounts:
+    """The strings of one text, by the symbols of its mentions: the mean of the posteriors of NIL, in parts of UNIT."""
     distinct, places = np.unique(symbols, return_inverse=True)
-    parts = np.bincount(places.ravel(), taught.nil) // np.maximum(np.bincount(places.ravel()), 1)
+    parts = np.bincount(places.ravel(), nil) // np.maximum(np.bincount(places.ravel()), 1)
     return NilCounts(distinct, (parts / UNIT).astype(np.float32), np.ones(len(distinct), np.float32))
 
 

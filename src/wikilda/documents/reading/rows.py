@@ -3,7 +3,7 @@
 import codecs
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,9 @@ class ReadSettings(Settings):
     format: str = setting(AUTO, "format of the input", choices=FORMATS)
     text_column: str = setting("text", "column or field with the text")
     id_column: str | None = setting(None, 'column or field with the document\'s id; else "id", where there is one')
+    source_column: str | None = setting(
+        None, "column or field with the document's source; training lets no source dominate a string"
+    )
     offsets: str = setting(CODE_POINTS, "unit of the offsets of mentions", choices=UNITS)
     encoding: str = setting("utf-8", "encoding of text, CSV and TSV files")
     invalid: str = setting(REFUSE, "what to do with a document that is not in this encoding", choices=(REFUSE, REPLACE))
@@ -125,14 +128,16 @@ def from_row(row: dict[str, Any], id: str, settings: ReadSettings) -> Document: 
     """A document from a row of named values."""
     given = row.get(settings.id_column or "id")
     name = id if given is None else str(given)
+    source = row.get(settings.source_column) if settings.source_column else None
+    published = "" if source is None else str(source)
     if settings.text_column not in row and isinstance(row.get("marked"), str):
-        return marked(row["marked"], name)
+        return replace(marked(row["marked"], name), source=published)
     text = row.get(settings.text_column)
     if not isinstance(text, str):
         raise InputError(f'needs "{settings.text_column}", a string.')
     if len(text) > settings.largest:
         raise too_large(settings)
-    return Document(text, _mentions(row.get("mentions"), text, settings), name)
+    return Document(text, _mentions(row.get("mentions"), text, settings), name, source=published)
 
 
 def _mentions(given: Any, text: str, settings: ReadSettings) -> list[tuple[int, int]] | None:

@@ -113,7 +113,7 @@ def _delimiter(header: str, settings: ReadSettings) -> str:
 def _row(header: list[str], row: list[str], settings: ReadSettings) -> Row:
     if len(row) != len(header):
         return InputError(f"has {len(row)} columns, and the header has {len(header)}.")
-    wanted = (settings.text_column, settings.id_column or "id")
+    wanted = (settings.text_column, settings.id_column or "id", settings.source_column)
     try:
         return {name: unescape(value, settings) for name, value in zip(header, row, strict=True) if name in wanted}
     except InputError as error:
@@ -127,7 +127,8 @@ def parquet_rows(stream: IO[bytes], settings: ReadSettings, group: int | None = 
     file = open_parquet(stream)
     names = file.schema_arrow.names
     check_columns(names, settings)
-    wanted = [name for name in (settings.text_column, settings.id_column or "id", "mentions") if name in names]
+    columns = (settings.text_column, settings.id_column or "id", settings.source_column, "mentions")
+    wanted = [name for name in columns if name and name in names]
     for batch in parquet_batches(file, _BATCH, wanted, None if group is None else [group]):
         yield from batch.to_pylist()
 
@@ -142,7 +143,11 @@ def row_groups(stream: IO[bytes]) -> list[int]:
 
 def check_columns(names: list[str], settings: ReadSettings) -> None:
     """Refuse a table without the columns that settings name."""
-    for name, option in ((settings.text_column, "--text-column"), (settings.id_column, "--id-column")):
+    for name, option in (
+        (settings.text_column, "--text-column"),
+        (settings.id_column, "--set id_column"),
+        (settings.source_column, "--set source_column"),
+    ):
         if name is not None and name not in names:
             shown = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
             raise InputError(f"has no column {name!r}; it has: {shown}. Name one with {option}.")

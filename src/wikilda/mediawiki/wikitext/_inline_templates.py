@@ -1,15 +1,23 @@
 """Templates while a page is rendered: set aside, or shown by the rules of `templates.py`."""
 
 from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._characters import (
+    COLON,
+    DOT,
+    NEWLINE,
+    OPEN_BRACE,
+    OPEN_BRACKET,
+    OPEN_PAREN,
+    PIPE,
+    SPACE,
+)
 from wikilda.mediawiki.wikitext._output import (
     AT_TEXT,
     HEADING,
     HIDDEN,
     LINE,
-    NEWLINE,
     SET_ASIDE,
     SHOWN,
-    SPACE,
     TEMPLATE_MARK,
     THEN_CLOSE,
     THEN_OPEN,
@@ -45,10 +53,15 @@ def open_template(
     state = out.state
     end: int = partner[at]
     name, name_end = at + 2, at + 2
-    while name_end < end - 2 and source[name_end] != 124 and source[name_end] != 123 and source[name_end] != NEWLINE:
+    while (
+        name_end < end - 2
+        and source[name_end] != PIPE
+        and source[name_end] != OPEN_BRACE
+        and source[name_end] != NEWLINE
+    ):
         name_end += 1
     mark(out, TEMPLATE_MARK, hash_name(MARK, source, name, name_end, dialect.lower), name, name_end)
-    if not state[HIDDEN] and source[at + 2] != 123:
+    if not state[HIDDEN] and source[at + 2] != OPEN_BRACE:
         rule = _rule(source, name, name_end, dialect)
         if rule == 0 and _in_sentence(source, end, size, out):
             return _show_unknown(source, name, name_end, end, partner, frames, out)
@@ -65,7 +78,7 @@ def _rule(source: Bytes, name: int, name_end: int, dialect: Dialect) -> int:
     if found >= 0:
         return dialect.names.values[found] if dialect.names.values[found] != AFTER_COLON else HIDE
     colon = name
-    while colon < name_end and source[colon] != 58:
+    while colon < name_end and source[colon] != COLON:
         colon += 1
     if colon == name_end:
         return 0
@@ -81,7 +94,10 @@ def _in_sentence(source: Bytes, end: int, size: int, out: Rendered) -> bool:
     if written - state[LINE] < 2 or end >= size or state[HEADING]:
         return False
     before, after = out.text[written - 1], source[end]
-    begins, goes_on = before == SPACE or before == 40, after >= SPACE and after != 123 and after != 91 and after != 124
+    begins, goes_on = (
+        before == SPACE or before == OPEN_PAREN,
+        after >= SPACE and after != OPEN_BRACE and after != OPEN_BRACKET and after != PIPE,
+    )
     return bool(begins and goes_on)
 
 
@@ -93,9 +109,9 @@ def _show_unknown(
     if name_end == end - 2:
         push(frames, out, end - 2, end, SHOWN)
         return name
-    if source[name_end] == 124 and count_positional(source, name_end, end - 2, partner) == 1:
+    if source[name_end] == PIPE and count_positional(source, name_end, end - 2, partner) == 1:
         start, stop = positional(source, name_end, end - 2, partner, 1)
-        if stop - start < 4 or source[stop - 4] != 46:  # not a file
+        if stop - start < 4 or source[stop - 4] != DOT:  # not a file
             return _show(source, name, name_end, end, partner, FIRST, frames, out)
     out.state[HIDDEN] += 1
     push(frames, out, end - 2, end, SET_ASIDE)
@@ -111,7 +127,7 @@ def _show(
     close = end - 2
     if rule == AFTER_COLON:
         colon = name
-        while source[colon] != 58:
+        while source[colon] != COLON:
             colon += 1
         push(frames, out, name_end, end, SHOWN)
         return colon + 1

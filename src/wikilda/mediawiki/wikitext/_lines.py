@@ -1,6 +1,23 @@
 """Lines: headings, lists, rows of tables that nothing begins, and which line describes what the page is about."""
 
 from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._characters import (
+    CLOSE_BRACE,
+    COLON,
+    DOT,
+    EQUALS,
+    EXCLAMATION,
+    HASH,
+    HYPHEN,
+    NEWLINE,
+    OPEN_BRACE,
+    PIPE,
+    SEMICOLON,
+    SINGLE_QUOTE,
+    SPACE,
+    STAR,
+    TAB,
+)
 from wikilda.mediawiki.wikitext._output import (
     APOSTROPHE,
     AT_TEXT,
@@ -13,12 +30,10 @@ from wikilda.mediawiki.wikitext._output import (
     LEAD,
     LINE,
     LOOKED,
-    NEWLINE,
     PROSE,
     ROW,
     ROWS_SEEN,
     SET_ASIDE,
-    SPACE,
     TYPE_END,
     Frames,
     Rendered,
@@ -69,7 +84,7 @@ def _is_label(out: Rendered) -> bool:
     state, end = out.state, out.state[AT_TEXT]
     while end > state[LINE] and out.text[end - 1] == SPACE:
         end -= 1
-    return bool(out.text[end - 1] == 58 and state[TYPE_END] >= end - 1 and state[TYPE_END] > state[LINE])
+    return bool(out.text[end - 1] == COLON and state[TYPE_END] >= end - 1 and state[TYPE_END] > state[LINE])
 
 
 @bare
@@ -77,9 +92,9 @@ def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
     """What only counts at the start of a line: headings, lists, rules, tables; returns where to go on."""
     state = out.state
     begin = at
-    while at + 1 < size and (source[at] == 32 or source[at] == 58 or source[at] == 9):
+    while at + 1 < size and (source[at] == SPACE or source[at] == COLON or source[at] == TAB):
         at += 1
-    if source[at] == 123 and at + 1 < size and source[at + 1] == 124 and partner[at] > 0:
+    if source[at] == OPEN_BRACE and at + 1 < size and source[at + 1] == PIPE and partner[at] > 0:
         state[HIDDEN] += 1
         return at + 2
     if partner[at] == TABLE_END:
@@ -88,18 +103,24 @@ def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
     if not state[HIDDEN] and not state[FRAMES] and _is_row(source, at, size, partner):
         return _open_rows(source, at, size, partner, frames, out)
     at = begin
-    if source[at] == 61:  # =
+    if source[at] == EQUALS:
         if state[LEAD] < 0 and not state[HIDDEN]:
             state[LEAD] = state[FALLBACK]
         state[HEADING] = 1
-        while at < size and source[at] == 61:
+        while at < size and source[at] == EQUALS:
             at += 1
         return at
-    if source[at] == 45 and at + 3 < size and source[at + 1] == 45 and source[at + 2] == 45 and source[at + 3] == 45:
-        while at < size and source[at] == 45:
+    if (
+        source[at] == HYPHEN
+        and at + 3 < size
+        and source[at + 1] == HYPHEN
+        and source[at + 2] == HYPHEN
+        and source[at + 3] == HYPHEN
+    ):
+        while at < size and source[at] == HYPHEN:
             at += 1
         return at
-    while at < size and (source[at] == 42 or source[at] == 35 or source[at] == 58 or source[at] == 59):
+    while at < size and (source[at] == STAR or source[at] == HASH or source[at] == COLON or source[at] == SEMICOLON):
         at += 1
     if not state[HIDDEN] and not state[FRAMES]:
         state[PROSE] = at == begin and source[at] != SPACE and not _is_italic_line(source, at, size)
@@ -110,9 +131,9 @@ def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
 def _is_row(source: Bytes, at: int, size: int, partner: Partners) -> bool:
     """Whether a line belongs to a table whose beginning or end is missing here: a template's, or nobody's."""
     return (
-        source[at] == 124
-        or source[at] == 33
-        or (source[at] == 123 and at + 1 < size and source[at + 1] == 124 and partner[at] <= 0)
+        source[at] == PIPE
+        or source[at] == EXCLAMATION
+        or (source[at] == OPEN_BRACE and at + 1 < size and source[at + 1] == PIPE and partner[at] <= 0)
     )
 
 
@@ -126,15 +147,20 @@ def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
         after += 1
         if source[after - 1] != NEWLINE:
             continue
-        if source[after] == 61:
+        if source[after] == EQUALS:
             break
-        if source[after] == 124 and after + 1 < size and source[after + 1] == 125 and partner[after] != TABLE_END:
+        if (
+            source[after] == PIPE
+            and after + 1 < size
+            and source[after + 1] == CLOSE_BRACE
+            and partner[after] != TABLE_END
+        ):
             if others > rows:
                 break
             state[HIDDEN] += 1
             push(frames, out, after, after + 2, SET_ASIDE)
             return at + 1
-        is_row = source[after] == 124 or source[after] == 33
+        is_row = source[after] == PIPE or source[after] == EXCLAMATION
         rows += is_row
         others += not is_row
     state[ROWS_SEEN] = max(state[ROWS_SEEN], after)  # nothing ends before
@@ -146,13 +172,15 @@ def _open_rows(source: Bytes, at: int, size: int, partner: Partners, frames: Fra
 @bare
 def _is_italic_line(source: Bytes, at: int, size: int) -> bool:
     """A line in italics from beginning to end is a note to the reader: `''For other uses, see …''`."""
-    if at + 2 >= size or source[at] != 39 or source[at + 1] != 39 or source[at + 2] == 39:
+    if at + 2 >= size or source[at] != SINGLE_QUOTE or source[at + 1] != SINGLE_QUOTE or source[at + 2] == SINGLE_QUOTE:
         return False
     at += 2
-    while at + 1 < size and source[at] != NEWLINE and not (source[at] == 39 and source[at + 1] == 39):
+    while (
+        at + 1 < size and source[at] != NEWLINE and not (source[at] == SINGLE_QUOTE and source[at + 1] == SINGLE_QUOTE)
+    ):
         at += 1
     at += 2
-    while at < size and (source[at] == SPACE or source[at] == 46):
+    while at < size and (source[at] == SPACE or source[at] == DOT):
         at += 1
     return at >= size or source[at] == NEWLINE
 
@@ -160,13 +188,13 @@ def _is_italic_line(source: Bytes, at: int, size: int) -> bool:
 @bare
 def heading_end(source: Bytes, at: int, size: int, out: Rendered) -> int:
     after = at
-    while after < size and source[after] == 61:
+    while after < size and source[after] == EQUALS:
         after += 1
     rest = after
-    while rest < size and (source[rest] == 32 or source[rest] == 9):
+    while rest < size and (source[rest] == SPACE or source[rest] == TAB):
         rest += 1
     if rest >= size or source[rest] == NEWLINE:
         return rest
     for _ in range(after - at):
-        put(out, 61)
+        put(out, EQUALS)
     return after

@@ -1,6 +1,30 @@
 """`[[links]]` while a page is rendered: to articles, files, categories, other wikis."""
 
 from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._characters import (
+    CLOSE_BRACE,
+    CLOSE_BRACKET,
+    CLOSE_PAREN,
+    COLON,
+    COMMA,
+    DOT,
+    DOUBLE_QUOTE,
+    EXCLAMATION,
+    GREATER,
+    HASH,
+    LESS,
+    LOWER_A,
+    LOWER_Z,
+    NEWLINE,
+    OPEN_BRACE,
+    OPEN_BRACKET,
+    OPEN_PAREN,
+    PIPE,
+    QUESTION,
+    SEMICOLON,
+    SLASH,
+    SPACE,
+)
 from wikilda.mediawiki.wikitext._output import (
     ANCHOR_START,
     ASIDE_LINKS,
@@ -16,14 +40,12 @@ from wikilda.mediawiki.wikitext._output import (
     IN_ASIDE,
     LANGUAGE_LINKS,
     LINKS,
-    NEWLINE,
     NO_LINKS,
     OTHER_LINKS,
     OUTER_LINKS,
     SECTION_LINKS,
     SET_ASIDE,
     SHOWN,
-    SPACE,
     TARGET_END,
     TARGET_START,
     TEXT_LINKS,
@@ -63,11 +85,11 @@ def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames
         return start
     if pipe < 0:
         out.account[NO_LINKS] += 1
-        put(out, 91)
-        put(out, 91)
+        put(out, OPEN_BRACKET)
+        put(out, OPEN_BRACKET)
         return at + 2  # not a title: ordinary text
     shown = pipe + 1 if pipe < end - 2 else start
-    colon = source[start] == 58
+    colon = source[start] == COLON
     kind = _target_kind(source, start + colon, pipe, dialect)
     if kind == TO_FILE and not colon:
         out.account[FILE_LINKS] += 1
@@ -81,8 +103,8 @@ def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames
         return end
     if shown == start:
         shown += colon
-    if kind != TO_MAIN or source[start] == 35 or _has_link(source, shown, end - 2):
-        section = source[start] == 35
+    if kind != TO_MAIN or source[start] == HASH or _has_link(source, shown, end - 2):
+        section = source[start] == HASH
         out.account[OTHER_LINKS if kind != TO_MAIN else SECTION_LINKS if section else OUTER_LINKS] += 1
         push(frames, out, end - 2, end, SHOWN)
         return shown
@@ -110,9 +132,17 @@ def _target_end(source: Bytes, start: int, end: int) -> int:
     """Where a link's target ends (its pipe, or the whole), or -1 when it cannot be a title."""
     for at in range(start, end):
         byte = source[at]
-        if byte == 124:
+        if byte == PIPE:
             return at if at > start and at + 1 < end else -1
-        if byte == 91 or byte == 93 or byte == 123 or byte == 125 or byte == 60 or byte == 62 or byte < 32:
+        if (
+            byte == OPEN_BRACKET
+            or byte == CLOSE_BRACKET
+            or byte == OPEN_BRACE
+            or byte == CLOSE_BRACE
+            or byte == LESS
+            or byte == GREATER
+            or byte < SPACE
+        ):
             return -1
     return end if end > start else -1
 
@@ -120,8 +150,8 @@ def _target_end(source: Bytes, start: int, end: int) -> int:
 @bare
 def _has_template(source: Bytes, at: int, end: int) -> bool:
     """Whether a link's target has a template in it."""
-    while at + 1 < end and source[at] != 124 and source[at] != NEWLINE:
-        if source[at] == 123 and source[at + 1] == 123:
+    while at + 1 < end and source[at] != PIPE and source[at] != NEWLINE:
+        if source[at] == OPEN_BRACE and source[at + 1] == OPEN_BRACE:
             return True
         at += 1
     return False
@@ -129,7 +159,7 @@ def _has_template(source: Bytes, at: int, end: int) -> bool:
 
 @bare
 def _after_prefix(source: Bytes, start: int, end: int) -> int:
-    while start < end and source[start] != 58:
+    while start < end and source[start] != COLON:
         start += 1
     return start + 1
 
@@ -147,7 +177,7 @@ def _target_kind(source: Bytes, start: int, end: int, dialect: Dialect) -> int:
 def _has_link(source: Bytes, start: int, end: int) -> bool:
     """Whether another link stands inside; then the inner one is the link, as in MediaWiki."""
     for at in range(start, end - 1):  # noqa: SIM110
-        if source[at] == 91 and source[at + 1] == 91:
+        if source[at] == OPEN_BRACKET and source[at + 1] == OPEN_BRACKET:
             return True
     return False
 
@@ -158,9 +188,9 @@ def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     colon = at + 1
     while colon < size and colon - at < 8 and _is_letter(source[colon]):
         colon += 1
-    slashes = colon + 1 if colon < size and source[colon] == 58 and colon > at + 1 else at + 1
+    slashes = colon + 1 if colon < size and source[colon] == COLON and colon > at + 1 else at + 1
     if not _slashes(source, slashes, size):
-        put(out, 91)
+        put(out, OPEN_BRACKET)
         return at + 1
     out.state[BRACKET] = 1
     after = _address_end(source, slashes, size)
@@ -178,7 +208,7 @@ def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     while letters < at - state[TRAIL] and letters < 7 and _is_letter(source[at - letters - 1]):
         letters += 1
     if not 3 <= letters <= 6 or not _slashes(source, at + 1, size):
-        put(out, 58)
+        put(out, COLON)
         return at + 1
     state[AT_ASIDE if state[HIDDEN] else AT_TEXT] -= letters
     return _without_punctuation(source, at + 3, _address_end(source, at + 1, size))
@@ -186,24 +216,32 @@ def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
 
 @bare
 def _is_letter(byte: int) -> bool:
-    return 97 <= (byte | 32) <= 122
+    return LOWER_A <= (byte | 32) <= LOWER_Z
 
 
 @bare
 def _slashes(source: Bytes, at: int, size: int) -> bool:
-    return at + 1 < size and source[at] == 47 and source[at + 1] == 47
+    return at + 1 < size and source[at] == SLASH and source[at + 1] == SLASH
 
 
 @bare
 def _address_end(source: Bytes, at: int, size: int) -> int:
-    while at < size and source[at] > 32 and not _ends_address(source[at]):
+    while at < size and source[at] > SPACE and not _ends_address(source[at]):
         at += 1
     return at
 
 
 @bare
 def _ends_address(byte: int) -> bool:
-    return byte == 91 or byte == 93 or byte == 60 or byte == 62 or byte == 34 or byte == 123 or byte == 125
+    return (
+        byte == OPEN_BRACKET
+        or byte == CLOSE_BRACKET
+        or byte == LESS
+        or byte == GREATER
+        or byte == DOUBLE_QUOTE
+        or byte == OPEN_BRACE
+        or byte == CLOSE_BRACE
+    )
 
 
 @bare
@@ -211,7 +249,7 @@ def _without_punctuation(source: Bytes, start: int, end: int) -> int:
     """The full stop after an address ends the sentence, and a parenthesis that it has not opened is not its own."""
     opened = False
     for at in range(start, end):
-        opened |= source[at] == 40
+        opened |= source[at] == OPEN_PAREN
     while end > start and _is_punctuation(source[end - 1], opened):
         end -= 1
     return end
@@ -220,5 +258,6 @@ def _without_punctuation(source: Bytes, start: int, end: int) -> int:
 @bare
 def _is_punctuation(byte: int, opened: bool) -> bool:
     return (
-        byte == 44 or byte == 46 or byte == 58 or byte == 59 or byte == 33 or byte == 63 or (byte == 41 and not opened)
+        byte == COMMA or byte == DOT or byte == COLON or byte == SEMICOLON or byte == EXCLAMATION or byte == QUESTION
+        or (byte == CLOSE_PAREN and not opened)
     )  # fmt: skip

@@ -32,8 +32,6 @@ ACCOUNT = (
     "around_link", "computed", "no_title", "unshown",
 )  # fmt: skip
 
-NEWLINE, SPACE = 10, 32
-
 
 class Rendered(NamedTuple):
     """What rendering fills: two texts; the links, the marks and the categories of the page, one a column."""

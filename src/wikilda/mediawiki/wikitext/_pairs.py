@@ -7,15 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import bare, njit
+from wikilda.mediawiki.wikitext._characters import (
+    CLOSE_BRACE,
+    CLOSE_BRACKET,
+    COLON,
+    NEWLINE,
+    OPEN_BRACE,
+    OPEN_BRACKET,
+    PIPE,
+    SPACE,
+    TAB,
+)
 from wikilda.mediawiki.wikitext._strip import ASIDE_BEGIN, ASIDE_END
 from wikilda.text.tokens import Bytes
 
 TABLE_END = -2  # marks the `|}` of a table that has been begun
 
 Partners = NDArray[np.int32]
-_BRACE, _BRACKET = 123, 91
 _PLAIN = np.ones(256, np.bool_)
-_PLAIN[[_BRACE, _BRACE + 2, _BRACKET, _BRACKET + 2, ASIDE_BEGIN, ASIDE_END]] = False
+_PLAIN[[OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET, ASIDE_BEGIN, ASIDE_END]] = False
 
 
 @njit
@@ -33,16 +43,16 @@ def match_pairs(text: Bytes, size: int, partner: Partners, stack: NDArray[np.int
         if at >= size:
             break
         byte = text[at]
-        if byte == _BRACE or byte == _BRACKET:  # noqa: SIM109
+        if byte == OPEN_BRACE or byte == OPEN_BRACKET:
             run = _run(text, at, size)
             # In MediaWiki `[[[a]]]` is no link: brackets pair up from the left, and a third one spoils the title.
-            if run >= 2 and not (byte == _BRACKET and run % 2):
+            if run >= 2 and not (byte == OPEN_BRACKET and run % 2):
                 stack[0, depth], stack[1, depth], stack[2, depth] = byte, at, run
                 depth += 1
             at += run
-        elif byte == _BRACE + 2 or byte == _BRACKET + 2:
+        elif byte == CLOSE_BRACE or byte == CLOSE_BRACKET:
             run = _run(text, at, size)
-            depth = _close(at, run, byte - 2, partner, stack, depth)
+            depth = _close(at, run, OPEN_BRACE if byte == CLOSE_BRACE else OPEN_BRACKET, partner, stack, depth)
             at += run
         elif byte == ASIDE_BEGIN:
             stack[0, depth], stack[1, depth], stack[2, depth] = byte, at, 1
@@ -65,7 +75,7 @@ def _run(text: Bytes, at: int, size: int) -> int:
 @bare
 def _close(at: int, run: int, opener: int, partner: Partners, stack: NDArray[np.int32], depth: int) -> int:
     while run >= 2 and depth > 0 and stack[0, depth - 1] == opener:
-        most = 3 if opener == _BRACE else 2
+        most = 3 if opener == OPEN_BRACE else 2
         taken = min(most, run, stack[2, depth - 1])
         stack[2, depth - 1] -= taken
         partner[stack[1, depth - 1] + stack[2, depth - 1]] = at + taken
@@ -90,16 +100,16 @@ def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.i
     depth = 0
     at = 0
     while at + 1 < size:
-        if at == 0 or text[at - 1] == 10:
-            while at + 1 < size and (text[at] == 32 or text[at] == 58 or text[at] == 9):
+        if at == 0 or text[at - 1] == NEWLINE:
+            while at + 1 < size and (text[at] == SPACE or text[at] == COLON or text[at] == TAB):
                 at += 1
-            if at + 1 < size and text[at] == _BRACE and text[at + 1] == 124 and partner[at] < 0:
+            if at + 1 < size and text[at] == OPEN_BRACE and text[at + 1] == PIPE and partner[at] < 0:
                 stack[1, depth] = at
                 depth += 1
             elif (
                 at + 1 < size
-                and text[at] == 124
-                and text[at + 1] == 125
+                and text[at] == PIPE
+                and text[at + 1] == CLOSE_BRACE
                 and depth > 0
                 and not _is_brace(text, at + 2, size)
             ):
@@ -107,10 +117,10 @@ def _match_tables(text: Bytes, size: int, partner: Partners, stack: NDArray[np.i
                 partner[stack[1, depth]] = at
                 partner[at] = TABLE_END
         at += 1
-        while at < size and text[at - 1] != 10:
+        while at < size and text[at - 1] != NEWLINE:
             at += 1
 
 
 @bare
 def _is_brace(text: Bytes, at: int, size: int) -> bool:
-    return at < size and text[at] == 125
+    return at < size and text[at] == CLOSE_BRACE

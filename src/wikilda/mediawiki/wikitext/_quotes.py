@@ -1,6 +1,7 @@
 """Apostrophes: two are italics, three are bold, five are both."""
 
 from wikilda._core.jit import bare
+from wikilda.mediawiki.wikitext._characters import NEWLINE, SPACE
 from wikilda.mediawiki.wikitext._output import (
     APOSTROPHE,
     AT_TEXT,
@@ -9,8 +10,6 @@ from wikilda.mediawiki.wikitext._output import (
     HIDDEN,
     LINE,
     LOOKED,
-    NEWLINE,
-    SPACE,
     TYPE_END,
     Rendered,
     put,

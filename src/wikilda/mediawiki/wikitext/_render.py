@@ -7,6 +7,22 @@ words do not count as the article's, its links do.
 import numpy as np
 
 from wikilda._core.jit import bare, int64
+from wikilda.mediawiki.wikitext._characters import (
+    AMPERSAND,
+    CLOSE_BRACKET,
+    CLOSE_PAREN,
+    COLON,
+    EQUALS,
+    NEWLINE,
+    OPEN_BRACE,
+    OPEN_BRACKET,
+    OPEN_PAREN,
+    SINGLE_QUOTE,
+    SPACE,
+    UNDERSCORE,
+    UPPER_A,
+    UPPER_Z,
+)
 from wikilda.mediawiki.wikitext._inline_templates import open_template
 from wikilda.mediawiki.wikitext._lines import begin_line, end_line, heading_end, note_lead
 from wikilda.mediawiki.wikitext._links import address, open_external, open_link
@@ -29,14 +45,12 @@ from wikilda.mediawiki.wikitext._output import (
     LINK,
     LOOKED,
     MAGIC_MARK,
-    NEWLINE,
     PROSE,
     REFERENCE_BYTES,
     RESUME,
     ROW,
     ROWS_SEEN,
     SET_ASIDE,
-    SPACE,
     STOP,
     TABLE_BYTES,
     TEMPLATE_BYTES,
@@ -127,9 +141,9 @@ def _account(source: Bytes, begin: int, end: int, size: int, hidden: int, out: R
 def _hides(source: Bytes, at: int, size: int) -> int:
     """What begins at a place after which the text is hidden."""
     following = source[at + 1] if at + 1 < size else np.uint8(0)
-    if source[at] == 123 and following == 123:
+    if source[at] == OPEN_BRACE and following == OPEN_BRACE:
         return TEMPLATE_BYTES
-    if source[at] == 91:
+    if source[at] == OPEN_BRACKET:
         return FILE_BYTES
     return REFERENCE_BYTES if source[at] == ASIDE_BEGIN and following != IS_TABLE else TABLE_BYTES
 
@@ -151,24 +165,24 @@ def _markup(
     """One piece of markup, or one character; returns where to go on."""
     byte = source[at]
     state = out.state
-    if byte == 91:  # [
+    if byte == OPEN_BRACKET:
         if partner[at] > 0:
             return open_link(source, at, partner[at], dialect, frames, out)
         return open_external(source, at, size, out)
-    if byte == 93 and state[BRACKET]:  # ]
+    if byte == CLOSE_BRACKET and state[BRACKET]:
         state[BRACKET] = 0
         return at + 1
-    if byte == 123 and partner[at] > 0:  # {
+    if byte == OPEN_BRACE and partner[at] > 0:
         return open_template(source, at, size, partner, dialect, frames, out)
-    if byte == 39:  # '
+    if byte == SINGLE_QUOTE:
         return quotes(source, at, size, partner, out)
-    if byte == 38:  # &
+    if byte == AMPERSAND:
         return entity(source, at, size, dialect, out)
-    if byte == 61 and state[HEADING]:  # =
+    if byte == EQUALS and state[HEADING]:
         return heading_end(source, at, size, out)
-    if byte == 95:  # _
+    if byte == UNDERSCORE:
         return _magic(source, at, size, dialect, out)
-    if byte == 58:  # :
+    if byte == COLON:
         return address(source, at, size, out)
     if byte < SPACE:
         return _control(byte, at, out)
@@ -202,16 +216,16 @@ def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: Fr
     elif link in (THEN_SPACE, THEN_OPEN):
         put(out, SPACE)
         if link == THEN_OPEN:
-            put(out, 40)
+            put(out, OPEN_PAREN)
     elif link == THEN_CLOSE:
-        put(out, 41)
+        put(out, CLOSE_PAREN)
     if link < 0:
         return max(at, end)
     while end < size:
         point, length = decode(source, end)
         if point >= len(dialect.trail) or not dialect.trail[point]:
             break
-        if point == 39 and end + 1 < size and source[end + 1] == 39:
+        if point == SINGLE_QUOTE and end + 1 < size and source[end + 1] == SINGLE_QUOTE:
             break  # two apostrophes are type, in languages where one is a letter
         put_point(out, point)
         end += length
@@ -223,20 +237,20 @@ def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: Fr
 @bare
 def _magic(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
     """`__NOTOC__` and its like are not shown."""
-    if at + 1 < size and source[at + 1] == 95:
+    if at + 1 < size and source[at + 1] == UNDERSCORE:
         after = at + 2
         while after < size and after - at < 60 and _in_magic(source, after, size):
             after += 1
-        if after > at + 2 and after + 1 < size and source[after] == 95 and source[after + 1] == 95:
+        if after > at + 2 and after + 1 < size and source[after] == UNDERSCORE and source[after + 1] == UNDERSCORE:
             mark(out, MAGIC_MARK, hash_name(MARK, source, at + 2, after, dialect.lower), at + 2, after)
             return after + 2
-    put(out, 95)
+    put(out, UNDERSCORE)
     return at + 1
 
 
 @bare
 def _in_magic(source: Bytes, at: int, size: int) -> bool:
     """Letters, and single underscores between them (`__KEIN_INHALTSVERZEICHNIS__`)."""
-    if source[at] == 95:
-        return at + 1 < size and source[at + 1] != 95 and source[at - 1] != 95
-    return bool(source[at] >= 128 or 65 <= (source[at] & 0xDF) <= 90)
+    if source[at] == UNDERSCORE:
+        return at + 1 < size and source[at + 1] != UNDERSCORE and source[at - 1] != UNDERSCORE
+    return bool(source[at] >= 128 or UPPER_A <= (source[at] & 0xDF) <= UPPER_Z)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
+from wikilda.mediawiki.wikitext._characters import OPEN_BRACKET
 from wikilda.mediawiki.wikitext._output import (
     ACCOUNT,
     ALL_LINKS,
@@ -68,7 +69,7 @@ def _scan(
         size = strip(wikitext, page_bounds[page], page_bounds[page + 1], dialect, piece, account)
         match_pairs(piece, size, scratch[0], scratch[1:])
         for at in range(size):
-            account[ALL_LINKS] += piece[at] == 91 and scratch[0, at] > 0
+            account[ALL_LINKS] += piece[at] == OPEN_BRACKET and scratch[0, at] > 0
         first_link, first_category, first_mark = state[LINKS], state[CATEGORIES], state[MARKS]
         render(piece, size, scratch[0], dialect, frames, out)
         account[WIKITEXT_BYTES] = page_bounds[page + 1] - page_bounds[page]

@@ -8,6 +8,23 @@ around it (`[[bus]]<nowiki/>es`), and the markup characters of literal text.
 import numpy as np
 
 from wikilda._core.jit import bare, int64, njit
+from wikilda.mediawiki.wikitext._characters import (
+    DIGIT_0,
+    DIGIT_9,
+    EXCLAMATION,
+    GREATER,
+    HASH,
+    HYPHEN,
+    LESS,
+    LOWER_A,
+    LOWER_T,
+    LOWER_Z,
+    NEWLINE,
+    SEMICOLON,
+    SLASH,
+    SPACE,
+    TAB,
+)
 from wikilda.mediawiki.wikitext._output import COMMENT_BYTES, DROPPED_BYTES
 from wikilda.mediawiki.wikitext.dialect import (
     ASIDE,
@@ -49,7 +66,7 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes, accou
         if at >= end:
             break
         byte = text[at]
-        if byte == 60:  # <
+        if byte == LESS:
             taken, size = _angle(text, at, end, dialect, closing, asides, out, size, account)
             if taken > at:
                 size = _end_asides(asides, at, taken, out, size)
@@ -63,7 +80,7 @@ def strip(text: Bytes, start: int, end: int, dialect: Dialect, out: Bytes, accou
 
 @bare
 def _printable(byte: np.uint8) -> np.uint8:
-    return np.uint8(32) if byte < 32 and byte != 10 and byte != 9 else byte
+    return np.uint8(SPACE) if byte < SPACE and byte != NEWLINE and byte != TAB else byte
 
 
 @bare
@@ -82,11 +99,11 @@ def _angle(
     account: Offsets,
 ) -> tuple[int, int]:  # fmt: skip
     """Deal with what a `<` begins; returns where to go on (`at` itself: it is just a character)."""
-    if at + 3 < end and text[at + 1] == 33 and text[at + 2] == 45 and text[at + 3] == 45:
+    if at + 3 < end and text[at + 1] == EXCLAMATION and text[at + 2] == HYPHEN and text[at + 3] == HYPHEN:
         after_comment = _skip_comment(text, at, end, out, size)
         account[COMMENT_BYTES] += after_comment - at
         return after_comment, size
-    ends_tag = at + 1 < end and text[at + 1] == 47
+    ends_tag = at + 1 < end and text[at + 1] == SLASH
     name = at + 2 if ends_tag else at + 1
     after = name
     while after < end and _alphanumeric(text[after]) and after - name < 20:
@@ -99,7 +116,7 @@ def _angle(
         return at, size
     kind = dialect.names.values[tag]
     if kind == BREAKING:
-        out[size] = 32
+        out[size] = SPACE
         return close + 1, size + 1
     if kind == ASIDE and ends_tag:
         if at != asides[0] and at != asides[1]:
@@ -108,7 +125,7 @@ def _angle(
         return close + 1, size + 1
     if kind == VANISHING:
         return close + 1, size
-    if ends_tag or kind == FORMATTING or text[close - 1] == 47:
+    if ends_tag or kind == FORMATTING or text[close - 1] == SLASH:
         out[size] = NOTHING
         return close + 1, size + 1
     taken, size = _enclose(text, name, after, close, end, closing[tag : tag + 1], asides, kind, out, size)
@@ -140,7 +157,7 @@ def _enclose(
         asides[0 if asides[0] < close else 1] = finish
         out[size] = ASIDE_BEGIN
         size += 1
-        if text[name] | 32 == 116:  # t, of table
+        if text[name] | 32 == LOWER_T:  # t, of table
             out[size] = IS_TABLE
             size += 1
         return close + 1, size
@@ -155,14 +172,14 @@ def _enclose(
 @bare
 def _copy_literal(text: Bytes, start: int, end: int, out: Bytes, size: int) -> int:
     for at in range(start, end):
-        out[size] = _literal(_printable(text[at]), at == start or text[at - 1] != 10)
+        out[size] = _literal(_printable(text[at]), at == start or text[at - 1] != NEWLINE)
         size += 1
     return size
 
 
 @bare
 def _literal(byte: np.uint8, within_line: bool) -> np.uint8:
-    if within_line and (byte == 35 or byte == 59):
+    if within_line and (byte == HASH or byte == SEMICOLON):
         return byte  # they belong to entities, which are decoded even here
     for which in range(len(LITERALS)):
         if byte == LITERALS[which]:
@@ -173,11 +190,11 @@ def _literal(byte: np.uint8, within_line: bool) -> np.uint8:
 @bare
 def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
     after = at + 4
-    while after + 2 < end and not (text[after] == 45 and text[after + 1] == 45 and text[after + 2] == 62):
+    while after + 2 < end and not (text[after] == HYPHEN and text[after + 1] == HYPHEN and text[after + 2] == GREATER):
         after += 1
     after = min(after + 3, end)
     # A comment that has its line to itself takes the line break with it.
-    if (size == 0 or out[size - 1] == 10) and after < end and text[after] == 10:
+    if (size == 0 or out[size - 1] == NEWLINE) and after < end and text[after] == NEWLINE:
         after += 1
     return after
 
@@ -186,9 +203,9 @@ def _skip_comment(text: Bytes, at: int, end: int, out: Bytes, size: int) -> int:
 def _find_close(text: Bytes, at: int, end: int) -> int:
     last = min(end, at + _LONGEST_TAG)
     while at < last:
-        if text[at] == 62:
+        if text[at] == GREATER:
             return at
-        if text[at] == 60:
+        if text[at] == LESS:
             return -1
         at += 1
     return -1
@@ -198,7 +215,7 @@ def _find_close(text: Bytes, at: int, end: int) -> int:
 def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int:
     """Where `</name` stands next, or `end`."""
     while at + length + 2 < end:
-        if text[at] == 60 and text[at + 1] == 47:
+        if text[at] == LESS and text[at + 1] == SLASH:
             same = 0
             while same < length and (text[at + 2 + same] | 32) == (text[name + same] | 32):
                 same += 1
@@ -210,4 +227,4 @@ def _find_end_tag(text: Bytes, at: int, end: int, name: int, length: int) -> int
 
 @bare
 def _alphanumeric(byte: int) -> bool:
-    return 97 <= (byte | 32) <= 122 or 48 <= byte <= 57
+    return LOWER_A <= (byte | 32) <= LOWER_Z or DIGIT_0 <= byte <= DIGIT_9

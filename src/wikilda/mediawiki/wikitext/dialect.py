@@ -10,7 +10,21 @@ from wikilda._core.arrays import find
 from wikilda._core.jit import bare, int64, njit
 from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
-from wikilda.mediawiki.wikitext._output import SPACE, Rendered, put, put_point
+from wikilda.mediawiki.wikitext._characters import (
+    AMPERSAND,
+    DIGIT_0,
+    DIGIT_9,
+    HASH,
+    LOWER_A,
+    LOWER_F,
+    LOWER_X,
+    NEWLINE,
+    SEMICOLON,
+    SPACE,
+    TAB,
+    UNDERSCORE,
+)
+from wikilda.mediawiki.wikitext._output import Rendered, put, put_point
 from wikilda.mediawiki.wikitext.templates import FIRST, RULES
 from wikilda.text.characters import TABLE_SIZE, characters
 from wikilda.text.tokens import Bytes, add_point, as_bytes, decode, mix
@@ -65,7 +79,7 @@ def hash_name(seed: np.uint64, text: Bytes, start: int, end: int, lower: NDArray
     while start < end:
         point, size = decode(text, start)
         start += size
-        if point == 32 or point == 95 or point == 9 or point == 10:
+        if point == SPACE or point == UNDERSCORE or point == TAB or point == NEWLINE:
             pending = value != seed
             continue
         if pending:
@@ -135,9 +149,9 @@ def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
     """Write what the `&` at `at` begins; returns where to go on."""
     point, after = entity_at(source, at, size, dialect)
     if after == at:
-        put(out, 38)
+        put(out, AMPERSAND)
         return at + 1
-    if point < 32 or 0xD800 <= point < 0xE000 or point == 0xA0:
+    if point < SPACE or 0xD800 <= point < 0xE000 or point == 0xA0:
         point = SPACE
     put_point(out, point)
     return after
@@ -147,11 +161,11 @@ def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -
 def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int, int]:
     """The character of an entity, and where it ends; (0, at) when it is none."""
     after = at + 1
-    while after < size and after - at < 12 and source[after] != 59:
+    while after < size and after - at < 12 and source[after] != SEMICOLON:
         after += 1
-    if after >= size or source[after] != 59 or after < at + 3:
+    if after >= size or source[after] != SEMICOLON or after < at + 3:
         return 0, at
-    if source[at + 1] == 35:
+    if source[at + 1] == HASH:
         point = _number(source, at + 2, after)
         return (point, after + 1) if 0 < point < 0x110000 else (0, at)
     found = find_name(dialect.names, hash_exact(ENTITY, source, at + 1, after))
@@ -161,7 +175,7 @@ def entity_at(source: Bytes, at: int, size: int, dialect: Dialect) -> tuple[int,
 @bare
 def _number(source: Bytes, start: int, end: int) -> int:
     base = 10
-    if start < end and (source[start] | 32) == 120:
+    if start < end and (source[start] | 32) == LOWER_X:
         base = 16
         start += 1
     value = 0 if start < end else -1
@@ -176,8 +190,8 @@ def _number(source: Bytes, start: int, end: int) -> int:
 @bare
 def hex_digit(byte: int) -> int:
     """The value of a hexadecimal digit, or -1."""
-    if 48 <= byte <= 57:
-        return int64(byte) - 48
-    if 97 <= (byte | 32) <= 102:
+    if DIGIT_0 <= byte <= DIGIT_9:
+        return int64(byte) - DIGIT_0
+    if LOWER_A <= (byte | 32) <= LOWER_F:
         return (int64(byte) | 32) - 87
     return -1

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import bare, int64
+from wikilda.mediawiki.wikitext._characters import DIGIT_0, DIGIT_1, DIGIT_9, EQUALS, PIPE, SPACE
 from wikilda.text.tokens import Bytes
 
 Partners = NDArray[np.int32]
@@ -62,8 +63,8 @@ def positional(source: Bytes, at: int, end: int, partner: Partners, wanted: int)
         start = at + 1
         equals = -1
         at = start
-        while at < end and source[at] != 124:
-            if source[at] == 61 and equals < 0:
+        while at < end and source[at] != PIPE:
+            if source[at] == EQUALS and equals < 0:
                 equals = at
             at = max(at + 1, int64(partner[at]))  # over links and templates
         named = _number_before(source, start, equals) if equals >= 0 else 0
@@ -85,13 +86,13 @@ def count_positional(source: Bytes, at: int, end: int, partner: Partners) -> int
 @bare
 def _number_before(source: Bytes, start: int, equals: int) -> int:
     start, equals = _trimmed(source, start, equals)
-    return int64(source[start]) - 48 if equals == start + 1 and 49 <= source[start] <= 57 else 0
+    return int64(source[start]) - DIGIT_0 if equals == start + 1 and DIGIT_1 <= source[start] <= DIGIT_9 else 0
 
 
 @bare
 def _trimmed(source: Bytes, start: int, end: int) -> tuple[int, int]:
-    while start < end and source[start] <= 32 and source[start] != 3:
+    while start < end and source[start] <= SPACE and source[start] != 3:
         start += 1
-    while end > start and source[end - 1] <= 32 and source[end - 1] != 3:
+    while end > start and source[end - 1] <= SPACE and source[end - 1] != 3:
         end -= 1
     return start, end

@@ -1,8 +1,10 @@
 """`wikilda corpus`: batches are encoded side by side, then brought together in the order of their keys."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,9 @@ from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, encode
 from wikilda.documents.reading import Bad, Batch, ReadSettings, batches
 from wikilda.knowledge import Knowledge
 from wikilda.model.context_counts import text_digest
-from wikilda.training.corpus.corpus import Corpus, CorpusSettings
+from wikilda.text.tokens import token_hashes
+from wikilda.training.corpus._copies import SKETCH, Sourced, counted, sketch, without_near_copies
+from wikilda.training.corpus.corpus import Corpus, CorpusSettings, holding_order
 
 
 class Recipe(NamedTuple):
@@ -45,6 +49,8 @@ class Encoded(NamedTuple):
     digest: int = 0
     positions: NDArray[np.uint32] = np.empty(0, np.uint32)
     contexts: NDArray[np.uint64] = np.empty((0, MOST_CONTEXTS), np.uint64)
+    sketch: NDArray[np.uint64] = np.zeros(SKETCH, np.uint64)
+    source: int = 0
 
 
 def key_of(identity: str) -> int:
@@ -67,18 +73,31 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
     knowledge, detector = _opened(recipe)
     report = Report()
     made: list[Encoded] = []
+    sampled: list[tuple[int, int, str]] = []
     for document in batch.read(recipe.reading):
         report.count("documents read")
         if isinstance(document, Bad):
             report.complain("documents that cannot be read", str(document))
-        else:
-            made += _encoded(document, knowledge, detector, recipe.settings, report)
+            continue
+        its = list(_encoded(document, knowledge, detector, recipe.settings, report))
+        made += its
+        if len(its) == 1 and len(document.text) <= _LONGEST_SAMPLE:
+            key = key_of(its[0].id)
+            heappush(sampled, (-int(holding_order(np.array([key], np.uint64))[0]), key, _as_json(document, its[0].id)))
+            if len(sampled) > SAMPLED:
+                heappop(sampled)
     made.sort(key=lambda each: key_of(each.id))  # stable: equal ids stay in their order
     with new_directory(parts / f"{number:06d}") as place:
         for name, values in arrays_of(made).items():
             save_array(place / f"{name}.npy", values)
+        (place / _SAMPLE).write_text(json.dumps(sampled), "utf-8")
         report.save(place)
     return report.counts.get("documents read", 0)
+
+
+def _as_json(document: Document, name: str) -> str:
+    text = document.text.encode("utf-8", "replace").decode()
+    return json.dumps({"text": text, "mentions": document.mentions, "id": name}, ensure_ascii=False)
 
 
 def _encoded(
@@ -102,7 +121,7 @@ def _encoded(
     if len(words) + len(mentions) == 0:
         report.complain("documents without known words", f"document {name!r} has no word that the knowledge has")
         return
-    pieces = -(-(len(words) + len(mentions)) // settings.longest)
+    pieces, hashes = -(-(len(words) + len(mentions)) // settings.longest), token_hashes(document.text)
     if pieces > 1:
         report.complain("documents cut", f"document {name!r} is long: it is cut into {pieces}")
     for piece in range(pieces):
@@ -111,7 +130,7 @@ def _encoded(
         digest = (int(text_digest(document.text)) + piece) % 2**64
         yield Encoded(
             identity, words[some].astype(np.uint32), mentions[its].astype(np.uint32), digest, positions[its],
-            contexts[its],
+            contexts[its], sketch(hashes, piece), key_of(document.source) if document.source else 0,
         )  # fmt: skip
 
 
@@ -137,6 +156,8 @@ def arrays_of(documents: list[Encoded]) -> dict[str, NDArray[Any]]:
         "words": _joined([each.words for each in documents]),
         "word_offsets": offsets_of([len(each.words) for each in documents]),
         "digests": np.array([each.digest for each in documents], np.uint64),
+        "sketches": np.concatenate([np.empty(0, np.uint64), *(each.sketch for each in documents)]),
+        "sources": np.array([each.source for each in documents], np.uint64),
         "mentions": _joined([each.mentions for each in documents]),
         "mention_offsets": offsets_of([len(each.mentions) for each in documents]),
         "positions": _joined([each.positions for each in documents]),
@@ -150,6 +171,10 @@ def _joined(symbols: list[NDArray[np.uint32]]) -> NDArray[np.uint32]:
     return np.concatenate(symbols) if symbols else np.empty(0, np.uint32)
 
 
+Kept = dict[str, NDArray[np.bool_]]  # by part
+SAMPLED = 200  # documents whose texts are kept, to show what training changes
+_LONGEST_SAMPLE = 20_000  # characters
+_SAMPLE = "sample.json"
 SHARD_TOKENS = 1 << 24  # a shard of the corpus has about so many words and mentions
 _DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 
@@ -193,13 +218,14 @@ def make_corpus(
             tasks = ((recipe, parts, number, batch) for number, batch in enumerate(batches(inputs, reading)))
             for count in own.run(encode_part, tasks):
                 shown.advance(count)
-        kept = _without_copies(parts)
-        report = _report(parts, kept)
+        kept, report = _choose(parts)
         if not report.counts.get("documents"):
             examples = "".join(f"\n  {each}" for each in report.examples)
             raise InputError(f"{', '.join(map(str, inputs))}: there is no document to take.{examples}")
+        _count_sources(parts, kept, report)
         with Corpus.writer(target, overwrite=overwrite) as writer:
             firsts = _write_shards(parts, kept, writer, report.counts["tokens"])
+            writer.strings("sample", StringTable.of(_sampled(parts, kept)))
             about = {"knowledge": known.identity, "settings": settings.to_mapping(), "firsts": firsts}
             inputs_named = sorted(path.name for path in inputs)
             about["symbols"] = {name: known.sizes[name] for name in ("words", "mentions")}
@@ -211,39 +237,69 @@ def _parts(parts: Path) -> list[Path]:
     return sorted(parts.glob("[0-9]" * 6))
 
 
-def _without_copies(parts: Path) -> dict[str, NDArray[np.bool_]]:
-    """Which documents of each part are kept: of those with the same text, the one with the least key."""
-    names = _parts(parts)
-    every = [(_load(part, "digests"), _load(part, "keys")) for part in names]
-    if not every:
-        return {}
-    digests, keys = (np.concatenate(column) for column in zip(*every, strict=True))
+def _choose(parts: Path) -> tuple[Kept, Report]:
+    """Which documents of each part are kept, of copies and near-copies the one with the least key; and a report."""
+    names, whole = _parts(parts), Report()
+    if not names:
+        return {}, whole
+    digests, keys, sketches = (_column(names, name) for name in ("digests", "keys", "sketches"))
     order = np.lexsort((keys, digests))
-    kept = np.ones(len(order), np.bool_)
-    kept[order[1:]] = digests[order[1:]] != digests[order[:-1]]
-    bounds = np.cumsum([len(each) for each, _ in every])[:-1]
-    return {part.name: some for part, some in zip(names, np.split(kept, bounds), strict=True)}
-
-
-def _report(parts: Path, kept: dict[str, NDArray[np.bool_]]) -> Report:
-    """What was met in all parts, and how much there is to keep."""
-    whole = Report()
-    for part in _parts(parts):
+    first = np.ones(len(order), np.bool_)
+    first[order[1:]] = digests[order[1:]] != digests[order[:-1]]
+    by_key = np.argsort(keys, kind="stable")
+    every = without_near_copies(sketches.reshape(-1, SKETCH), by_key[first[by_key]])
+    for part in names:
         whole.add(Report.read(part))
-        some = kept[part.name]
-        whole.count("documents", int(some.sum()))
-        if not some.all():
-            whole.count("copies of other documents", int((~some).sum()))
-        for offsets in ("word_offsets", "mention_offsets"):
-            whole.count("tokens", int(np.diff(_load(part, offsets))[some].sum()))
-    return whole
+    for name, found in (("copies of other documents", ~first), ("near-copies of other documents", first & ~every)):
+        if found.any():
+            whole.count(name, int(found.sum()))
+    whole.count("documents", int(every.sum()))
+    for offsets in ("word_offsets", "mention_offsets"):
+        lengths = [np.diff(_load(part, offsets)) for part in names]
+        whole.count("tokens", int(np.concatenate([np.empty(0, np.int64), *lengths])[every].sum()))
+    bounds = np.cumsum([len(_load(part, "keys")) for part in names])[:-1]
+    return {part.name: some for part, some in zip(names, np.split(every, bounds), strict=True)}, whole
+
+
+def _column(parts: list[Path], name: str) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, np.uint64), *(_load(part, name) for part in parts)])
+
+
+def _count_sources(parts: Path, kept: Kept, report: Report) -> None:
+    """Write which mentions of each part count: no source dominates a string."""
+    names = _parts(parts)
+    sizes = [len(_load(part, "mentions")) for part in names]
+    counts = np.ones(sum(sizes), np.bool_)
+    keys, sources = _column(names, "keys"), _column(names, "sources")
+    if sources.any():
+        ranks = np.empty(len(keys), np.int64)
+        ranks[np.argsort(keys, kind="stable")] = np.arange(len(keys))
+        lengths = np.concatenate([np.diff(_load(part, "mention_offsets")) for part in names])
+        chosen = np.repeat(np.concatenate([kept[part.name] for part in names]), lengths)
+        strings = np.concatenate([_load(part, "mentions") for part in names]).astype(np.int64)
+        rows = (np.repeat(sources, lengths), np.repeat(ranks, lengths), strings)
+        counts[chosen] = counted(Sourced(*(each[chosen] for each in rows)))
+        if not counts.all():
+            report.count("mentions that do not count: too many of one source", int((~counts).sum()))
+    for part, some in zip(names, np.split(counts, np.cumsum(sizes)[:-1]), strict=True):
+        save_array(part / "counted.npy", some)
+
+
+def _sampled(parts: Path, kept: Kept) -> list[str]:
+    """The documents of the sample, those that are held out first come first."""
+    found: list[tuple[int, int, str]] = []
+    for part in _parts(parts):
+        there = set(_load(part, "keys")[kept[part.name]].tolist())
+        rows = json.loads((part / _SAMPLE).read_text("utf-8"))
+        found += [(-row[0], row[1], row[2]) for row in rows if row[1] in there]
+    return [row for _, _, row in sorted(found)[:SAMPLED]]
 
 
 def _load(part: Path, name: str) -> NDArray[Any]:
     return np.asarray(np.load(part / f"{name}.npy", mmap_mode="r", allow_pickle=False))
 
 
-def _write_shards(parts: Path, kept: dict[str, NDArray[np.bool_]], writer: Writer[Corpus], tokens: int) -> list[int]:
+def _write_shards(parts: Path, kept: Kept, writer: Writer[Corpus], tokens: int) -> list[int]:
     """Write all documents in the order of their keys; returns the least key that each shard may have."""
     shards = -(-tokens // SHARD_TOKENS)
     firsts = [number * 2**64 // shards for number in range(shards)]
@@ -263,9 +319,7 @@ def _slices(parts: Path, first: int, end: int) -> Iterator[tuple[Path, int, int]
             yield part, start, stop
 
 
-def _write_shard(
-    slices: list[tuple[Path, int, int]], kept: dict[str, NDArray[np.bool_]], writer: Writer[Corpus], name: str
-) -> None:
+def _write_shard(slices: list[tuple[Path, int, int]], kept: Kept, writer: Writer[Corpus], name: str) -> None:
     columns = {}
     for column in ("keys", "digests"):
         found = [_load(part, column)[start:stop] for part, start, stop in slices]
@@ -281,6 +335,8 @@ def _write_shard(
         writer.array(f"{name}/{offsets}", bounds)
     positions, _ = _ordered(slices, "positions", "mention_offsets", order, np.dtype(np.uint32))
     writer.array(f"{name}/positions", positions)
+    counts, _ = _ordered(slices, "counted", "mention_offsets", order, np.dtype(np.bool_))
+    writer.array(f"{name}/counted", counts)
     contexts, _ = _ordered(slices, "contexts", "mention_offsets", order, np.dtype(np.uint64), MOST_CONTEXTS)
     writer.array(f"{name}/contexts", contexts)
     writer.strings(f"{name}/ids", StringTable(*_ordered(slices, "ids.bytes", "ids.offsets", order, np.dtype(np.uint8))))

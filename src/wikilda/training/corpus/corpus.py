@@ -4,6 +4,7 @@ Any range of keys is a fair sample of the documents. So training may use as many
 has the keys from m/M to (m+1)/M of all that there could be.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +19,7 @@ from wikilda._core.arrays import StringTable, offsets_of
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError
 from wikilda._core.settings import Settings, setting
+from wikilda.documents.document import Document
 from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
 
 
@@ -25,7 +27,7 @@ class Documents(NamedTuple):
     """Some documents: their keys, and their words and mentions from offsets[document] on.
 
     The urn also needs the digest of each text, and the position and the context symbols of each mention: MOST_CONTEXTS
-    of them, 0 where there is none.
+    of them, 0 where there is none. It learns from mentions that are `counted`.
     """
 
     keys: NDArray[np.uint64]
@@ -36,6 +38,7 @@ class Documents(NamedTuple):
     digests: NDArray[np.uint64]
     positions: NDArray[np.uint32]
     contexts: NDArray[np.uint64]
+    counted: NDArray[np.bool_] = np.empty(0, np.bool_)
 
     @property
     def tokens(self) -> int:
@@ -75,6 +78,7 @@ class Documents(NamedTuple):
             self.digests[which],
             self.positions[mentions],
             self.contexts[np.repeat(mentions, MOST_CONTEXTS)],
+            self.counted[mentions],
         )
 
 
@@ -82,7 +86,7 @@ class Corpus(Artifact):
     """A corpus, opened; nothing is read before it is used."""
 
     kind = "corpus"
-    format = 3
+    format = 4
     fields = {"knowledge": str, "summary": dict[str, int], "symbols": dict[str, int]}
     arrays = {
         "*/keys": Array(np.uint64, "*/documents"),
@@ -93,7 +97,9 @@ class Corpus(Artifact):
         "*/mentions": Array(np.uint32, "*/mentions", below="mentions"),
         "*/positions": Array(np.uint32, "*/mentions"),
         "*/contexts": Array(np.uint64),
+        "*/counted": Array(np.bool_, "*/mentions"),
         **strings("*/ids", "*/documents"),
+        **strings("sample", "sample"),
     }
     sizes_from = {"words": "symbols.words", "mentions": "symbols.mentions"}  # of the knowledge
     held = False  # there may be thousands of files
@@ -101,7 +107,7 @@ class Corpus(Artifact):
     def __init__(self, path: Path, manifest: dict[str, Any]) -> None:
         super().__init__(path, manifest)
         firsts = self.field("firsts", list)  # the least key of every shard
-        folders = {name.partition("/")[0] for name in self.files}
+        folders = {name.partition("/")[0] for name in self.files if "/" in name}
         if folders != {f"{number:05d}" for number in range(len(firsts))} or not all(map(_is_key, firsts)):
             raise ArtifactError(f"{path / MANIFEST}: firsts are not the keys of its shards. Make {path} anew.")
         self.firsts = np.array(firsts, np.uint64)
@@ -153,6 +159,10 @@ class Corpus(Artifact):
             parts.append(_cut(self._shard(number), first, end))
         return _together(parts) if len(parts) != 1 else parts[0]
 
+    def sample(self) -> list[Document]:
+        """A fair sample of the documents, as they were given; those that are held out come first."""
+        return [Document(**json.loads(each)) for each in self.strings("sample")]
+
     def id(self, key: int) -> str:
         """The id of the document with a key (the first, if there are several)."""
         number = max(int(np.searchsorted(self.firsts, np.uint64(key), "right")) - 1, 0)
@@ -192,6 +202,7 @@ def _cut(documents: Documents, first: int, end: int) -> Documents:
         documents.digests[start:stop],
         documents.positions[its],
         documents.contexts[MOST_CONTEXTS * its.start : MOST_CONTEXTS * its.stop],
+        documents.counted[its],
     )
 
 
@@ -199,12 +210,12 @@ def _together(parts: list[Documents]) -> Documents:
     columns = zip(*parts, strict=True) if parts else ([] for _ in Documents._fields)
     made: list[NDArray[Any]] = [
         _offsets(list(column)) if name.endswith("_offsets") else np.concatenate([np.empty(0, kind), *column])
-        for name, kind, column in zip(Documents._fields, _KINDS, columns, strict=True)
+        for name, kind, column in zip(Documents._fields, KINDS, columns, strict=True)
     ]
     return Documents(*made)
 
 
-_KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64)
+KINDS = (np.uint64, np.int64, np.uint32, np.int64, np.uint32, np.uint64, np.uint32, np.uint64, np.bool_)
 
 
 def _offsets(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -216,6 +227,20 @@ def _chosen(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     lengths = np.diff(offsets)
     return offsets_of(lengths[which]), symbols[np.repeat(which, lengths)]
+
+
+_STEP = 0x9E3779B97F4A7C15
+
+
+def holding_order(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers by which documents are held out, the smallest first.
+
+    Keys are hashed again: shards, which are ranges of keys, have a share each.
+    """
+    state = np.asarray(keys, np.uint64) + np.uint64(_STEP)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (state ^ (state >> np.uint64(31))) >> np.uint64(11)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wikilda.model import Model
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus
-from wikilda.training.interpolate import Blend, Run
+from wikilda.training.interpolate import Blend
 from wikilda.training.shard import Task
+
+STUB = "is_table"  # in the manifest of a model whose parameters are in tables of the engine, not in its files
 
 
 @dataclass(frozen=True)
@@ -27,12 +32,15 @@ class Job:
     task: Task
     checkpoint: Checkpoint
     previous: Checkpoint | None  # of the iteration before, if it is known
+    texts: NDArray[np.uint64]  # digests of the documents that are trained on
+    is_kept: bool = True  # whether the model that comes out is wanted in files
 
 
 class Engine(ABC):
     """Runs iterations."""
 
     merging_seconds = 0.0  # of the iteration: processor time for whatever is not done by workers
+    kind = "local"  # of those that cannot go on with each other's unfinished trainings for the urn
 
     def missing(self, job: Job) -> list[int]:
         """The shards that are not done."""
@@ -47,8 +55,8 @@ class Engine(ABC):
         """Add the counts of all shards up, and write the next model of the lda to `target`."""
 
     @abstractmethod
-    def counts(self, job: Job) -> dict[str, list[Run]]:
-        """The counts of all shards for the urn, by kind, in runs that are still to be added up."""
+    def learn(self, job: Job, rho: float | None, target: Path) -> Model:
+        """Add the counts of all shards up, and write the next model of the urn; without ρ it is adaptive."""
 
     @abstractmethod
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:

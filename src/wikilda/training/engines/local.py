@@ -16,7 +16,8 @@ from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine, Job
-from wikilda.training.interpolate import Blend, Run, interpolate
+from wikilda.training.interpolate import Blend, interpolate
+from wikilda.training.learn import learned, next_model
 from wikilda.training.methods import Inputs, Likelihood, Sample, learner_of
 from wikilda.training.settings import TrainingSettings, of_shard, to_evaluate
 from wikilda.training.shard import Task
@@ -57,9 +58,17 @@ class LocalEngine(Engine):
         self.merging_seconds += time.process_time() - started
         return made
 
-    def counts(self, job: Job) -> dict[str, list[Run]]:
-        """The counts of all shards for the urn."""
-        return job.checkpoint.runs(learner_of(job.task.settings).kinds(job.model))
+    def learn(self, job: Job, rho: float | None, target: Path) -> Model:
+        """Add what was learned to the model that training began with."""
+        settings, place = job.task.settings, job.checkpoint
+        before = job.previous.path / "learned" if job.previous else None
+        counts = place.runs(learner_of(settings).kinds(job.model))
+        whole = learned(place.path / "learned", before, counts, rho)
+        assert job.knowledge is not None
+        return next_model(
+            job.first, Knowledge.open(job.knowledge), whole, job.texts, target, iteration=job.task.iteration,
+            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight, shift=settings.shift(),
+        )  # fmt: skip
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
         """The log likelihood of some documents under a model, and how many tokens they have."""

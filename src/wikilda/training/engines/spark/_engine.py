@@ -23,11 +23,11 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model import model as kinds
 from wikilda.model.model import LDA, URN
-from wikilda.training.engines.base import Engine, Job
+from wikilda.training.engines.base import STUB, Engine, Job
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.engines.spark._merging import next_table, sums_of
+from wikilda.training.engines.spark._merging import next_table
 from wikilda.training.engines.spark._sampling import Spread, sample_partition, spread
-from wikilda.training.engines.spark._urn import Nodes, collect, draw_partition, form_urn_shards, urn_documents
+from wikilda.training.engines.spark._urn_training import UrnTraining
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, Sources, form_shards, list_array, lists
 from wikilda.training.engines.spark.tables import (
     Tables,
@@ -36,7 +36,7 @@ from wikilda.training.engines.spark.tables import (
     model_table,
     symbols_table,
 )
-from wikilda.training.interpolate import Blend, Change, Joined, Run, next_model
+from wikilda.training.interpolate import Blend, Change, Joined, next_model
 from wikilda.training.shard import Globals, open_shared, write_shared
 
 
@@ -97,6 +97,8 @@ _COUNTED = "counted"  # of an iteration's directory: a file for each round that 
 class SparkEngine(Engine):
     """Shards are sampled in rounds, each a job; the counts of a finished round are a table."""
 
+    kind = "spark"
+
     def __init__(
         self, master: str | None = None, tables: str | None = None, conf: Mapping[str, str] | None = None,
         together: int = 0,
@@ -119,7 +121,7 @@ class SparkEngine(Engine):
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet; gives the number of documents of each as it is."""
         with worded():
-            yield from self._sample(job)
+            yield from {URN: self._sample_urn, LDA: self._sample}[job.task.settings.method](job)
 
     def _sample(self, job: Job) -> Iterator[int]:
         self.merging_seconds = 0.0
@@ -130,15 +132,37 @@ class SparkEngine(Engine):
         missing = self.missing(job)
         if not missing:
             return
-        rows = {URN: self._urn_rows, LDA: self._lda_rows}[job.task.settings.method](tables, job)
-        size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
-        for start in range(0, len(missing), size):
-            shards = missing[start : start + size]
+        rows = self._lda_rows(tables, job)
+        for shards in self._groups(job, missing):
             before = self._before(tables, job, shards)
-            self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
             name = _round_name(job, shards[0])
             rows(before, shards).write.mode("overwrite").parquet(tables.uri(name))
             yield from self._finish_round(tables, job, shards, name)
+
+    def _sample_urn(self, job: Job) -> Iterator[int]:
+        self.merging_seconds = 0.0
+        training = UrnTraining(self._place(job), job)
+        started = time.process_time()
+        training.prepare()
+        self.merging_seconds += time.process_time() - started
+        for file in _rounds(job):
+            if not training.tables.is_whole(training.round_name(int(file.stem))):
+                file.unlink()
+        for shards in self._groups(job, self.missing(job)):
+            name = training.round_name(shards[0])
+            training.rows(shards).write.mode("overwrite").parquet(training.tables.uri(name))
+            for shard, report in training.reports(name):
+                job.checkpoint.save_notes(shard, np.empty(0, np.uint32), report)
+                yield int(json.loads(report)["documents"])
+            _mark_done(job, shards)
+
+    def _groups(self, job: Job, missing: list[int]) -> Iterator[list[int]]:
+        """The shards of each round."""
+        size = self._together or _ROUND * self.spark.sparkContext.defaultParallelism
+        for start in range(0, len(missing), size):
+            shards = missing[start : start + size]
+            self._describe(job, f"{SAMPLING} {len(shards)} of {len(missing)} shards, from number {shards[0]} on")
+            yield shards
 
     def _lda_rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
         """How a round of the paper's sampler is run: what it needs is joined."""
@@ -146,27 +170,14 @@ class SparkEngine(Engine):
         sample = partial(sample_partition, task=job.task, shared=shared)
         return lambda before, shards: form_shards(sources, before, shards).mapInArrow(sample, COUNTS)
 
-    def _urn_rows(self, tables: Tables, job: Job) -> Callable[[DataFrame, list[int]], DataFrame]:
-        """How a round of the urn is run: what was learned is broadcast."""
-        assert job.knowledge is not None
-        sent = spread(self.spark.sparkContext, "learned", job.model.identity, job.model.learned)
-        documents = urn_documents(tables, job)
-        nodes = Nodes(job.first.path.resolve(), job.knowledge, job.model.iteration, sent)
-        draw = partial(draw_partition, task=job.task, nodes=nodes)
-        return lambda before, shards: form_urn_shards(documents, before, shards).mapInArrow(draw, COUNTS)
-
-    def counts(self, job: Job) -> dict[str, list[Run]]:
-        """The counts of all shards for the urn, added up on the cluster and brought to the driver's disk."""
+    def learn(self, job: Job, rho: float | None, target: Path) -> Model:
+        """Add the counts of all shards up on the cluster; the next model is a table there."""
         started = time.process_time()
         with worded():
-            tables = self._place(job)
             self._describe(job, MERGING)
-            rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
-            sums = sums_of(self.spark.read.schema(COUNTS).parquet(*rounds)).drop("values")
-            found = collect(tables, sums, f"sums-{job.model.identity}", job.checkpoint.path / "sums" / "spark")
-            tables.remove(_iteration_name(job))
+            model = UrnTraining(self._place(job), job).learn(1.0 if rho is None else rho, target)
         self.merging_seconds += time.process_time() - started
-        return found
+        return model
 
     def interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         """Add the counts of all shards up, and write the next model to `target`."""
@@ -193,8 +204,12 @@ class SparkEngine(Engine):
         return model
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
-        """The log likelihood of some documents, few enough for the driver, which reads the rows they need."""
-        return self._local.likelihoods(model, job, held_out)
+        """The log likelihood of some documents, few enough for the driver where it has the model in files."""
+        if not model.manifest.get(STUB):
+            return self._local.likelihoods(model, job, held_out)
+        with worded():
+            self._describe(job, "likelihood")
+            return UrnTraining(self._place(job), job).log_likelihood(model, held_out)
 
     def close(self) -> None:
         """Stop the session."""
@@ -235,10 +250,14 @@ class SparkEngine(Engine):
         for row in notes.toLocalIterator():
             job.checkpoint.save_notes(row.shard, np.array(row.topics, np.uint32), row.report)
             yield int(json.loads(row.report)["documents"])
-        place = job.checkpoint.path / _COUNTED
-        place.mkdir(exist_ok=True)
-        write_text(place / f"{shards[0]:06d}.json", json.dumps(shards))
+        _mark_done(job, shards)
         tables.remove(f"{_iteration_name(job)}/before-{shards[0]:06d}")
+
+
+def _mark_done(job: Job, shards: list[int]) -> None:
+    place = job.checkpoint.path / _COUNTED
+    place.mkdir(exist_ok=True)
+    write_text(place / f"{shards[0]:06d}.json", json.dumps(shards))
 
 
 def _sources(tables: Tables, job: Job) -> Sources:

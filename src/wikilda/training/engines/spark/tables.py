@@ -79,6 +79,16 @@ class Tables:
         local.touch()
         self._put(local, f"{name}/{_DONE}")
 
+    def copied(self, name: str, target: Path) -> list[Path]:
+        """A table's files, brought to the driver's disk."""
+        target.mkdir(parents=True, exist_ok=True)
+        made = []
+        for file in sorted(each for each in entries(self.spark, self.uri(name)) if each.startswith("part-")):
+            system, source = self._at(f"{name}/{file}")
+            system.copyToLocalFile(False, source, hadoop_path(self.spark, (target / file).resolve().as_uri()), True)
+            made.append(target / file)
+        return made
+
     def batches(self, name: str) -> Iterator[pa.RecordBatch]:
         """A table's rows in the order of its files, each of which is brought to the driver's disk in turn."""
         for file in sorted(each for each in entries(self.spark, self.uri(name)) if each.startswith("part-")):

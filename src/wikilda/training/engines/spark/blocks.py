@@ -1,0 +1,188 @@
+"""Blocks: the rows of a range of keys as one value. Tables of the urn on a cluster are made of them.
+
+A join of rows would move each of them on its own, through the JVM. Here the keys of each side are cut into ranges of
+the same width (buckets), the same in all tables. A block has the rows of one kind in one bucket, a request the keys
+that a shard needs of it; a task that has both takes the rows out (`serve`). So a join costs Spark a few values for each
+shard and bucket, and the work is that of arrays.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from wikilda._core.arrays import offsets_of
+from wikilda.urn import packet as packets
+from wikilda.urn.packet import ENTRIES, PARAMETER, Keyed
+
+# What the keys of a side are; and kinds of values besides those of packets.
+STRINGS, WORDS, TOPICS, CONTEXTS = range(4)
+LAMBDA = 20  # λ̂ of mention strings, which linking reads and inference in training does not
+DOCUMENTS = 30  # and on: the columns of the documents of a shard
+NOTES, REPORT, TOTALS, REQUEST = 40, 41, 42, 100
+COUNTED = 50  # and on: counts by kind, in the order of COUNTS
+COUNTS = ("mentions", "base", "contexts", "expected", "pairs", "nil")
+TOPIC_WORDS = 60  # type words of the topics that are counted with context symbols
+
+BLOCK = "side tinyint, bucket int, kind tinyint, shard int, data binary"
+COUNT = np.dtype([("topic", np.uint32), ("sweeps", np.int64)])
+TOPIC_WORD = np.dtype([("topic", np.uint32), ("word", np.uint32)])
+TOTAL = np.dtype([("word", np.uint32), ("total", np.float64), ("distinct", np.float64)])
+SIDE_OF = {
+    packets.STRING: STRINGS, packets.LINKS: STRINGS, packets.FIRST: STRINGS, packets.BY_WORDS: STRINGS,
+    packets.BASE: STRINGS, packets.NIL: STRINGS, LAMBDA: STRINGS, packets.WORD: WORDS, packets.TITLE: TOPICS,
+    packets.TOPIC: TOPICS, packets.TYPES: TOPICS, packets.NEAR: TOPICS, packets.PAIRS: TOPICS,
+    packets.CONTEXT: CONTEXTS, packets.CONTEXT_SUM: CONTEXTS,
+}  # fmt: skip
+SIDE_OF_COUNTS = (STRINGS, STRINGS, CONTEXTS, CONTEXTS, TOPICS, STRINGS)
+ENTRY: dict[int, Any] = ENTRIES | {LAMBDA: PARAMETER} | dict.fromkeys(range(COUNTED, COUNTED + len(COUNTS)), COUNT)
+NONE = -1  # the shard of a block, the bucket of what belongs to a shard
+
+
+class Buckets(NamedTuple):
+    """How the keys of the four sides are cut: each into so many ranges."""
+
+    ranges: int
+    sizes: tuple[int, int, int, int]
+
+    def width(self, side: int) -> int:
+        """How many keys a range has."""
+        return -(-max(self.sizes[side], 1) // self.ranges)
+
+    def cut(self, side: int, keys: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
+        """Which of some sorted keys are in each bucket that has any."""
+        if len(keys) == 0:
+            return
+        width = self.width(side)
+        first, last = int(keys[0]) // width, int(keys[-1]) // width
+        bounds = [min((number + 1) * width, (1 << 63) - 1) for number in range(first, last)]
+        ends = [0, *np.searchsorted(keys, bounds).tolist(), len(keys)]
+        for number, (start, end) in enumerate(pairwise(ends), first):
+            if start < end:
+                yield number, slice(start, end)
+
+
+class Value(NamedTuple):
+    """A row of a table."""
+
+    side: int
+    bucket: int
+    kind: int
+    shard: int
+    data: Any
+
+
+def blocks_of(kind: int, rows: Keyed, buckets: Buckets, side: int, shard: int = NONE) -> Iterator[Value]:
+    """Rows as blocks."""
+    for bucket, part in buckets.cut(side, rows.keys):
+        offsets = rows.offsets[part.start : part.stop + 1]
+        some = Keyed(rows.keys[part], offsets - offsets[0], rows.entries[offsets[0] : offsets[-1]])
+        yield Value(side, bucket, kind, shard, packed(some))
+
+
+def requests_of(side: int, keys: NDArray[np.int64], buckets: Buckets, shard: int) -> Iterator[Value]:
+    """The keys that a shard needs, which are sorted."""
+    for bucket, part in buckets.cut(side, keys):
+        yield Value(side, bucket, REQUEST, shard, keys[part].tobytes())
+
+
+def packed(rows: Keyed) -> bytes:
+    """Rows as bytes."""
+    head = np.array([len(rows.keys)], np.int64)
+    parts = (head, rows.keys.astype(np.int64), rows.offsets.astype(np.int64), rows.entries)
+    return b"".join(np.ascontiguousarray(each).tobytes() for each in parts)
+
+
+def unpacked(data: Any, kind: int) -> Keyed:
+    """Bytes as rows."""
+    count = int(np.frombuffer(data, np.int64, 1)[0])
+    keys = np.frombuffer(data, np.int64, count, 8)
+    offsets = np.frombuffer(data, np.int64, count + 1, 8 * (count + 1))
+    start = 8 * (2 * count + 2)
+    return Keyed(keys, offsets, np.frombuffer(data, ENTRY[kind], int(offsets[-1]), start))
+
+
+def together(parts: list[Keyed], kind: int) -> Keyed:
+    """Parts of different ranges of keys as one."""
+    parts = sorted((each for each in parts if len(each.keys)), key=lambda each: int(each.keys[0]))
+    lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(each.offsets) for each in parts)])
+    keys = np.concatenate([np.empty(0, np.int64), *(each.keys for each in parts)])
+    entries = np.concatenate([np.empty(0, ENTRY[kind]), *(each.entries for each in parts)])
+    return Keyed(keys, offsets_of(lengths), entries)
+
+
+def batches_of(values: Iterable[Value], most: int = 1 << 24) -> Iterator[pa.RecordBatch]:
+    """Values as Arrow batches of about so many bytes."""
+    waiting: list[Value] = []
+    size = 0
+    for value in values:
+        waiting.append(value)
+        size += len(value.data)
+        if size >= most:
+            yield _batch(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(values: list[Value]) -> pa.RecordBatch:
+    sides, buckets, kinds, shards, data = zip(*values, strict=True)
+    types = (pa.int8(), pa.int32(), pa.int8(), pa.int32(), pa.binary())
+    columns = [pa.array(each, kind) for each, kind in zip((sides, buckets, kinds, shards, data), types, strict=True)]
+    return pa.record_batch(columns, names=["side", "bucket", "kind", "shard", "data"])
+
+
+def values_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Value]:
+    """Arrow batches as values; the data are views of the batch."""
+    for batch in batches:
+        columns = [batch.column(name).to_pylist() for name in ("side", "bucket", "kind", "shard")]
+        data = batch.column("data")
+        for at, (side, bucket, kind, shard) in enumerate(zip(*columns, strict=True)):
+            yield Value(side, bucket, kind, shard, data[at].as_buffer())
+
+
+def groups_of(values: Iterable[Value]) -> Iterator[tuple[int, int, dict[int, list[Value]]]]:
+    """Values that come sorted by side and bucket, by these, and then by kind."""
+    here: dict[int, list[Value]] = defaultdict(list)
+    place: tuple[int, int] | None = None
+    for value in values:
+        if place is not None and place != value[:2]:
+            yield *place, here
+            here = defaultdict(list)
+        place = value.side, value.bucket
+        here[value.kind].append(value)
+    if place is not None:
+        yield *place, here
+
+
+def serve(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Give each shard the rows that it has asked for: they have its number."""
+    for side, bucket, found in groups_of(values_of(batches)):
+        asked = asked_of(found.pop(REQUEST, []))
+        for kind, blocks in found.items() if asked else ():
+            rows = together([unpacked(each.data, kind) for each in blocks], kind)
+            answers = (
+                Value(side, bucket, kind, shard, packed(some))
+                for shard, keys in asked.items()
+                if len((some := _existing(rows, keys)).keys)
+            )
+            yield from batches_of(answers)
+
+
+def asked_of(requests: list[Value]) -> dict[int, NDArray[np.int64]]:
+    """The keys that each shard needs; it may have asked several times."""
+    keys: dict[int, list[NDArray[np.int64]]] = defaultdict(list)
+    for each in requests:
+        keys[each.shard].append(np.frombuffer(each.data, np.int64))
+    return {shard: some[0] if len(some) == 1 else np.unique(np.concatenate(some)) for shard, some in keys.items()}
+
+
+def _existing(rows: Keyed, keys: NDArray[np.int64]) -> Keyed:
+    if len(rows.keys) == 0:
+        return rows
+    places = np.minimum(np.searchsorted(rows.keys, keys), len(rows.keys) - 1)
+    return rows.of(keys[rows.keys[places] == keys])

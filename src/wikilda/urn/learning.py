@@ -407,7 +407,7 @@ def fit_choice(design: Design, prior: Vector, start: Vector, spread: float, fixe
 
 
 def fit_nil(design: Design, prior: Vector, start: Vector, spread: float) -> Vector:
-    """The logistic regression of NIL, by Newton's method."""
+    """The logistic regression of NIL, by Newton's method; a title that equals the string never speaks for NIL."""
     known, unknown = int((~design.unknown).sum()), int(design.unknown.sum())
     found, features = start.copy(), design.mentions
     if not known or not unknown:
@@ -425,6 +425,8 @@ def fit_nil(design: Design, prior: Vector, start: Vector, spread: float) -> Vect
         found += step * min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))
         if np.abs(step).max() < 1e-6:
             break
+    titles = [NIL.index(name) for name in ("nil_title", "nil_full_title")]
+    found[titles] = np.minimum(found[titles], 0.0)
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.documents.detection.framing import capitalised, titled
+from wikilda.documents.detection.framing import capitalised, titled, words_before
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
@@ -266,8 +266,8 @@ class Urn:
     def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
         """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self.name_tables
-        named_by = titled(document.text, document.spans, self.view.language)
-        capitals = capitalised(document.text, document.spans, self.view.language)
+        before, language = words_before(document.text, document.spans), self.view.language
+        named_by, capitals = titled(before, language), capitalised(document.strings, before, language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
             yield chosen, read_names(tables, most, mentions, names, places, named_by, capitals, chosen)

@@ -24,6 +24,8 @@ EXAMPLES = {
     "build": "wikilda build dumps/simplewiki-*.xml.bz2 -o simple",
     "link": "echo 'Croft took five wickets for England.' | wikilda link sample --table",
     "match": "printf 'name\\nRobert Crofft\\n' > names.csv && wikilda match sample names.csv --column name",
+    "identify": """echo '{"name": "Croft"}' > nodes.jsonl && wikilda identify sample nodes.jsonl -o same.jsonl""",
+    "suggest": "wikilda suggest dumps/simplewiki-*.xml.bz2 --model simple -o suggestions.html",
     "explain": "wikilda explain sample 'Croft took five wickets for England.' -m Croft",
     "show": "wikilda show sample Croft",
     "serve": "wikilda serve sample --workers 2",

@@ -35,7 +35,7 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 # Clusters, browsers, whole servers, real dumps, kills: `pytest -m "not slow"` leaves them out.
 SLOW = (
-    "training/spark/", "training/test_train.py", "knowledge/test_real.py", "knowledge/test_interruption.py",
+    "training/spark/", "training/test_train.py", "knowledge/test_real.py", "knowledge/test_build_interrupted.py",
     "server/test_schema.py", "server/test_process.py", "server/test_page.py", "server/test_sockets.py",
     "linking/test_command.py", "integrations/",
 )  # fmt: skip

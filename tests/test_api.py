@@ -54,6 +54,8 @@ API = [
     "SettingsError",
     "Source",
     "SpacyDetector",
+    "Suggestion",
+    "Suggestions",
     "TopicShare",
     "TrainingPlan",
     "TrainingReport",
@@ -67,6 +69,7 @@ API = [
     "download",
     "estimate",
     "evaluate",
+    "evaluate_own_links",
     "get",
     "is_nil",
     "link_files",
@@ -75,6 +78,7 @@ API = [
     "match_file",
     "pack",
     "read_documents",
+    "suggest",
     "train",
     "update",
 ]
@@ -148,6 +152,7 @@ def test_there_are_examples_of_what_people_do() -> None:
         "build",
         "link_files",
         "evaluate",
+        "evaluate_own_links",
     } <= set(EXAMPLES)
 
 

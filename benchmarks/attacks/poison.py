@@ -12,9 +12,14 @@ import argparse
 import json
 import random
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from benchmarks import record
 from wikilda import Linker, ReadSettings, TrainingReport, UrnTraining, read_documents, train
+from wikilda.training.corpus import _build
+from wikilda.training.corpus._copies import without_near_copies
 
 _MOST = 1000
 _CLUBS = ("Arsenal", "Chelsea", "Liverpool", "Everton", "Fulham", "Blackburn", "Bolton", "Charlton", "Southampton")
@@ -64,6 +69,11 @@ def attacks() -> dict[str, list[dict[str, str]]]:
     return rows | {"varied, one source": [{**row, "source": "attacker.example"} for row in rows["varied"]]}
 
 
+def every(_: Any, order: Any) -> Any:
+    """Keep all documents."""
+    return np.ones(len(order), np.bool_)
+
+
 def main() -> None:
     """Measure, and write docs/figures/attacks-poison.json."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,7 +88,9 @@ def main() -> None:
         if len(own) < options.documents and hasattr(each, "text"):
             own.append({"text": each.text, "id": each.id, "source": f"paper {len(own) % 20}"})
     rows = [row("no training", options.model, None)]
-    for name, bad in {"none": [], **attacks()}.items():
+    honest = {"none": [], **attacks()}
+    for name, bad in {**honest, "near-copies, each counted": honest["near-copies"]}.items():
+        _build.without_near_copies = every if "each" in name else without_near_copies
         lines = options.work / "texts.jsonl"
         lines.write_text("".join(json.dumps(each) + "\n" for each in [*own, *bad]), "utf-8")
         reading = ReadSettings(source_column="source") if "source" in name else ReadSettings()
@@ -99,7 +111,8 @@ def row(name: str, model: Path, report: TrainingReport | None) -> dict[str, reco
     for text in PROBES:
         mention = next(each for each in linker.link(text).mentions if each.text == "England")
         best = mention.candidates[0]
-        found[text] = f"{best.entity.title} {best.probability:.2f}"
+        team = next((each.probability for each in mention.candidates if "football team" in each.entity.title), 0.0)
+        found[text] = f"{best.entity.title} {best.probability:.2f}, team {team:.2f}"
     flags = [each for each in (*report.flips, *report.groups) if each.text.lower() == "england"] if report else []
     found["answers changed"] = report.changed if report else 0
     found["England in the report"] = "yes" if flags else ""

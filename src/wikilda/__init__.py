@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
     from wikilda.documents.document import Document, marked
     from wikilda.documents.reading import Bad, ReadSettings, read_documents
-    from wikilda.evaluation.evaluate import Evaluation, evaluate
+    from wikilda.evaluation.evaluate import Evaluation, evaluate, evaluate_own_links
     from wikilda.knowledge import BuildSettings, Knowledge
     from wikilda.knowledge.diff import Diff, diff
     from wikilda.knowledge.estimate import Estimate, estimate
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
     from wikilda.model.pack import get, pack
+    from wikilda.suggestions import Suggestion, Suggestions, suggest
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
     from wikilda.training.pipeline import train
@@ -46,7 +47,7 @@ _HOMES = {
     "documents.detection": ("Detector", "DetectorSettings", "DictionaryDetector", "SpacyDetector"),
     "documents.document": ("Document", "marked"),
     "documents.reading": ("Bad", "ReadSettings", "read_documents"),
-    "evaluation.evaluate": ("Evaluation", "evaluate"),
+    "evaluation.evaluate": ("Evaluation", "evaluate", "evaluate_own_links"),
     "knowledge": ("BuildSettings", "Knowledge"),
     "knowledge.diff": ("Diff", "diff"),
     "knowledge.estimate": ("Estimate", "estimate"),
@@ -61,6 +62,7 @@ _HOMES = {
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
     "model.pack": ("get", "pack"),
+    "suggestions": ("Suggestion", "Suggestions", "suggest"),
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
     "training.pipeline": ("train",),
@@ -77,10 +79,10 @@ __all__ = [
     "DetectorSettings", "DictionaryDetector", "Diff", "Document", "Entity", "Estimate", "Evaluation", "Explained",
     "Explanation", "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles",
     "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
-    "SettingsError", "Source", "SpacyDetector", "TopicShare", "TrainingPlan", "TrainingReport", "UrnSettings",
-    "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff", "download", "estimate",
-    "evaluate", "get", "is_nil", "link_files", "make_corpus", "marked", "match_file", "pack", "read_documents",
-    "train", "update",
+    "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan",
+    "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff",
+    "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files", "make_corpus", "marked",
+    "match_file", "pack", "read_documents", "suggest", "train", "update",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.wikis import FILLER, page, write_dump
 from wikilda import BuildSettings, Knowledge, Linker, Model, ModelSettings, build
 from wikilda._core.errors import ArtifactError, InputError
@@ -101,3 +102,50 @@ def test_sources_that_are_none(
 
 def _stop(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
+
+
+def test_pages_that_are_too_short_are_named(tmp_path: Path) -> None:
+    pages = [page("Java", f"An island of [[Bali]]. {FILLER}"), page("Bali", "Short."), page("Lombok", "Short, too.")]
+    dump = write_dump(tmp_path / "wiki.xml", pages)
+    code, out, _ = run("build", dump, "-o", tmp_path / "model", "-j", 1)
+    assert code == 0
+    assert "2 pages are too short to be topics (" in out
+    assert "Bali" in out
+    assert "--set min_text=0" in out
+    assert "The model has no words" in out
+    _, out, _ = run("build", dump, "-o", tmp_path / "all", "-j", 1, "--set", "min_text=0")
+    assert "too short to be" not in out
+    assert len(Knowledge.open(tmp_path / "all").titles) == 3
+
+
+def test_thirty_pages_are_a_linker(tmp_path: Path) -> None:
+    """A name that two pages share is told apart by the words of thirty short pages."""
+    kinds = {"river": "water flows from the mountains to the sea", "singer": "sang songs on stage with a band"}
+    names = [
+        "Abel",
+        "Brandt",
+        "Curie",
+        "Danton",
+        "Eco",
+        "Frisch",
+        "Gauss",
+        "Hopper",
+        "Ibsen",
+        "Joyce",
+        "Kant",
+        "Lorca",
+        "Mann",
+        "Noether",
+        "Orwell",
+    ]
+    pages = [
+        page(f"{name} ({kind})", f"'''{name}''' is a {kind}. It {about}. See [[{other} ({kind})|{other}]].")
+        for kind, about in kinds.items() for name, other in zip(names, names[1:] + names[:1], strict=True)
+    ]  # fmt: skip
+    build(write_dump(tmp_path / "wiki.xml", pages), tmp_path / "model", workers=1)
+    linker = Linker.open(tmp_path / "model")
+    texts = {"river": "Danton flows to the sea, full of water.", "singer": "Danton sang with a band on stage."}
+    for kind, text in texts.items():
+        [mention] = linker.link(text).mentions
+        assert mention.entity is not None
+        assert mention.entity.title == f"Danton ({kind})"

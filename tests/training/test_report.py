@@ -19,6 +19,7 @@ from wikilda.linking import Linker
 from wikilda.model import Model, Parameters
 from wikilda.model.model import NilCounts
 from wikilda.sample import texts
+from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.pipeline import train
@@ -194,3 +195,11 @@ def test_training_does_not_take_an_exact_title_from_its_article(tmp_path: Path) 
     report = TrainingReport.read(trained.path)
     assert [each.text for each in report.flips if each.text == "bp"] == []
     assert [each for each in report.groups if each.text == "BP" and each.after == "Before Present"] == []
+
+
+def test_other_texts_under_the_same_names_are_read_again(model: Path, tmp_path: Path) -> None:
+    how = UrnTraining(held_out=0.0, evaluated=0)
+    for count in (4, 9):
+        lines = write_lines(tmp_path / "texts.jsonl", [{"text": each["text"]} for each in texts()[:count]])
+        made = train(model, lines, tmp_path / "model", how, engine=LocalEngine(1), overwrite=True, restart=True)
+        assert read_metrics(made.path)[-1].documents == count

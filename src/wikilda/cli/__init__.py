@@ -23,6 +23,8 @@ COMMANDS = {
     "build": "Build a model from a wiki dump or from tables.",
     "link": "Link the mentions of documents to entities.",
     "match": "Match the cells of a table with entities.",
+    "identify": "Give the nodes of a graph identities.",
+    "suggest": "Suggest links that notes or a wiki lack.",
     "explain": "Show the evidence for the entity of a mention.",
     "show": "Look up a title or a mention.",
     "serve": "Serve a model: an API and a web page.",

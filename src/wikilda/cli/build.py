@@ -1,13 +1,15 @@
 """`wikilda build`."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from wikilda._core.artifact import Artifact
 from wikilda._core.compression import uncompressed_suffix
-from wikilda._core.errors import InputError, SettingsError
+from wikilda._core.errors import InputError, SettingsError, printable
 from wikilda.cli._options import (
     ANY_PATH,
     output_options,
@@ -15,10 +17,14 @@ from wikilda.cli._options import (
     show_table,
     workers_option,
 )
-from wikilda.knowledge import BuildSettings
+from wikilda.knowledge import BuildSettings, Knowledge
 from wikilda.model import Model
 from wikilda.training.build import build
 
+if TYPE_CHECKING:
+    from wikilda.knowledge.account import Account
+
+_NAMED = 5  # pages in a message
 _CONTENTS = (
     "topics", "mentions", "mention parameters", "links between topics", "words", "word parameters", "categories",
     "hidden categories",
@@ -107,10 +113,26 @@ def _report_build(made: Model, title: str) -> None:
     if not (made.path / JSON_FILE).is_file():
         report(made.knowledge(), title)
         return
-    show_table(title, ["", "count", "share"], Account.read(made.path).rows())
+    account, known = Account.read(made.path), made.knowledge()
+    show_table(title, ["", "count", "share"], account.rows())
+    for advice in _advice(account, known):
+        click.echo(f"\n{printable(advice)}")
     click.echo(f"\nExamples and settings: {made.path / HTML_FILE}\n")
-    known = made.knowledge()
     report(known, "The model", [name for name in _CONTENTS if name in known.summary])
+
+
+def _advice(account: "Account", known: Knowledge) -> Iterator[str]:
+    """Pages that were too short, with the setting that keeps them; a vocabulary without words."""
+    for each in account.parts[0].entries:
+        if each.name == "too short" and each.count:
+            named = ", ".join(each.examples[:_NAMED]) + (", …" if each.count > _NAMED else "")
+            verb = "page is" if each.count == 1 else "pages are"
+            yield f"{each.count:,} {verb} too short to be topics ({named}). Keep them with --set min_text=0."
+    if not known.summary.get("words"):
+        yield (
+            "The model has no words: too few pages have text, or none share words. Names are linked without their "
+            "context. Bring more text, or keep rare words with --set min_word_topics=1."
+        )
 
 
 def report(made: Artifact, title: str | None = None, names: list[str] | None = None) -> None:

@@ -64,7 +64,7 @@ class EncodedDocument:
     spans: Spans = ()  # type: ignore[assignment]
     written: tuple[str, ...] | None = None  # the mention strings, where markup or line breaks divide them in the text
 
-    @property
+    @cached_property
     def strings(self) -> list[str]:
         """The mention strings."""
         return [self.text[start:end] for start, end in self.spans] if self.written is None else list(self.written)

@@ -30,7 +30,7 @@ from wikilda.mediawiki.site import Site
 
 PIECES = "pieces"  # where knowledge keeps the pieces that it was made from
 MADE_FROM, PROPS = "made-from.json", "props.parquet"
-_FORMAT = 1
+_FORMAT = 2
 _WHOLE = 0.5  # of the articles and redirects that were there: a dump with fewer has only changed pages
 
 

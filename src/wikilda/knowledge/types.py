@@ -62,7 +62,9 @@ class Types(NamedTuple):
 
     def best(self, topic: int) -> str | None:
         """The most probable type of a topic; none where nothing is known."""
-        return next(iter(self.of(topic)), None)
+        row = [int(each[topic]) for each in self.shares]
+        most = max(row, default=0)
+        return TYPES[row.index(most)] if row and most >= _SHOWN * _SCALE else None
 
     def topics(self, types: Iterable[str]) -> NDArray[np.bool_]:
         """Which topics are most probably of one of some types."""

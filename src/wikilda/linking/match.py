@@ -151,10 +151,11 @@ def _texts_of(
 
 def _gains(linker: "Linker", document: Document) -> list[dict[int, float]]:
     """By mention of a text, how much more probable its context makes each topic than its prior is."""
-    linked = linker.infer(document).linked(_READ_CANDIDATES, 0, all_mentions=True)
+    best = linker.infer(document).ranked(_READ_CANDIDATES)
+    gains = np.maximum(best.probabilities, _LEAST) / np.maximum(best.priors, _LEAST)
     return [
-        {each.entity.topic: max(each.probability, _LEAST) / max(each.prior, _LEAST) for each in mention.candidates}
-        for mention in linked.mentions
+        {topic: gain for topic, gain in zip(*row, strict=True) if topic >= 0}
+        for row in zip(best.topics.tolist(), gains.tolist(), strict=True)
     ]
 
 
@@ -174,7 +175,8 @@ def match_table(
     cells = _texts(table, column)
     others = [_texts(table, name) for name in context]
     rows = [Row((cell or "").strip(), tuple(filter(None, more))) for cell, *more in zip(cells, *others, strict=True)]
-    answers = match_rows(linker, [row for row in rows if row.cell], wanted=Restriction(tuple(types)), workers=workers)
+    given, wanted = [row for row in rows if row.cell], Restriction(tuple(types))
+    answers = match_rows(linker, given, wanted=wanted, candidates=_SHOWN, workers=workers)
     matched = iter(answers)
     values = [_values(next(matched), limits) if row.cell else (None,) * (len(COLUMNS) - 1) for row in rows]
     columns = list(zip(*values, strict=True)) if values else [()] * (len(COLUMNS) - 1)
@@ -217,7 +219,7 @@ class Clusters:
 
     def __init__(self, pairs: Iterable[tuple[str, int | None]]) -> None:
         cells = list(dict.fromkeys(cell for cell, topic in pairs if cell and topic is None))
-        self._words = dict(zip(cells, _folded(cells), strict=True))
+        self._words = dict(zip(cells, map(frozenset, name_words(cells)), strict=True))
         having: dict[str, list[Words]] = defaultdict(list)
         for each in dict.fromkeys(self._words.values()):
             for word in each:
@@ -244,14 +246,11 @@ def clusters(cells: Sequence[tuple[str, int | None]]) -> list[int | None]:
     return [numbers(each) for each in cells]
 
 
-def _folded(cells: list[str]) -> list[Words]:
-    """The words of strings, in any order, without what comes and goes."""
-    given = fold(pa.array([each[:LONGEST] for each in cells], pa.large_string())).to_pylist()
-    found = []
-    for each in given:
-        words = frozenset(each.split())
-        found.append(words - LIGHT or words)
-    return found
+def name_words(names: list[str]) -> list[tuple[str, ...]]:
+    """The words of names, folded, without legal forms, honorifics and the like, unless there is nothing else."""
+    given = fold(pa.array([each[:LONGEST] for each in names], pa.large_string())).to_pylist()
+    words = [tuple(each.split()) for each in given]
+    return [tuple(word for word in each if word not in LIGHT) or each for each in words]
 
 
 def _joined(whole: dict[Words, Words]) -> dict[Words, Words]:

@@ -22,6 +22,7 @@ from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.urn._candidates import Candidates
 from wikilda.urn.statistics import UNIT, Taught
 
+_SEARCH = 8  # entries of a row that can be read in the time of a search
 # Context symbols, type words, counts, and expected counts.
 Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
 
@@ -46,9 +47,7 @@ def context_evidence(
         if len(symbols):
             numbers = found.numbers[start:end]
             words = _type_words(found.topics, numbers, known.types, slots)
-            ratios = np.empty((len(words), len(symbols)), np.float64)
-            for slot in range(len(words)):
-                _ratios(symbols, words[slot], known, total, ratios[slot])
+            ratios = _ratios(symbols, words, slots, known, total)
             for at in range(end - start):
                 evidence[begin + at] = weight * _of_topic(found.topics[numbers[at]], known.types, slots, ratios)
             for word in words:
@@ -94,10 +93,10 @@ def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], rat
     if start == end:
         return 0.0
     product = 1.0
-    for at in range(ratios.shape[1]):
+    for at in range(len(ratios)):
         mean = 0.0
         for word in types.words[start:end]:
-            mean += ratios[slots[word], at]
+            mean += ratios[at, slots[word]]
         product *= mean / np.float64(end - start)
     return np.log(product)
 
@@ -117,16 +116,31 @@ def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.in
 
 @inner
 def _ratios(
-    rows: NDArray[np.int64], word: np.uint32, known: ContextCounts, total: Real, ratios: NDArray[np.float64]
-) -> None:
-    """How much likelier each context symbol is with a type word than by chance and by what strings mean elsewhere."""
-    share = known.totals[word] / max(total, 1e-300)
+    rows: NDArray[np.int64], words: NDArray[np.uint32], slots: NDArray[np.int32], known: ContextCounts, total: Real
+) -> NDArray[np.float64]:
+    """How much likelier context symbols are with type words than by chance and by what strings mean elsewhere."""
+    size = len(words)
+    ratios, shares = np.empty((len(rows), size), np.float64), np.empty(size, np.float64)
+    counts, expected = np.empty(size, np.float64), np.empty(size, np.float64)
+    for slot in range(size):
+        shares[slot] = known.totals[words[slot]] / max(total, 1e-300)
     for number in range(len(rows)):
-        row = rows[number]
-        at = find(known.words, known.offsets[row], known.offsets[row + 1], word)
-        count = np.float64(known.counts[at]) if at >= 0 else 0.0
-        expected = np.float64(known.expected[at]) if at >= 0 else 0.0
-        ratios[number] = (count + 1.0) / np.sqrt((known.sums[row] * share + 1.0) * (expected + 1.0))
+        start, end = known.offsets[rows[number]], known.offsets[rows[number] + 1]
+        for slot in range(size):
+            counts[slot] = 0.0
+            expected[slot] = 0.0
+        few = end - start < _SEARCH * size  # a short row is gone through, a long one searched
+        for step in range(end - start if few else size):
+            place: Whole = np.int64(slots[known.words[start + step]]) if few else np.int64(step)
+            at = start + step if few else find(known.words, start, end, words[step])
+            if place >= 0 and at >= 0:
+                counts[place] = np.float64(known.counts[at])
+                expected[place] = np.float64(known.expected[at])
+        usual = known.sums[rows[number]]
+        for slot in range(size):
+            chance = (usual * shares[slot] + 1.0) * (expected[slot] + 1.0)
+            ratios[number, slot] = (counts[slot] + 1.0) / np.sqrt(chance)
+    return ratios
 
 
 def spread(contexts: Contexts, taught: Taught, types: TopicTypes) -> Rows:

@@ -1,7 +1,7 @@
 """Finding mentions in raw text: one interface, several detectors."""
 
 from wikilda._core.errors import SettingsError
-from wikilda.documents.detection._dictionary import DictionaryDetector, JoinedDetector, average_odds
+from wikilda.documents.detection._dictionary import DictionaryDetector, EveryName, JoinedDetector, average_odds
 from wikilda.documents.detection.base import Detector, DetectorSettings
 from wikilda.documents.detection.spacy import MODEL, SpacyDetector
 from wikilda.knowledge import Knowledge
@@ -24,6 +24,7 @@ __all__ = [
     "Detector",
     "DetectorSettings",
     "DictionaryDetector",
+    "EveryName",
     "JoinedDetector",
     "SpacyDetector",
     "Spans",

@@ -34,6 +34,7 @@ _UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
 # Least share of capitals of a word that is a name by itself, within a sentence and at its start: and how much that
 # falls from precision to recall.
 _NAME, _FIRST = (0.2, 1.6), (0.5, 1.0)
+_EVERY = 2.0  # instead of recall
 _DECADES = 4.0  # of odds, from precision to recall
 
 
@@ -82,6 +83,14 @@ class DictionaryDetector:
         ]  # fmt: skip
         kept = [each for each in found if not any(each[0] < end and start < each[1] for start, end in signs)]
         return sorted([*kept, *signs], key=lambda span: (span[0], -span[1]))
+
+
+class EveryName(DictionaryDetector):
+    """Finds every mention string that the wiki has, however rarely it is a link; the caller judges them."""
+
+    @cached_property
+    def _limits(self) -> Limits:
+        return limits_of(_EVERY, average_odds(self.knowledge))
 
 
 def _has_signs(tokens: Tokens) -> bool:

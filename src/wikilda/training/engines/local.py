@@ -67,7 +67,7 @@ class LocalEngine(Engine):
         assert job.knowledge is not None
         return next_model(
             job.first, Knowledge.open(job.knowledge), whole, job.texts, target, iteration=job.task.iteration,
-            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight,
+            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight, shift=settings.shift(),
         )  # fmt: skip
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
@@ -116,7 +116,7 @@ def _model(path: Path, stamp: int) -> Model:
 
 
 @lru_cache(maxsize=1)
-def _corpus(path: Path) -> Corpus:
+def _corpus(path: Path, stamp: int) -> Corpus:
     return Corpus.open(path)
 
 
@@ -150,7 +150,7 @@ def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, in
     """What a worker does: form a shard, sample it, and keep what was found."""
     started = time.process_time()
     first, sample = _sampler(paths, _stamp(paths.model), task.settings)
-    documents = of_shard(_corpus(paths.corpus), number, shards, task.settings.held_out)
+    documents = of_shard(_corpus(paths.corpus, _stamp(paths.corpus)), number, shards, task.settings.held_out)
     documents = documents.chosen(learner_of(task.settings).are_new(documents.digests, first))
     joining = time.process_time() - started
     before = Checkpoint(paths.previous, shards).notes(number) if paths.previous else None
@@ -161,7 +161,7 @@ def _sample(paths: Paths, shards: int, number: int, task: Task) -> tuple[int, in
 
 
 def _likelihoods(paths: Paths, start: int, settings: TrainingSettings, held_out: bool) -> tuple[int, float, int]:
-    some = to_evaluate(_corpus(paths.corpus), settings, held_out=held_out)
+    some = to_evaluate(_corpus(paths.corpus, _stamp(paths.corpus)), settings, held_out=held_out)
     numbers = range(start, min(start + _TOGETHER, len(some.keys)))
     likelihood = _likelihood(paths.model, _stamp(paths.model), paths.knowledge, settings)
     found = [likelihood(some, number) for number in numbers]

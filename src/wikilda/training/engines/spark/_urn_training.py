@@ -257,7 +257,9 @@ class UrnTraining:
         )  # fmt: skip
         symbols, _, (nil, met) = tables.rows(packets.NIL, STRINGS, ("nil", "texts"))
         parts = NextParts(mentions, base, pairs, contexts, NilCounts(symbols, nil, met))
-        made = write_next(first, self._knowledge, parts, target, self.job.task.iteration)
+        made = write_next(
+            first, self._knowledge, parts, target, self.job.task.iteration, self.job.task.settings.shift()
+        )
         tables.close()
         return made
 

@@ -53,7 +53,7 @@ def test_total_and_largest(start: int, length: int) -> None:
 @pytest.mark.parametrize("setting", [{"NUMBA_DISABLE_JIT": "1"}, {"NUMBA_CPU_NAME": "generic"}])
 def test_any_machine(setting: dict[str, str], tmp_path: object) -> None:
     """Without the compiler, and with the vectors of the oldest machines."""
-    code = "from tests.lda.test_sums import everything; print(*everything())"
+    code = "from tests.lda.test_ordered_sums import everything; print(*everything())"
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), **setting}
     run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert run.stdout.split() == everything()

@@ -18,7 +18,7 @@ USER_ERRORS = ("WikildaError", "InputError", "ArtifactError", "BusyError", "Sett
 # A remedy: a sentence in the imperative, a list of what is possible, an example, or a suggestion made at run time.
 _VERBS = (
     "Add|Ask|Build|Change|Check|Choose|Close|Compare|Convert|Correct|Decompress|Delete|Download|Drop|Encode|Fix|Free|Get"
-    "|Give|Hold|Install|Keep|Leave|Link|Lower|Make|Name|Open|Put|Quote|Raise|Read|Remove|Rename|Repair|Repeat|Restore|Run|Save"
+    "|Give|Hold|Install|Keep|Leave|Link|Lower|Make|Measure|Name|Open|Put|Quote|Raise|Read|Remove|Rename|Repair|Repeat|Restore|Run|Save"
     "|See|Serve|Set|Split|Train|Try|Turn|Unset|Update|Upgrade|Use|Wait|Write"
 )
 REMEDY = re.compile(

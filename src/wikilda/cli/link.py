@@ -160,7 +160,7 @@ def _on_spark(
     overwrite: bool,
 ) -> int:  # fmt: skip
     refuse(
-        ("as_table", "workers", "rows", "types", "category", "escalate", "decided", "unknown"),
+        ("as_table", "workers", "rows", "escalate", "decided", "unknown"),
         "is for --engine local.",
     )
     if job.reading.invalid != ReadSettings().invalid:

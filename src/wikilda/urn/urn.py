@@ -245,9 +245,10 @@ class Urn:
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
-            own = taught_by(self.draw_without(replace(document, contexts=None), None))
+            trained = document.without_text()
+            own = taught_by(self.draw_without(replace(trained, contexts=None), None))
             if self.model.iteration > 1:  # what it taught last, it was drawn with what was learned before
-                own = taught_by(self.draw_without(document, own))
+                own = taught_by(self.draw_without(trained, own))
         return self.draw_without(document, own, entities)
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:

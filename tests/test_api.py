@@ -69,6 +69,7 @@ API = [
     "download",
     "estimate",
     "evaluate",
+    "evaluate_own_links",
     "get",
     "is_nil",
     "link_files",
@@ -151,6 +152,7 @@ def test_there_are_examples_of_what_people_do() -> None:
         "build",
         "link_files",
         "evaluate",
+        "evaluate_own_links",
     } <= set(EXAMPLES)
 
 

@@ -5,14 +5,15 @@ python -m benchmarks.evaluation --set test-a aida.model aida-testa.tsv --long --
 paper-1.model is the preset `paper` after one iteration on news:
 wikilda init aida.model --preset paper -o paper.model
 wikilda train paper.model bbc.jsonl.xz --method lda --preset paper -o paper-1.model
-Each set has figures of its own.
+Each set has figures of its own. Models of later iterations are given in the same way, those of the default method as
+--urn; --tuned is a model with settings chosen by benchmarks.evaluation.greedy, for both numbers of sweeps.
 """
 
 import argparse
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.record import write
 from benchmarks.rivals import everything, make
@@ -34,27 +35,45 @@ PUBLISHED = {  # Table 1 of the paper, and the figures of train in its text
 }  # fmt: skip
 
 
-def methods(given: Given, trained: Model | None, *, long: bool, wanted: list[str]) -> Iterator[Method]:
-    """The methods wanted, each made when its turn comes: the paper's sampler at t = 0 and t = 1, 50 and 800 sweeps."""
+class Further(NamedTuple):
+    """Models that the table has besides: of the paper's sampler and of ours after iterations, and a tuned one."""
+
+    trained: list[Model]
+    ours: list[Model]
+    tuned: Model | None
+
+
+def methods(given: Given, further: Further, *, long: bool, wanted: list[str]) -> Iterator[Method]:
+    """The methods wanted, each made when its turn comes: the paper's sampler after iterations, 50 and 800 sweeps."""
     for name in wanted:
         if name != "paper":
             yield make(name, given)
             continue
         for settings in (SHORT, LONG) if long else (SHORT,):
             yield _named(make_method("paper", given, {"paper": settings}), 0, settings)
-        for settings in ((SHORT, LONG) if long else (SHORT,)) if trained else ():
-            after = Given(trained, given.knowledge)
-            yield _named(make_method("lda", after, {"lda": settings}), trained.iteration, settings)
+            for model in further.trained:
+                yield _named(_sampler(model, given, settings), model.iteration, settings)
+            if further.tuned:
+                yield _named(_sampler(further.tuned, given, settings), 0, settings, "paper, tuned")
+    for model in further.ours:
+        method = make_method("urn", Given(model, given.knowledge))
+        method.name = f"urn, t = {model.iteration}"
+        yield method
 
 
-def _named(method: Method, iteration: int, settings: LdaSettings) -> Method:
-    method.name = f"paper, t = {iteration}, {settings.sweeps} sweeps"
+def _sampler(model: Model, given: Given, settings: LdaSettings) -> Method:
+    return make_method("lda", Given(model, given.knowledge), {"lda": settings})
+
+
+def _named(method: Method, iteration: int, settings: LdaSettings, name: str = "paper") -> Method:
+    method.name = f"{name}, t = {iteration}, {settings.sweeps} sweeps"
     return method
 
 
 def row(found: Run, method: Method, published: dict[str, tuple[float, float]]) -> dict[str, Any]:
     """A row of the table."""
     measured = metrics.accuracy(found)
+    share = measured.micro / 100
     micro, macro = published.get(found.method, (None, None))
     memory = None
     if isinstance(method, EntityTopic):
@@ -63,6 +82,7 @@ def row(found: Run, method: Method, published: dict[str, tuple[float, float]]) -
     return {
         "method": found.method,
         "micro": f"{measured.micro:.2f} ± {measured.micro_deviation:.2f}",
+        "± by mentions": round(100 * (share * (1 - share) / max(measured.mentions, 1)) ** 0.5, 2),
         "macro": f"{measured.macro:.2f} ± {measured.macro_deviation:.2f}",
         "paper's micro": micro,
         "paper's macro": macro,
@@ -91,10 +111,11 @@ def measure(name: str, options: argparse.Namespace) -> Iterator[dict[str, list[d
     knowledge = model.knowledge()
     gold = Gold(read_dataset(Path(options.set[2]))[0], Resolver(knowledge))
     given = Given(model, knowledge, gold.documents)
-    trained = Model.open(options.trained) if options.trained else None
+    tuned = Model.open(options.tuned) if options.tuned else None
+    further = Further([*map(Model.open, options.trained)], [*map(Model.open, options.urn)], tuned)
     runs, rows = [], []
     wanted = options.only or [each for each in everything() if each.partition(":")[0] not in options.skip]
-    for method in methods(given, trained, long=options.long, wanted=wanted):
+    for method in methods(given, further, long=options.long, wanted=wanted):
         runs.append(run(method, gold, options.threads))
         rows.append(row(runs[-1], method, PUBLISHED.get(name, {})))
         print(json.dumps(rows[-1], ensure_ascii=False), flush=True)
@@ -106,7 +127,9 @@ def measure(name: str, options: argparse.Namespace) -> Iterator[dict[str, list[d
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", nargs=3, required=True, metavar=("NAME", "MODEL", "GOLD"))
-    parser.add_argument("--trained", type=Path, help="the preset `paper` after one iteration")
+    parser.add_argument("--trained", type=Path, action="append", default=[], help="preset `paper` after iterations")
+    parser.add_argument("--urn", type=Path, action="append", default=[], help="the default method after iterations")
+    parser.add_argument("--tuned", type=Path, help="the paper's sampler with settings chosen on labels")
     parser.add_argument("--long", action="store_true", help="800 sweeps, too")
     parser.add_argument("--only", action="append", help="just this method, and others so named")
     parser.add_argument("--skip", action="append", default=[], help="a method to leave out, tuned or not")

@@ -62,27 +62,31 @@ def read_gold(path: Path) -> list[Gold]:
 
 def score(linker: Linker, corpus: list[Gold]) -> Scores:
     """Score the answers of `link` on documents, from raw text and with the annotated spans."""
-    scores, topics = Scores(), linker.knowledge.find_topic
+    scores, known = Scores(), linker.knowledge
     for gold in corpus:
         spans = gold.document.mentions or []
-        # Some knowledge holds redirects as topics of their own: a title and what it redirects to are the same answer.
-        named = [topics(title) if title else -1 for title in gold.titles]
-        wanted = {(*span, topic) for span, topic in zip(spans, named, strict=True) if topic >= 0}
+        named = [known.find_topic(title) if title else -1 for title in gold.titles]
+        wanted = {(*span, spelled(known.titles[k])) for span, k in zip(spans, named, strict=True) if k >= 0}
         raw = linker.link(Document(gold.document.text, None, gold.document.id), topics=0)
         scores.detection.add({(each.start, each.end) for each in raw.mentions}, set(spans))
         scores.end_to_end.add(answers(raw), set(wanted))
         given = linker.link(Document(gold.document.text, spans, gold.document.id), topics=0)
         scores.given.add(answers(given), set(wanted))
         scores.best += sum(
-            bool(each.candidates) and (each.start, each.end, each.candidates[0].entity.topic) in wanted
+            bool(each.candidates) and (each.start, each.end, spelled(each.candidates[0].entity.title)) in wanted
             for each in given.mentions
         )
     return scores
 
 
 def answers(linked: Linked) -> set[object]:
-    """The spans that are linked, and their topics."""
-    return {(each.start, each.end, each.entity.topic) for each in linked.mentions if each.entity}
+    """The spans that are linked, and their titles."""
+    return {(each.start, each.end, spelled(each.entity.title)) for each in linked.mentions if each.entity}
+
+
+def spelled(title: str) -> str:
+    """A title without points and capitals: some knowledge has redirects as topics (`U.S. Open`, `US Open`)."""
+    return "".join(each for each in title.casefold() if each.isalnum())
 
 
 def read_news(path: Path) -> Iterator[Document]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from wikilda.knowledge.held_out import articles
 from wikilda.model import Model
 from wikilda.model.weights import Weights
-from wikilda.urn.learning import Prepared, fit, measure, prepare
+from wikilda.urn.learning import Prepared, fit, measure, prepare, shift_bias
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Urn
 
@@ -48,7 +48,9 @@ def main() -> None:
                       "articles": len(sample), "accuracy": round(accuracy, 4), "prior": round(prior, 4),
                       "nil_area": round(area, 4)})  # fmt: skip
         print(wikis[-1], flush=True)
-    found = {"wikis": wikis, "accuracy": "of each wiki with the weights of the others", "weights": weights}
+    bias = [round(each, DIGITS) for each in shift_bias(samples, NEUTRAL, SPREAD, ROUNDS)]
+    about = "of each wiki with the weights of the others"
+    found = {"wikis": wikis, "accuracy": about, "weights": weights, "bias": bias}
     text = json.dumps(found, indent=2) + "\n"
     print(text)
     if args.output:

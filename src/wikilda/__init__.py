@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, SpacyDetector
     from wikilda.documents.document import Document, marked
     from wikilda.documents.reading import Bad, ReadSettings, read_documents
-    from wikilda.evaluation.evaluate import Evaluation, evaluate
+    from wikilda.evaluation.evaluate import Evaluation, evaluate, evaluate_own_links
     from wikilda.knowledge import BuildSettings, Knowledge
     from wikilda.knowledge.diff import Diff, diff
     from wikilda.knowledge.estimate import Estimate, estimate
@@ -47,7 +47,7 @@ _HOMES = {
     "documents.detection": ("Detector", "DetectorSettings", "DictionaryDetector", "SpacyDetector"),
     "documents.document": ("Document", "marked"),
     "documents.reading": ("Bad", "ReadSettings", "read_documents"),
-    "evaluation.evaluate": ("Evaluation", "evaluate"),
+    "evaluation.evaluate": ("Evaluation", "evaluate", "evaluate_own_links"),
     "knowledge": ("BuildSettings", "Knowledge"),
     "knowledge.diff": ("Diff", "diff"),
     "knowledge.estimate": ("Estimate", "estimate"),
@@ -81,8 +81,8 @@ __all__ = [
     "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
     "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan",
     "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff",
-    "download", "estimate", "evaluate", "get", "is_nil", "link_files", "make_corpus", "marked", "match_file",
-    "pack", "read_documents", "suggest", "train", "update",
+    "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files", "make_corpus", "marked",
+    "match_file", "pack", "read_documents", "suggest", "train", "update",
 ]  # fmt: skip
 
 

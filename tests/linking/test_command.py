@@ -79,6 +79,18 @@ def test_workers_change_nothing(model: Path, tmp_path: Path) -> None:
     assert run("link", model, source, "-j", 1) == run("link", model, source, "-j", 3)
 
 
+def test_html_is_reported_and_linked_as_it_is_seen(model: Path, tmp_path: Path) -> None:
+    text = "<p><b>Robert</b> <i>Croft</i> took five wickets for Gla-\nmorgan.</p>"
+    (tmp_path / "in.jsonl").write_text(json.dumps({"id": "a", "text": text}) + "\n", "utf-8")
+    code, out, err = run("link", model, tmp_path / "in.jsonl")
+    assert code == 0
+    mentions = json.loads(out)["mentions"]
+    assert [(each["text"], each["title"]) for each in mentions] == [
+        ("Robert</b> <i>Croft", "Robert Croft"), ("Gla-\nmorgan", "Glamorgan County Cricket Club"),
+    ]  # fmt: skip
+    assert "document 'a' is HTML" in err
+
+
 def test_bad_documents_are_reported_and_skipped(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text(

@@ -121,14 +121,31 @@ def test_pages_that_are_too_short_are_named(tmp_path: Path) -> None:
 def test_thirty_pages_are_a_linker(tmp_path: Path) -> None:
     """A name that two pages share is told apart by the words of thirty short pages."""
     kinds = {"river": "water flows from the mountains to the sea", "singer": "sang songs on stage with a band"}
+    names = [
+        "Abel",
+        "Brandt",
+        "Curie",
+        "Danton",
+        "Eco",
+        "Frisch",
+        "Gauss",
+        "Hopper",
+        "Ibsen",
+        "Joyce",
+        "Kant",
+        "Lorca",
+        "Mann",
+        "Noether",
+        "Orwell",
+    ]
     pages = [
-        page(f"Name{number:02d} ({kind})", f"'''Name{number:02d}''' is a {kind}. It {about}. See [[Name{other:02d} ({kind})]].")
-        for kind, about in kinds.items() for number in range(15) for other in [(number + 1) % 15]
+        page(f"{name} ({kind})", f"'''{name}''' is a {kind}. It {about}. See [[{other} ({kind})|{other}]].")
+        for kind, about in kinds.items() for name, other in zip(names, names[1:] + names[:1], strict=True)
     ]  # fmt: skip
     build(write_dump(tmp_path / "wiki.xml", pages), tmp_path / "model", workers=1)
     linker = Linker.open(tmp_path / "model")
-    texts = {"river": "Name03 flows to the sea, full of water.", "singer": "Name03 sang with a band on stage."}
+    texts = {"river": "Danton flows to the sea, full of water.", "singer": "Danton sang with a band on stage."}
     for kind, text in texts.items():
         [mention] = linker.link(text).mentions
         assert mention.entity is not None
-        assert mention.entity.title == f"Name03 ({kind})"
+        assert mention.entity.title == f"Danton ({kind})"

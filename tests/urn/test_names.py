@@ -1,5 +1,7 @@
 """What titles say of strings."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -7,9 +9,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.urn import reference
+from wikilda._core.arrays import lookup
+from wikilda.knowledge import Knowledge
 from wikilda.text.characters import characters
-from wikilda.text.tokens import Strings
-from wikilda.urn._title_match import INITIALS, NOTED, PART, SAME, UNLIKE, name_kinds
+from wikilda.text.tokens import FLAGS, Strings, token_hashes
+from wikilda.urn._title_match import INITIALS, NOTED, PART, SAME, UNLIKE, capital_chances, name_kinds
 
 ALIKE = 0
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -46,6 +50,20 @@ def kind(string: str, title: str) -> int:
 )
 def test_a_string_that_is_part_of_a_title(string: str, title: str, expected: int) -> None:
     assert kind(string, title) == expected
+
+
+def test_articles_show_how_often_a_topic_has_a_capital(sample: Knowledge) -> None:
+    """Names always have one; titles without a capital after the first are written as their rarest word is."""
+    titles, cases = sample.titles, sample.word_cases
+    words = {each for title in titles for each in re.findall(r"\w+", title.lower())}
+    numbers = {each: lookup(cases.table, token_hashes(each)[0] & ~FLAGS) for each in words}
+    shares = {each: int(cases.capital[number]) for each, number in numbers.items() if number >= 0}
+    topics, known = np.arange(len(titles)), np.zeros(len(titles), np.uint8)
+    strings = Strings(titles.data, titles.offsets)
+    found = capital_chances(topics, known, strings, cases, characters())
+    assert (found / 255).tolist() == pytest.approx([reference.capital_chance(each, shares) for each in titles])
+    assert found.min() < 255
+    assert (known == found).all()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.urn.reference import MeanField, Mention
 from wikilda._core.arrays import lookup
 from wikilda._core.errors import SettingsError
 from wikilda._core.jit import DISABLED
-from wikilda.documents.detection.framing import capitalised, titled
+from wikilda.documents.detection.framing import capitalised, titled, words_before
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
@@ -109,7 +109,8 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     distinct = names_of(Strings.of([first[each] for each in names]), characters(), folds())
     parents = parents_of(distinct, rows, far * np.arange(len(rows)))
     drawn_as = expected_antecedents(urn, document, order, lowered, first, symbols, priors, parents)
-    capitals, cases = capitalised(document.text, document.spans, "en"), shares_of_capitals(urn.knowledge)
+    before, cases = words_before(document.text, document.spans), shares_of_capitals(urn.knowledge)
+    capitals = capitalised(document.strings, before, "en")
     mentions = []
     for token, place in enumerate(order):
         at = lowered.index(drawn_as[token])
@@ -168,7 +169,7 @@ def expected_antecedents(
             topic >= 0 and persons[topic] >= 128, topic >= 0 and bodies[topic] >= 128,
         )  # fmt: skip
     tokens = [list(parents.tokens[parents.offsets[t] : parents.offsets[t + 1]]) for t in range(len(order))]
-    is_titled = [bool(titled(document.text, [document.spans[at]], "en")[0]) for at in order]
+    is_titled = titled(words_before(document.text, document.spans), "en")[order].tolist()
     words = {each: list(folded(first[each])) for each in senses}
     written = {each: first[each] for each in senses}
     found = reference.antecedents(

@@ -17,7 +17,7 @@ from wikilda.cli._options import (
 from wikilda.evaluation import metrics
 from wikilda.evaluation.bootstrap import Difference
 from wikilda.evaluation.datasets import READERS
-from wikilda.evaluation.evaluate import DEFAULT_METHODS, evaluate
+from wikilda.evaluation.evaluate import DEFAULT_METHODS, OWN_METHODS, evaluate, evaluate_own_links
 from wikilda.evaluation.methods import METHODS, Method
 from wikilda.evaluation.metrics import Slice
 from wikilda.evaluation.results import Earlier, Runs, gold_summary
@@ -33,7 +33,8 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 
 @click.command()
 @model_argument
-@click.argument("files", nargs=-1, required=True, type=_GOLD, metavar="FILE...")
+@click.argument("files", nargs=-1, type=_GOLD, metavar="[FILE]...")
+@click.option("--own-links", "own", is_flag=True, help="Measure on held-out links of the wiki itself.")
 @click.option(
     "--method", "names", multiple=True, metavar="NAME",
     help=f"{', '.join(METHODS)}, or MODULE:CLASS (:FILE.toml for settings); repeatable.",
@@ -55,8 +56,8 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 @workers_option("Threads")
 @settings_options(settings=UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], knowledge: Path | None, names: tuple[str, ...], also: tuple[Path, ...],
-    splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
+    model: Path, files: tuple[Path, ...], own: bool, knowledge: Path | None, names: tuple[str, ...],
+    also: tuple[Path, ...], splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
     json_file: Path | None, report_file: Path | None, baseline: Path | None, as_json: bool, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
@@ -64,6 +65,9 @@ def command(
     FILEs are AIDA-YAGO2-dataset.tsv, NIF in Turtle (GERBIL), WNED sets (the .xml beside RawText), ELEVANT's JSON
     lines, or our own: what `wikilda link` reads, and a "title" for each mention (null for NIL). All files of
     a directory are one set.
+
+    With --own-links, no gold is needed: half of the sample of articles that MODEL keeps is taken out of it, and their
+    links are the gold.
 
     The last --method is compared with the others. `trained` is `urn`, trained on the texts of FILEs without labels.
     """
@@ -82,10 +86,19 @@ def command(
             rows = [_end_to_end_row(method, gold, workers) for method in methods]
             show_table(f"{gold.name}, end to end", _END_TO_END, rows)
 
-    found = evaluate(
-        model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
-        workers=workers, knowledge=knowledge, watch=watch,
-    )  # fmt: skip
+    if own:
+        if files or also or splits or form:
+            raise click.UsageError("--own-links has no FILEs, --also, --split or --format.")
+        found = evaluate_own_links(
+            model, methods=names or OWN_METHODS, settings=settings, workers=workers, knowledge=knowledge, watch=watch
+        )
+    elif not files:
+        raise click.UsageError("give FILEs with gold, or --own-links.")
+    else:
+        found = evaluate(
+            model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
+            workers=workers, knowledge=knowledge, watch=watch,
+        )  # fmt: skip
     if as_json:
         click.echo(found.to_json())
     if json_file:

@@ -31,6 +31,7 @@ from wikilda.linking.methods import METHODS, MethodSettings
 from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownNames
+from wikilda.model.model import URN
 
 _SOME_SKIPPED, _READER_GONE = 3, 141  # exit codes
 _CHANCE = click.FloatRange(0, 1)
@@ -58,6 +59,7 @@ _CHANCE = click.FloatRange(0, 1)
 @click.option("--escalate", type=_CHANCE, metavar="P", default=0.0,
               help="Write mentions below P to a file.")  # fmt: skip
 @click.option("--decided", type=ANY_PATH, metavar="FILE", help="Read such a file with titles filled in.")
+@click.option("--estimate-prior", is_flag=True, help="Estimate the prior of the first 400 documents, and use it.")
 @click.option("--rows", type=click.Choice(["documents", "mentions"]), default="documents", metavar="NAME",
               help="Rows of Parquet: documents (default) or mentions.")  # fmt: skip
 @click.option("--no-mentions", is_flag=True, help="Write the topics of documents only.")
@@ -72,7 +74,7 @@ def command(
     overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detection: DetectorSettings,
     nested: bool,
     types: str | None, category: str, only: Path | None, exclude: Path | None, unknown: Path | None,
-    escalate: float, decided: Path | None, rows: str,
+    escalate: float, decided: Path | None, estimate_prior: bool, rows: str,
     no_mentions: bool, with_text: bool, reading: ReadSettings,
     method: MethodSettings, workers: int,
     cluster: Cluster | None,
@@ -93,6 +95,11 @@ def command(
         raise click.UsageError("--escalate writes beside the output: give -o FILE.")
     if rows == "mentions":
         output_format = _flat(output, output_format, no_mentions=no_mentions)
+    if estimate_prior:
+        if not files or "-" in files or method.method != URN:
+            raise click.UsageError("--estimate-prior reads the documents twice: give FILEs. It is for the method urn.")
+        job, shift = job.with_estimated_prior(read_documents([Path(each) for each in files], None, reading))
+        click.echo(shift.describe(), err=True)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
     to_file = output is not None and not as_table
@@ -153,7 +160,7 @@ def _on_spark(
     overwrite: bool,
 ) -> int:  # fmt: skip
     refuse(
-        ("as_table", "workers", "rows", "types", "category", "escalate", "decided", "unknown"),
+        ("as_table", "workers", "rows", "escalate", "decided", "unknown"),
         "is for --engine local.",
     )
     if job.reading.invalid != ReadSettings().invalid:

@@ -44,7 +44,7 @@ def command(
     """
     for file in (output, patch):
         if file is not None:
-            check_output(file, overwrite=overwrite)
+            check_output(file, overwrite=overwrite, inputs=[each for each in (path, chosen) if each and each.is_file()])
     if chosen is not None:
         if patch is None:
             raise click.UsageError("--chosen needs --patch FILE: it says which links the patch has.")

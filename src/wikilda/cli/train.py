@@ -27,6 +27,7 @@ from wikilda.training.engines.base import Engine
 from wikilda.training.pipeline import train
 from wikilda.training.report import FLIP_ROWS, HTML_FILE, JSON_FILE, ROWS, TrainingReport
 from wikilda.training.settings import PRESETS, TRAINING, TrainingPlan
+from wikilda.urn.prior_shift import PriorShift
 
 
 @click.command()
@@ -80,6 +81,8 @@ def command(
         if own:
             own.close()
     rows = read_metrics(made.path)
+    if made.prior_shift and method == URN:
+        click.echo(PriorShift(**made.prior_shift).describe())
     show_table(str(target), _COLUMNS, [_row(each) for each in rows])
     warnings = advice(rows)
     if (made.path / JSON_FILE).is_file():

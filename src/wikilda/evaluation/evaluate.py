@@ -13,6 +13,7 @@ from wikilda.evaluation import metrics
 from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.gold import Resolver
 from wikilda.evaluation.methods import Given, Method, make_methods
+from wikilda.evaluation.own_links import own_links
 from wikilda.evaluation.report import report
 from wikilda.evaluation.results import results
 from wikilda.evaluation.run import Gold, Run, run
@@ -22,6 +23,8 @@ from wikilda.model.model import URN
 from wikilda.urn import UrnSettings
 
 DEFAULT_METHODS = ("prior", "tagme", "urn", "trained")
+OWN_METHODS = ("prior", "tagme", "lda", "urn")
+_OWN_MODEL = ("paper", "trained")
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,45 @@ def evaluate(
         if watch:
             watch(gold, groups[-1], made)
     return Evaluation(opened, groups, chosen)
+
+
+def evaluate_own_links(
+    model: str | Path,
+    *,
+    methods: Sequence[str] = OWN_METHODS,
+    settings: UrnSettings | Mapping[str, Any] | None = None,
+    workers: int | None = None,
+    knowledge: str | Path | None = None,
+    watch: Callable[[Gold, list[Run], list[Method]], None] | None = None,
+) -> Evaluation:
+    """Measure methods on links of the model's own wiki, which are held out: `wikilda evaluate MODEL --own-links`.
+
+    No gold is needed. Half of the sample of articles that the model keeps is taken out of it, in memory; weights are
+    learned from the other half.
+
+    Parameters
+    ----------
+    model, methods, settings, workers, knowledge, watch
+        As in `evaluate`. Methods that make a model of their own (`paper`, `trained`) cannot be measured so.
+
+    Examples
+    --------
+    >>> from wikilda import evaluate_own_links
+    >>> evaluate_own_links(sample)
+    Traceback (most recent call last):
+    wikilda._core.errors.InputError: ...: keeps 0 articles with links, which are too few to measure with. ...
+    """
+    chosen, opened = method_settings(URN, settings), Model.open(model)
+    for name in methods:
+        if name in _OWN_MODEL:
+            raise InputError(f"{name} makes a model of its own from the whole wiki. Choose {', '.join(OWN_METHODS)}.")
+    given, dataset = own_links(opened, opened.knowledge(knowledge))
+    gold = Gold(dataset, Resolver(given.knowledge))
+    made = make_methods(list(dict.fromkeys(methods)), [given], {"urn": chosen})
+    runs = [run(method, gold, workers) for method in made]
+    if watch:
+        watch(gold, runs, made)
+    return Evaluation(opened, [runs], chosen)
 
 
 def _check(golds: list[Gold]) -> None:

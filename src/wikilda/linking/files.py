@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -36,7 +36,9 @@ from wikilda.linking.methods import MethodSettings, method_settings
 from wikilda.linking.restriction import Restriction
 from wikilda.linking.results import Linked
 from wikilda.linking.unknown import UnknownFile
+from wikilda.model.model import URN
 from wikilda.text.offsets import CODE_POINTS
+from wikilda.urn.prior_shift import PriorShift
 
 Digest: TypeAlias = "hashlib.blake2b"
 _SECONDS = 0.5  # between notes
@@ -309,6 +311,13 @@ class Job:
             "with_mentions": page or self.with_mentions,
         }
 
+    def with_estimated_prior(self, documents: Iterable[Read]) -> "tuple[Job, PriorShift]":
+        """Return the job with the prior that its first documents have, and what was found."""
+        found = self.open().estimate_prior(each for each in documents if isinstance(each, Document))
+        given = self.settings.to_mapping()
+        weights = (*given["weights"], *(f"{name}={value}" for name, value in found.settings().items()))
+        return replace(self, settings=method_settings(URN, given | {"weights": weights})), found
+
     def fingerprint(self, linker: Linker) -> dict[str, Any]:
         """All that results depend on besides the documents, for a journal."""
         places = ("model", "knowledge", "decided")
@@ -365,6 +374,7 @@ def link_files(
     overwrite: bool = False,
     knowledge: str | Path | None = None,
     unknown: str | Path | None = None,
+    estimate_prior: bool = False,
     observer: Observer | None = None,
 ) -> LinkedFiles:
     """Link the documents of files and write the results: `wikilda link MODEL FILE... -o OUTPUT`.
@@ -395,6 +405,9 @@ def link_files(
         Whether to replace outputs that exist.
     unknown
         A file to write with the names that the knowledge lacks, clustered over all documents, as JSON lines.
+    estimate_prior
+        Whether to estimate from the first documents how their prior differs from the wiki's (`Linker.estimate_prior`),
+        and link with that.
     observer
         Is told of each document.
 
@@ -418,6 +431,8 @@ def link_files(
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     if not paths:
         raise InputError("there are no files to link.")
+    if estimate_prior:
+        job, _ = job.with_estimated_prior(read_documents(paths, None, reading))
     documents = read_documents(paths, None, reading)
     return run(
         job, documents, paths, Path(output), output_format, workers, observer or Observer(), overwrite=overwrite,

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from wikilda._core.errors import ArtifactError
+from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector, choose_detector
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, Parts, encode
@@ -21,7 +22,9 @@ from wikilda.linking.restriction import ALL, Restriction
 from wikilda.linking.results import Entity, Linked, LinkedMention, Request, Source
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
+from wikilda.urn.method import UrnMethod
 from wikilda.urn.own_entities import OwnEntities, OwnEntity
+from wikilda.urn.prior_shift import TEXTS, PriorShift, estimate
 
 if TYPE_CHECKING:
     from wikilda.linking._names import NameMatcher
@@ -215,6 +218,29 @@ class Linker:
             )  # fmt: skip
 
         return map_ordered(link, documents, workers)
+
+    def estimate_prior(self, documents: Iterable[Document | str]) -> PriorShift:
+        """Estimate from texts how their prior differs from the model's: how they name entities, and which they name.
+
+        The wiki's own articles name an entity by its title more often than other texts do. The estimate needs no
+        labels. It is worth while for a hundred texts of one kind or more; `train` makes it for its texts.
+
+        Parameters
+        ----------
+        documents
+            Texts or documents. The first 400 are read.
+
+        Examples
+        --------
+        >>> shift = linker.estimate_prior(["Croft took five wickets for England.", "England won."])
+        >>> 0 < shift.naming < 3, shift.texts
+        (True, 2)
+        >>> Linker.open(sample, settings=shift.settings())
+        Linker('samplewiki', 249 topics, method='urn')
+        """
+        if not isinstance(self.method, UrnMethod):
+            raise SettingsError("the prior of texts can be estimated for the method urn.")
+        return estimate(self.method.urn, [self.encode(each) for each in islice(documents, TEXTS)])
 
     def link_frame(self, frame: Any, text: str = "text", **options: Any) -> Any:
         """Link the texts of a data frame: pandas, Polars, Arrow, or another with Arrow's interface.

@@ -37,7 +37,7 @@ def link_files(
     conf: Mapping[str, str] | None = None, overwrite: bool = False,
 ) -> tuple[int, int]:  # fmt: skip
     """Link the documents of Parquet files, and write a row for each; gives how many there are, and how many are bad."""
-    job.open()  # errors come before Spark starts
+    job.restriction.check(job.open().knowledge)  # errors come before Spark starts
     with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
         if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
             raise InputError(f"{target}: exists already. Use --overwrite to replace it.")

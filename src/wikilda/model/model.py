@@ -80,6 +80,7 @@ class Learned(NamedTuple):
     contexts: ContextCounts | None
     pairs: Parameters | None
     nil: NilCounts | None
+    weights: Weights | None
 
 
 class Model(Artifact):
@@ -145,6 +146,12 @@ class Model(Artifact):
     def learned_weights(self) -> dict[str, Any]:
         """What the weights were learned from, and how good they were on other links; empty for pooled ones."""
         found = self.manifest.get("learned", {})
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def prior_shift(self) -> dict[str, Any]:
+        """How the prior of the texts differs from the wiki's (`wikilda.urn.prior_shift`); empty without training."""
+        found = self.manifest.get("prior_shift", {})
         return found if isinstance(found, dict) else {}
 
     @property
@@ -240,7 +247,7 @@ class Model(Artifact):
     @property
     def learned(self) -> Learned:
         """What it has learned for the urn."""
-        return Learned(self.mentions, self.base, self.contexts, self.pairs, self.nil)
+        return Learned(self.mentions, self.base, self.contexts, self.pairs, self.nil, self.weights)
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""

@@ -13,6 +13,7 @@ So corpora add up: what a model has learned from one is the prior for the next.
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,9 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model, Parameters
 from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.weights import pooled
 from wikilda.training.interpolate import EMPTY, Blend, Joined, Run, add_up, blend_rows, join, open_run, save_run
+from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
@@ -104,12 +107,12 @@ def scaled(run: Run, by: float) -> Run:
 
 def next_model(
     first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int,
-    new_mentions: float = 0.0, prior_weight: float = 1.0,
+    new_mentions: float = 0.0, prior_weight: float = 1.0, shift: PriorShift = NO_SHIFT,
 ) -> Model:  # fmt: skip
     """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents.
 
     A pair of string and topic that `first` does not have needs `new_mentions`, and a tenth of the string's.
-    `prior_weight` is that of the P(k|v) of `first`.
+    `prior_weight` is that of the P(k|v) of `first`; `shift` is how the prior of the texts differs.
     """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
@@ -121,7 +124,7 @@ def next_model(
     together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
     parts = NextParts(mentions, base, together, contexts, nil_table(first.nil, counts[NIL]))
-    return write_next(first, knowledge, parts, target, iteration)
+    return write_next(first, knowledge, parts, target, iteration, shift)
 
 
 class NextParts(NamedTuple):
@@ -134,7 +137,9 @@ class NextParts(NamedTuple):
     nil: NilCounts
 
 
-def write_next(first: Model, knowledge: Knowledge, parts: NextParts, target: Path, iteration: int) -> Model:
+def write_next(
+    first: Model, knowledge: Knowledge, parts: NextParts, target: Path, iteration: int, shift: PriorShift = NO_SHIFT
+) -> Model:
     """Put the model together that follows `first`."""
     with first.derive(target, overwrite=True) as writer:
         for kind, each in ((MENTIONS, parts.mentions), (BASE, parts.base), (PAIRS, parts.pairs)):
@@ -143,8 +148,10 @@ def write_next(first: Model, knowledge: Knowledge, parts: NextParts, target: Pat
         writer.nil(parts.nil)
         change = parts.mentions.change
         change = change._replace(parameters=len(first.words.topics) + change.parameters)
+        writer.weights((first.weights or pooled()).replaced(shift.settings().items()))
         about = {"identity": knowledge.identity, "path": str(knowledge.path.resolve())}
-        return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about)
+        return writer.derived(iteration=iteration, method=URN, change=change._asdict(), knowledge=about,
+                              prior_shift=asdict(shift))  # fmt: skip
 
 
 class Blended(NamedTuple):

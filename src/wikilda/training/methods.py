@@ -18,15 +18,16 @@ from wikilda.lda.likelihood import HeldOut
 from wikilda.model import Model
 from wikilda.model.model import LDA, MENTIONS, URN, WORDS
 from wikilda.training import urn_shard
-from wikilda.training.corpus import Documents
+from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.engines.base import Engine, Job
 from wikilda.training.interpolate import Blend
 from wikilda.training.learn import rate_of
-from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining
+from wikilda.training.settings import LdaTraining, TrainingSettings, UrnTraining, sample
 from wikilda.training.shard import Found, Task, alike_by, form_shard, open_shared, sample_shard, write_shared
 from wikilda.training.urn_shard import sample_urn_shard
 from wikilda.urn import Urn
 from wikilda.urn.likelihood import HeldOut as UrnHeldOut
+from wikilda.urn.prior_shift import TEXTS, estimate
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 _LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn: progress is seen early, and all workers have something to do
@@ -65,6 +66,10 @@ class Learner(ABC, Generic[Own]):
         known = first.contexts
         return np.ones(len(digests), np.bool_) if known is None or not self.texts_once else ~known.among(digests)
 
+    def adapted(self, model: Model, knowledge: Path | None, corpus: Corpus) -> "Learner[Own]":
+        """Return the learner with the settings that are estimated from the texts."""
+        return self
+
     @abstractmethod
     def shard_documents(self, documents: int) -> int:
         """Return how many documents a shard has, where the number of shards is not given."""
@@ -99,6 +104,18 @@ class UrnLearner(Learner[UrnTraining]):
 
     texts_once = True
     judges_trained = False  # they would be judged by what they have taught
+
+    def adapted(self, model: Model, knowledge: Path | None, corpus: Corpus) -> "UrnLearner":
+        """Estimate how the prior of the texts differs from the wiki's; what the model knew of it is left aside."""
+        if not self.settings.prior_shift or knowledge is None:
+            return self
+        known = Knowledge.open(knowledge)
+        urn = Urn(model, known)  # without new senses, whose prior says nothing of how texts name entities
+        documents = sample(corpus, self.settings, TEXTS, held_out=False)
+        texts = [documents.with_contexts(each, known.mention_strings) for each in range(len(documents.keys))]
+        found = estimate(urn, texts)
+        settings = UrnTraining.from_mapping(self.settings.to_mapping() | found.settings())
+        return UrnLearner(settings)
 
     def shard_documents(self, documents: int) -> int:
         """Return a number that may be small: what is learned does not depend on shards."""
@@ -162,7 +179,7 @@ class LdaLearner(Learner[LdaTraining]):
         """Return the E-step: joins of a shard's documents with parameters and links, and the sampler."""
         graph = inputs.knowledge.graph if inputs.knowledge else None
 
-        def sample(documents: Documents, task: Task, before: Notes | None) -> Found:
+        def draw(documents: Documents, task: Task, before: Notes | None) -> Found:
             started = time.process_time()
             shard = form_shard(documents, inputs.model)
             alike = alike_by(graph, np.unique(shard.mentions.topics))
@@ -172,7 +189,7 @@ class LdaLearner(Learner[LdaTraining]):
             found.report["joining seconds"] = joining
             return found
 
-        return sample
+        return draw
 
     def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
         """Interpolate, line 15: the paper divides by M; the sum over all shards is the batch update, Eq. 2."""

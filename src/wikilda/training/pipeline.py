@@ -110,6 +110,7 @@ def train(
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
+            learner = learner.adapted(first, place, read)
             runs = engine or LocalEngine(workers or available_cores())
             try:
                 training = _Training(runs, first, read, place, learner, replace(plan, shards=shards), digests, work)

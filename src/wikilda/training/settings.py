@@ -14,6 +14,7 @@ from wikilda.model.model import LDA, URN
 from wikilda.training.corpus import Corpus, Documents
 from wikilda.training.corpus.corpus import holding_order
 from wikilda.urn import UrnSettings
+from wikilda.urn.prior_shift import PriorShift
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,9 @@ class UrnTraining(Settings):
         below=1e-3,
     )
     new_mentions: float = setting(3.0, "mentions that a new sense must have had, in all", minimum=0)
+    prior_shift: bool = setting(True, "estimate from the texts how their prior differs from the wiki's")
+    naming_shift: float = setting(1.0, "factor of the weight naming, if it is not estimated", minimum=0)
+    popularity_shift: float = setting(1.0, "factor of the weight popularity, if it is not estimated", minimum=0)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(
         100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
@@ -47,7 +51,12 @@ class UrnTraining(Settings):
 
     def urn(self) -> UrnSettings:
         """How documents are drawn."""
-        return UrnSettings(new_sense=self.new_sense)
+        weights = tuple(f"{name}={value!r}" for name, value in self.shift().settings().items())
+        return UrnSettings(new_sense=self.new_sense, weights=weights)
+
+    def shift(self) -> PriorShift:
+        """How the prior of the texts differs from the wiki's."""
+        return PriorShift(self.naming_shift, self.popularity_shift)
 
     def global_step(self, iterations: int) -> float:
         """ρ of the outer loop after so many iterations."""
@@ -77,6 +86,11 @@ class LdaTraining(Settings):
     sweeps: int = setting(50, "S: Gibbs sweeps over a document", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count", minimum=0, below="sweeps")
     coherence: bool = setting(True, "multiply topic counts by how alike a topic is to the others (Eq. 6)")
+    epsilon: float = setting(
+        0.25, "ε of TagMe*, where sampling starts: drop candidates with a smaller share of the best score",
+        minimum=0, maximum=1,
+    )  # fmt: skip
+    tau: float = setting(0.02, "τ of TagMe*: drop candidates with a smaller prior P(k|v)", minimum=0, maximum=1)
     held_out: float = setting(0.02, "share of the documents that is held out", minimum=0, below=1)
     evaluated: int = setting(
         100, "documents whose likelihood is estimated, and that are compared in the report", minimum=0
@@ -86,7 +100,9 @@ class LdaTraining(Settings):
 
     def sampler(self) -> LdaSettings:
         """How documents are sampled."""
-        return LdaSettings(self.sweeps, self.burn_in, self.coherence, seed=self.seed)
+        return LdaSettings(
+            self.sweeps, self.burn_in, self.coherence, epsilon=self.epsilon, tau=self.tau, seed=self.seed
+        )
 
     def local_step(self, minibatches: int) -> float:
         """ρ of the inner loop after so many minibatches."""
@@ -174,9 +190,13 @@ def trained_on(corpus: Corpus, held_out: float) -> NDArray[np.uint64]:
 
 
 def to_evaluate(corpus: Corpus, settings: TrainingSettings, *, held_out: bool) -> Documents:
+    """The documents whose likelihood is estimated."""
+    return sample(corpus, settings, settings.evaluated, held_out=held_out)
+
+
+def sample(corpus: Corpus, settings: TrainingSettings, wanted: int, *, held_out: bool) -> Documents:
     """The first documents by key, held out or not: a fair sample, since keys are hashes."""
     share = settings.held_out if held_out else 1.0 - settings.held_out
-    wanted = settings.evaluated
     part = min(1.0, (wanted + 10 * wanted**0.5 + 50) / max(share * corpus.documents, 1e-9))
     documents = corpus.between(0, min(int(part * 2**64), 2**64))
     which = is_held_out(documents.keys, settings.held_out) == held_out

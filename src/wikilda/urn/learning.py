@@ -37,6 +37,7 @@ from wikilda.urn._draw import WORDS_SCALE
 from wikilda.urn._find import Found, Named
 from wikilda.urn._title_match import PART, SAME, UNLIKE
 from wikilda.urn._word_evidence import leave_topic_out
+from wikilda.urn.prior_shift import Exponents, Parts, maximise, softmax
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.urn import Part, Urn
 
@@ -53,6 +54,7 @@ _LEAST_LINKS = 30  # known and ambiguous, below which nothing is learned
 _LEAST_PRIOR = 1e-12
 _LEAST_NAMING = 1e-3
 _NEWTON = 30  # steps at most
+_WIDE = 1.0  # standard deviation of an exponent whose estimate is not to be held back
 _FIXED = 1e9  # the precision of a weight that is not learned
 
 
@@ -66,11 +68,13 @@ class Learned:
     accuracy: float  # of the best candidate of known mentions
     prior_accuracy: float  # of the most common meaning
     nil_area: float  # under the ROC curve of NIL
+    bias: Exponents  # by which factor exponents that are estimated without labels are too large
 
     def to_mapping(self) -> dict[str, object]:
         """Plain values for a manifest."""
         figures = {name: round(float(getattr(self, name)), 4) for name in ("accuracy", "prior_accuracy", "nil_area")}
-        return {"articles": self.articles, "links": self.links, **figures}
+        bias = [round(each, 4) for each in self.bias]
+        return {"articles": self.articles, "links": self.links, **figures, "bias": bias}
 
 
 class Prepared(NamedTuple):
@@ -97,9 +101,13 @@ class Design(NamedTuple):
 UNKNOWN, MISSED = -1, -2  # the knowledge lacks the topic; it has the topic, but not as a candidate
 
 
-def learn(model: Model, knowledge: Knowledge) -> Learned | None:
-    """Learn the weights of a model that was just built; nothing if its wiki has too few links."""
-    urn, kept = Urn(model, knowledge, UrnSettings()), list(articles(knowledge))
+def learn(model: Model, knowledge: Knowledge, sample_of: Sequence[Article] | None = None) -> Learned | None:
+    """Learn the weights of a model that was just built; nothing if its wiki has too few links.
+
+    The articles are by default those that the knowledge has kept.
+    """
+    urn = Urn(model, knowledge, UrnSettings())
+    kept = list(articles(knowledge)) if sample_of is None else list(sample_of)
     sample = [part for article in kept for part in prepare(urn, article)]
     if _ambiguous(sample) < _LEAST_LINKS:
         return None
@@ -107,7 +115,30 @@ def learn(model: Model, knowledge: Knowledge) -> Learned | None:
     report = measure(urn.with_weights(half), sample[1::2])
     whole = fit([(urn, sample)], pooled(), start=half)
     links = sum(int((each.gold != UNKNOWN).sum()) for each in sample)
-    return Learned(whole, len(kept), links, *report)
+    return Learned(whole, len(kept), links, *report, shift_bias([(urn, sample)], pooled()))
+
+
+def shift_bias(
+    samples: Sequence[tuple[Urn, Sequence[Prepared]]], prior: Weights, spread: float = SPREAD, rounds: int = ROUNDS
+) -> Exponents:
+    """Measure by which factor exponents that are estimated without labels are too large (`wikilda.urn.prior_shift`).
+
+    On the wiki's own links, the right ones are known: those that are fitted to the links as they are. One half of the
+    articles has the labels, the other half is read without.
+    """
+    found = []
+    for half in (0, 1):
+        learned_from = [(urn, sample[half::2]) for urn, sample in samples]
+        weights = fit(learned_from, prior, spread=spread, rounds=rounds)
+        right = fit(learned_from, prior, start=weights, spread=spread, naming=0.0, rounds=rounds)
+        rest = [(urn.with_weights(weights), _reader(sample[1 - half :: 2])) for urn, sample in samples]
+        exponents, _ = maximise(rest, np.array([weights.naming, weights.popularity]), _WIDE)
+        found.append([exponents.naming / right.naming, exponents.popularity / right.popularity])
+    return Exponents(*np.mean(found, axis=0).tolist())
+
+
+def _reader(sample: Sequence[Prepared]) -> Parts:
+    return lambda urn: ((decide(urn, each), each.fame) for each in sample)
 
 
 def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Prepared]:
@@ -376,7 +407,7 @@ def fit_choice(design: Design, prior: Vector, start: Vector, spread: float, fixe
 
 
 def fit_nil(design: Design, prior: Vector, start: Vector, spread: float) -> Vector:
-    """The logistic regression of NIL, by Newton's method."""
+    """The logistic regression of NIL, by Newton's method; a title that equals the string never speaks for NIL."""
     known, unknown = int((~design.unknown).sum()), int(design.unknown.sum())
     found, features = start.copy(), design.mentions
     if not known or not unknown:
@@ -394,15 +425,9 @@ def fit_nil(design: Design, prior: Vector, start: Vector, spread: float) -> Vect
         found += step * min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))
         if np.abs(step).max() < 1e-6:
             break
+    titles = [NIL.index(name) for name in ("nil_title", "nil_full_title")]
+    found[titles] = np.minimum(found[titles], 0.0)
     return found
-
-
-def softmax(scores: Vector, starts: Numbers, owners: Numbers) -> Vector:
-    """Scores as probabilities that sum to 1 within each row."""
-    largest = np.maximum.reduceat(scores, starts)
-    found = np.exp(scores - largest[owners])
-    whole: Vector = found / np.add.reduceat(found, starts)[owners]
-    return whole
 
 
 def _ambiguous(sample: Sequence[Prepared]) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda.documents.detection.framing import capitalised, titled
+from wikilda.documents.detection.framing import capitalised, titled, words_before
 from wikilda.documents.encoding import Contexts, EncodedDocument
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WHOLE
@@ -45,6 +45,7 @@ Vector = NDArray[np.float64]
 ALONE, REPEATS, NEAR, REACH, COREFERENCE = 0.1, 0.1, 3.0, 10.0, 1.0
 _DEFAULT = UrnSettings()
 _FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
+_LEAST_SHIFT, _LEAST_PRIOR = 0.03, 1e-290
 _MOST_TOPICS = 4096  # of a document that are related to each other at once; longer ones are drawn in parts
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
@@ -217,6 +218,8 @@ class Urn:
             w.naming * w.naming_shift, w.popularity * w.popularity_shift, w.words, w.title, w.mismatch, w.nil_title,
             w.nil_full_title, w.nil_part, w.nil_mismatch,
         )  # fmt: skip
+        # A new sense is as improbable whatever the exponent of naming is.
+        self._new_sense = max(self.settings.new_sense ** (1.0 / max(w.naming_shift, _LEAST_SHIFT)), _LEAST_PRIOR)
         self._nil_weights = np.array([getattr(w, name) for name in NIL_STRING])
 
     def with_weights(self, weights: Weights) -> "Urn":
@@ -224,6 +227,15 @@ class Urn:
         other = copy.copy(self)
         other._set_weights(weights)
         return other
+
+    def with_exponents(self, naming: float, popularity: float) -> "Urn":
+        """The same urn with other exponents of the prior."""
+        shifts = ("naming_shift", 1.0), ("popularity_shift", 1.0)
+        return self.with_weights(self.weights.replaced([("naming", naming), ("popularity", popularity), *shifts]))
+
+    def with_prior_shift(self, naming: float, popularity: float) -> "Urn":
+        """The same urn with other factors of the exponents of the prior."""
+        return self.with_weights(self.weights.replaced([("naming_shift", naming), ("popularity_shift", popularity)]))
 
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
         """Infer what the mentions of a document mean.
@@ -233,9 +245,10 @@ class Urn:
         learned = self.model.contexts
         own = None
         if learned is not None and learned.has(document.text):
-            own = taught_by(self.draw_without(replace(document, contexts=None), None))
+            trained = document.without_text()
+            own = taught_by(self.draw_without(replace(trained, contexts=None), None))
             if self.model.iteration > 1:  # what it taught last, it was drawn with what was learned before
-                own = taught_by(self.draw_without(document, own))
+                own = taught_by(self.draw_without(trained, own))
         return self.draw_without(document, own, entities)
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
@@ -254,8 +267,8 @@ class Urn:
     def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
         """The resolved mentions of a document in parts: which they are, and what their strings may mean."""
         places, tables = np.asarray(document.positions, np.int64), self.name_tables
-        named_by = titled(document.text, document.spans, self.view.language)
-        capitals = capitalised(document.text, document.spans, self.view.language)
+        before, language = words_before(document.text, document.spans), self.view.language
+        named_by, capitals = titled(before, language), capitalised(document.strings, before, language)
         for chosen in self._split(mentions, places):
             most, names = self.limits.candidates, document.names
             yield chosen, read_names(tables, most, mentions, names, places, named_by, capitals, chosen)
@@ -291,7 +304,7 @@ class Urn:
         if self.view.described is not None:
             found = found._replace(evidence=_shrunk(found, self.view.described))
         if self.settings.new_sense > 0:
-            more = with_new_senses(found.candidates, named.rows, self.settings.new_sense)
+            more = with_new_senses(found.candidates, named.rows, self._new_sense)
             found = found._replace(candidates=more)
         return found
 

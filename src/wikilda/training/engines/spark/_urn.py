@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from wikilda import __version__
+from wikilda._core.errors import WikildaError
 from wikilda.knowledge import Knowledge
 from wikilda.model.context_counts import topic_types
 from wikilda.model.model import CONTEXTS as CONTEXT_COUNTS
@@ -235,11 +237,20 @@ class Drawing(NamedTuple):
     task: Task
     shared: Spread[Shared]
     buckets: Buckets
+    version: str  # of the driver's package
+
+    def check(self) -> None:
+        """Refuse to draw with another version of the package than the driver's."""
+        if self.version != __version__:
+            raise WikildaError(
+                f"a node has wikilda {__version__}, but the driver has {self.version}. Install the same version on all."
+            )
 
 
 def draw_partition(batches: Iterator[pa.RecordBatch], drawing: Drawing) -> Iterator[pa.RecordBatch]:
     """Draw the one shard of a partition: gives its counts, notes, the topics that these ask for, and figures."""
     started = time.process_time()
+    drawing.check()
     shard, documents, notes, packet = _read(batches)
     joining = time.process_time() - started
     found = sample_packet(packet, drawing.shared.value(), documents, drawing.task.settings.urn(), notes)
@@ -254,6 +265,7 @@ def evaluate_partition(
     batches: Iterator[pa.RecordBatch], drawing: Drawing, distinct: NDArray[np.float64]
 ) -> Iterator[pa.RecordBatch]:
     """The log likelihood of the documents of a partition, and how many tokens they have."""
+    drawing.check()
     shard, documents, _, packet = _read(batches)
     settings = drawing.task.settings
     found = log_likelihoods(
@@ -275,7 +287,21 @@ def _read(batches: Iterator[pa.RecordBatch]) -> tuple[int, Documents, NDArray[np
         kind: together([unpacked(each.data, kind) for each in by_kind.get(kind, [])], kind)
         for kind in packets.ENTRIES
     }  # fmt: skip
-    return by_kind[DOCUMENTS][0].shard, Documents(*columns), notes, packet
+    documents = Documents(*columns)
+    _check(packet, documents)
+    return by_kind[DOCUMENTS][0].shard, documents, notes, packet
+
+
+def _check(packet: Packet, documents: Documents) -> None:
+    """Refuse a packet that lacks rows that every string, word or topic has."""
+    strings, words = (np.unique(each).astype(np.int64) for each in (documents.mentions, documents.words))
+    by_words = np.unique(packet[packets.BY_WORDS].entries["topic"]).astype(np.int64)
+    whole = (
+        np.array_equal(packet[packets.STRING].keys, strings) and np.array_equal(packet[packets.BASE].keys, strings)
+        and np.array_equal(packet[packets.WORD].keys, words) and np.isin(by_words, packet[packets.TOPIC].keys).all()
+    )  # fmt: skip
+    if not whole:
+        raise WikildaError("a table of the training is cut short: files of it are missing. Train with --restart.")
 
 
 def _found_values(found: Found, shard: int, mentions: int, packet: Packet, buckets: Buckets) -> Iterator[Value]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from wikilda import __version__
 from wikilda._core.arrays import offsets_of, table_of
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import SettingsError, WikildaError
@@ -22,6 +23,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.context_counts import ContextCounts
 from wikilda.model.model import URN, NilCounts
+from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.engines.base import STUB, Job
 from wikilda.training.engines.spark._sampling import spread
 from wikilda.training.engines.spark._urn import (
@@ -84,9 +86,9 @@ class UrnTraining:
 
     def rows(self, shards: list[int]) -> DataFrame:
         """Draw some shards."""
-        before = self._counts(self.job.task.iteration - 1) if self.done else None
+        before = self._counts(self.job.previous) if self.job.previous else None
         pieces = self._pieces(self._read(DOCUMENT_TABLE), before)
-        draw = partial(draw_partition, drawing=Drawing(self.job.task, self._spread(), self.buckets))
+        draw = partial(draw_partition, drawing=Drawing(self.job.task, self._spread(), self.buckets, __version__))
         return self._packets(pieces, shards).mapInArrow(draw, BLOCK)
 
     def round_name(self, first: int) -> str:
@@ -123,7 +125,7 @@ class UrnTraining:
         self.done = model.iteration - self.job.first.iteration
         shards, place = list(range(len(starts))), self._place(model.iteration)
         distinct = np.load(place / "distinct.npy", allow_pickle=False)
-        drawing = Drawing(self.job.task, self._spread(), self.buckets)
+        drawing = Drawing(self.job.task, self._spread(), self.buckets, __version__)
         evaluate = partial(evaluate_partition, drawing=drawing, distinct=distinct)
         rows = self._packets(self._pieces(self._read(_EVALUATED), None), shards).mapInArrow(evaluate, BLOCK)
         found = sorted((row.shard, json.loads(bytes(row.data))) for row in rows.select("shard", "data").collect())
@@ -160,8 +162,11 @@ class UrnTraining:
     def _read(self, name: str) -> DataFrame:
         return self.tables.read(name, BLOCK)
 
-    def _counts(self, iteration: int) -> DataFrame:
-        return self.tables.spark.read.schema(BLOCK).parquet(f"{self.tables.uri(_counts_name(iteration))}/*")
+    def _counts(self, checkpoint: Checkpoint) -> DataFrame:
+        """What the finished rounds of an iteration have left."""
+        name = _counts_name(int(checkpoint.path.name.rpartition("-")[2]))
+        rounds = [self.tables.uri(f"{name}/{file.stem}") for file in rounds_of(checkpoint)]
+        return self.tables.spark.read.schema(BLOCK).parquet(*rounds)
 
     def _pieces(self, documents: DataFrame, before: DataFrame | None) -> Pieces:
         return Pieces(self._read(STATIC), self._read(model_name(self.done)), documents, before)
@@ -199,7 +204,7 @@ class UrnTraining:
         learned = [self._read(model_name(0))]
         if self.done and step.keeps_counts:
             learned.append(self._read(model_name(self.done)).where(f"kind >= {COUNTED} and kind < {REQUEST}"))
-        rows = counts_by_bucket(self._counts(self.job.task.iteration), learned, self.buckets, self._tasks)
+        rows = counts_by_bucket(self._counts(self.job.checkpoint), learned, self.buckets, self._tasks)
         return rows.mapInArrow(partial(step_partition, step=step), BLOCK)
 
     def _keep_figures(self, name: str) -> None:
@@ -252,9 +257,16 @@ class UrnTraining:
         )  # fmt: skip
         symbols, _, (nil, met) = tables.rows(packets.NIL, STRINGS, ("nil", "texts"))
         parts = NextParts(mentions, base, pairs, contexts, NilCounts(symbols, nil, met))
-        made = write_next(first, self._knowledge, parts, target, self.job.task.iteration)
+        made = write_next(
+            first, self._knowledge, parts, target, self.job.task.iteration, self.job.task.settings.shift()
+        )
         tables.close()
         return made
+
+
+def rounds_of(checkpoint: Checkpoint) -> list[Path]:
+    """The notes of the driver on the rounds of an iteration that are finished, each a list of shards."""
+    return sorted((checkpoint.path / "counted").glob("*.json"))
 
 
 def _counts_name(iteration: int) -> str:

@@ -96,7 +96,7 @@ def test_show_without_a_term_sums_up(kb: Path) -> None:
     assert "Test, from wiki.xml" in out
 
 
-def test_what_is_not_there_is_said_with_what_is_near(kb: Path) -> None:
+def test_unknown_terms_get_suggestions(kb: Path) -> None:
     code, _, err = run("show", kb, "Jav")
     assert code == 1
     assert "neither a title nor a mention" in err

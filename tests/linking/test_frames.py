@@ -82,7 +82,7 @@ def test_documents_keep_their_rows_and_columns(linker: Linker, frame: Any) -> No
         (object(), {}, "no data frame"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_frame_is_said(linker: Linker, given: Any, options: dict[str, Any], message: str) -> None:
+def test_unsuitable_frames_are_errors(linker: Linker, given: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         linker.link_frame(given, **options)
 

@@ -60,7 +60,7 @@ def test_the_same_model_gives_the_same_bytes(packed: Path, tmp_path: Path) -> No
     assert pack(packed.with_suffix(".model"), tmp_path / "again").read_bytes() == packed.read_bytes()
 
 
-def test_knowledge_alone_can_be_packed(sample: Knowledge, tmp_path: Path) -> None:
+def test_only_knowledge_can_be_packed(sample: Knowledge, tmp_path: Path) -> None:
     file = pack(sample.path, tmp_path / "kb.wikilda", licence="CC0")
     assert read_about(file)["licence"] == "CC0"
     assert unpack(file, tmp_path / "kb").identity == sample.identity
@@ -268,7 +268,7 @@ def test_a_pack_of_the_same_name_and_size_is_not_taken_for_another(
     [b"Content-Length: \xb2", b"Content-Length: " + b"9" * 5000, b"Content-Length: -1", b"\r\n".join([b"X: y"] * 200),
      b"Content-Length: 99999999999999999999"],
 )  # fmt: skip
-def test_headers_that_are_none_are_told_in_words(tmp_path: Path, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_headers_are_one_message(tmp_path: Path, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Odd(socketserver.StreamRequestHandler):

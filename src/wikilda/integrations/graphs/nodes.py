@@ -17,7 +17,7 @@ from wikilda._core.compression import json_objects
 from wikilda._core.errors import InputError
 from wikilda._core.parquet import ParquetError, read_table
 
-# What tools call a property, most specific first; compared without case, `_` and what follows `:`.
+# Names of properties in other tools, most specific first; compared without case, `_` and text after `:`.
 _ID = ("id", "nodeid", "entityid", "key", "entityname", "name", "title")
 _NAME = ("name", "title", "label", "entityname", "entityid", "humanreadablename")
 _TYPE = ("type", "entitytype", "labels", "label", "category", "kind")
@@ -36,12 +36,12 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its name, and what is known of it.
+    """A node: its name and other properties.
 
     Attributes
     ----------
     id
-        What identifies it in its graph.
+        Its identifier in the graph.
     sources
         Texts that it was found in. Its identity is decided by them.
     """
@@ -212,7 +212,7 @@ def _made(rows: Iterable[tuple[str, Any]], texts: Texts) -> list[Node]:
             continue
         given = _first(known, _ID)
         sources = tuple(dict.fromkeys(texts.get(each, each) for each in _strings(_first(known, _SOURCE))))
-        found = tuple(each for each in sources if " " in each.strip())  # the ids of texts that are lacking say nothing
+        found = tuple(each for each in sources if " " in each.strip())  # ids of missing texts are no evidence
         about = " ".join(_strings(_first(known, _ABOUT)))
         kind = _LABELS.split(_string(_first(known, _TYPE)).strip(":"))[-1].strip(' :"')
         nodes.append(Node(_string(given) or name, name, kind if kind != name else "", about, found))

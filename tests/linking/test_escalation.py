@@ -47,7 +47,7 @@ def test_wrong_decisions(linker: Linker, tmp_path: Path) -> None:
         linker.link(TEXT, decided={(0, 5): "Robert Crof"})
     file = tmp_path / "decided.jsonl"
     file.write_text('{"document": "a", "start": 0, "end": 5}\n\n{"document": "a", "start": 0, "title": "b"}\n')
-    with pytest.raises(InputError, match=r"decided.jsonl:3: is no decision"):
+    with pytest.raises(InputError, match=r"decided.jsonl:3: is not a decision"):
         read_decisions(file)
     with pytest.raises(InputError, match="cannot be read"):
         read_decisions(tmp_path / "none")

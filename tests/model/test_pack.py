@@ -88,7 +88,7 @@ def test_names_that_leave_the_directory_are_refused(packed: Path, tmp_path: Path
 
 
 def test_links_are_refused(packed: Path, tmp_path: Path) -> None:
-    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "no plain file")
+    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "not a plain file")
 
 
 def raw(file: Path, *parts: bytes) -> Path:
@@ -112,8 +112,8 @@ def test_headers_that_tarfile_reads_whole_are_refused_at_once(tmp_path: Path, ki
     """98 kB of a long name of gigabytes took all memory, a size of 80,000 digits more than a minute."""
     digits = b"80017 size=" + b"9" * 80_000 + b"\n"
     file = raw(tmp_path / "bad", header(b"././@LongLink", b"77777777777\0", kind), digits, bytes(1 << 20))
-    _refused(file, tmp_path, "which is no plain file")
-    with pytest.raises(WikildaError, match="no plain file"):
+    _refused(file, tmp_path, "which is not a plain file")
+    with pytest.raises(WikildaError, match="not a plain file"):
         read_about(file)
 
 

@@ -98,7 +98,7 @@ class Notes:
         self.path, self.report = path, Report()
         self._logseq = (path / "logseq" / "config.edn").is_file()
         if not self._notes:
-            raise InputError(f"{path}: has no notes that can be read (*.md).")
+            raise InputError(f"{path}: has no notes that can be read (*.md). Check the path.")
 
     @cached_property
     def _notes(self) -> list[Page]:

@@ -104,7 +104,7 @@ class TrainingReport:
         """Read the report of a trained model."""
         file = Path(model) / JSON_FILE
         if not file.is_file():
-            raise ArtifactError(f"{model}: has no training report: it was not trained.")
+            raise ArtifactError(f"{model}: has no training report. Give a model that `wikilda train` wrote.")
         try:
             known = json.loads(file.read_text("utf-8"))
             groups = tuple(ChangedAnswer(**each) for each in known.pop("groups"))

@@ -47,7 +47,8 @@ def open_parquet(source: Path | IO[bytes]) -> pq.ParquetFile:
         for at in lists:
             if (values := group.column(at).num_values) > MAX_LIST_VALUES:
                 raise ParquetError(
-                    f"row group {number} has lists of {values:,} values, more than {MAX_LIST_VALUES:,}. Write smaller row groups."
+                    f"row group {number} has lists of {values:,} values, more than {MAX_LIST_VALUES:,}. "
+                    "Write smaller row groups."
                 )
     return file
 

@@ -131,7 +131,8 @@ def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> E
     for span, title in decisions.items():
         if span not in places:
             raise InputError(
-                f"document {encoded.id!r}: has no mention [{span[0]}, {span[1]}), which was decided. Remove the decision."
+                f"document {encoded.id!r}: has no mention [{span[0]}, {span[1]}), which was decided. "
+                "Remove the decision."
             )
         symbols[places[span]] = -1 if title is None else _symbol(linker, title, int(symbols[places[span]]))
     return replace(encoded, mentions=symbols)

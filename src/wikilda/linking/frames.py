@@ -152,7 +152,8 @@ def as_table(frame: Any) -> tuple[pa.Table, str]:
         ) from None
     except (TypeError, ValueError):
         raise InputError(
-            f"a {type(frame).__name__} is not a data frame with an Arrow interface. Convert it to pandas, Polars or Arrow."
+            f"a {type(frame).__name__} is not a data frame with an Arrow interface. "
+            "Convert it to pandas, Polars or Arrow."
         ) from None
 
 

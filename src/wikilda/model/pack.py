@@ -288,7 +288,8 @@ class _Unpacker:
             entry = self._next(prefix + name)
             if entry.size != sizes[name]:
                 raise InputError(
-                    f"{self._file}: {entry.name} has {entry.size} bytes, not {sizes[name]} as declared. Get it again from its maker."
+                    f"{self._file}: {entry.name} has {entry.size} bytes, not {sizes[name]} as declared. "
+                    "Get it again from its maker."
                 )
             path = self._directory / prefix / name
             path.parent.mkdir(parents=True, exist_ok=True)

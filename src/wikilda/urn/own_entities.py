@@ -72,7 +72,8 @@ class OwnEntity:
         unknown = sorted(given.keys() - set(_FIELDS))
         if unknown or "title" not in given:
             raise InputError(
-                f"entities: an entity has {', '.join(_FIELDS)}, not {', '.join(unknown) or 'no title'}. Correct its fields."
+                f"entities: an entity has {', '.join(_FIELDS)}, not {', '.join(unknown) or 'no title'}. "
+                "Correct its fields."
             )
         names = given.get("names", ())
         if isinstance(names, str):

@@ -47,7 +47,8 @@ def _columns(header: str, where: str) -> Columns:
     for name in ("TOKEN", _TAG, _ITEM):
         if name not in columns:
             raise InputError(
-                f"{where}: the header has no column {name}, so it is not in the format of HIPE-2022. Choose another --format."
+                f"{where}: the header has no column {name}, so it is not in the format of HIPE-2022. "
+                "Choose another --format."
             )
     return columns
 

@@ -134,7 +134,8 @@ class Corpus(Artifact):
         for name in self.sizes_from:
             if self.field(f"symbols.{name}", int) > known[name]:
                 raise ArtifactError(
-                    f"{self.path}: has more {name} than the model knows ({known[name]:,}). Make the corpus again with the model's knowledge."
+                    f"{self.path}: has more {name} than the model knows ({known[name]:,}). "
+                    "Make the corpus again with the model's knowledge."
                 )
 
     @property

@@ -113,7 +113,7 @@ def _fenced(source: str, begin: int) -> list[Span]:
 def _indented(text: str) -> list[Span]:
     """Lines of code that are indented: after an empty line, and in no list."""
     found, at, before_empty, in_list, in_code = list[Span](), 0, True, False, False
-    for line in text.splitlines(keepends=True):
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         body = line.strip()
         deep = line.startswith(("    ", "\t"))
         if body and not deep:
@@ -136,7 +136,7 @@ def front_matter(source: str) -> FrontMatter:
     if last is None:
         return FrontMatter(first.end(), {}, "its front matter is not closed with ---: it is read as text")
     values, key, wrong = dict[str, list[str]](), "", ""
-    for number, line in enumerate(source[first.end() : last.start()].splitlines(), 2):
+    for number, line in enumerate(source[first.end() : last.start()].split("\n"), 2):
         bare = line.strip()
         if not bare or bare.startswith("#"):
             continue

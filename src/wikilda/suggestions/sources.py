@@ -205,7 +205,7 @@ class Notes:
             parts += [_NOT_IN_TEXT.sub(" ", text[at : link.start])]
             parts += [f"[[{self._titles[number]}|{shown}]]" if number >= 0 and shown else shown]
             at = link.end
-        lines = "".join([*parts, _NOT_IN_TEXT.sub(" ", text[at:])]).splitlines()
+        lines = "".join([*parts, _NOT_IN_TEXT.sub(" ", text[at:])]).split("\n")
         return "\n".join(" ".join(line.split()) for line in lines).strip()
 
     def topic(self, knowledge: Knowledge, title: str) -> int:

@@ -70,11 +70,20 @@ def fit(features: Vector, linked: NDArray[np.bool_], prior: Vector) -> Vector:
         free = np.flatnonzero((weights > least) | (gradient > 0))
         step = np.zeros(len(prior))
         step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
-        step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-9))
-        before, weights = weights, np.maximum(weights + step, least)
+        before, size = weights, 1.0
+        while size > _CONVERGED:
+            weights = np.maximum(before + size * step, least)
+            if _loss(inputs, linked, weights, prior) <= _loss(inputs, linked, before, prior):
+                break
+            size /= 2
         if np.abs(weights - before).max() < _CONVERGED:
             break
     return weights
+
+
+def _loss(inputs: Vector, linked: NDArray[np.bool_], weights: Vector, prior: Vector) -> float:
+    odds = np.where(linked, -1, 1) * (inputs @ weights)
+    return float(np.logaddexp(0, odds).sum() + ((weights - prior) ** 2).sum() / (2 * _SPREAD**2))
 
 
 def probabilities(features: Vector, weights: Vector) -> Vector:

@@ -94,7 +94,7 @@ def suggest(
     --------
     >>> from wikilda.sample import WIKI
     >>> from wikilda import suggest
-    >>> found = suggest(WIKI, model=sample, workers=1)
+    >>> found = suggest(WIKI, workers=1)
     >>> [(each.page, each.text, each.target) for each in found.rows][:1]
     [('Rugby league', 'Leeds', 'Leeds')]
     """

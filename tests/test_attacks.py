@@ -40,7 +40,7 @@ def test_damaged_checkpoints_give_the_same_model_or_are_refused(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_damaged_artifacts_end_in_words_or_answers(tmp_path: Path) -> None:
+def test_damaged_artifacts_end_in_messages_or_answers(tmp_path: Path) -> None:
     code, tables = attack("artifacts", tmp_path, "--count", 15)
     assert code == 0, tables
     assert {row["command"] for row in tables["ends"]} == {"show", "link", "explain", "verify"}
@@ -48,7 +48,7 @@ def test_damaged_artifacts_end_in_words_or_answers(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
 @pytest.mark.parametrize("megabytes", [200, 300])
-def test_too_little_memory_for_libraries_is_said_in_words(megabytes: int, model: Path, tmp_path: Path) -> None:
+def test_too_little_memory_for_libraries_is_one_message(megabytes: int, model: Path, tmp_path: Path) -> None:
     """Libraries do not fit, which the linker says otherwise; where a library aborts, nobody can say anything."""
     (tmp_path / "text.txt").write_text("Croft bowled.")
 

@@ -34,7 +34,7 @@ def flip(file: Path, at: int = -1) -> None:
     file.write_bytes(data)
 
 
-def test_what_is_whole_is_told_so(pair: Path) -> None:
+def test_complete_artifacts_are_reported(pair: Path) -> None:
     code, out, err = run("verify", pair)
     assert (code, err) == (0, "")
     assert [line.split(" ")[1] for line in out.splitlines()] == ["model", "knowledge"]
@@ -50,7 +50,7 @@ def test_one_bit_is_found(pair: Path, file: str) -> None:
     assert str(pair.parent / file.split("/")[0]) not in out
 
 
-def test_what_is_no_artifact_is_told_so(tmp_path: Path) -> None:
+def test_other_directories_are_no_artifacts(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text('{"kind": "weights"}')
     for path in (tmp_path, tmp_path / "nothing"):
         code, _, err = run("verify", path)
@@ -88,7 +88,7 @@ def test_a_model_and_knowledge_of_other_sizes_do_not_go_together(pair: Path) -> 
         if declared.size == "topics" and (pair / f"{name}.npy").is_file():
             before = np.array(map_array(pair / f"{name}.npy"))
             forge(pair, name, np.append(before, before[-1:]))
-    with pytest.raises(ArtifactError, match="do not belong together"):
+    with pytest.raises(ArtifactError, match="made together"):
         Linker.open(pair)
 
 
@@ -118,7 +118,7 @@ def test_an_interrupt_is_never_a_traceback(how: str, arguments: list[str], code:
     assert done.stderr in ("", "wikilda: interrupted\n")
 
 
-def test_too_little_memory_is_said_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_little_memory_is_one_message(capsys: pytest.CaptureFixture[str]) -> None:
     def fill() -> None:
         raise MemoryError
 

@@ -43,12 +43,20 @@ def gold_of(path: Path, linker: Linker, every: int) -> Iterator[tuple[Document, 
 def measure(model: Path, gold: Path, every: int = 1) -> dict[str, str | float | int | None]:
     """The figures of one model on one file."""
     linker = Linker.open(model)
-    right, common, sure, nil, unknown = list[bool](), list[bool](), list[float](), list[float](), list[bool]()
+    right, common, sure, nil, unknown, linked = (
+        list[bool](),
+        list[bool](),
+        list[float](),
+        list[float](),
+        list[bool](),
+        list[bool](),
+    )
     rows = linker.model.mentions
     for document, topics in gold_of(gold, linker, every):
         for mention in linker.link(document, topics=0).mentions:
             target = topics[mention.start, mention.end]
             nil.append(mention.nil)
+            linked.append(mention.entity is not None)
             unknown.append(target < 0)
             if target >= 0:
                 best = mention.candidates[0] if mention.candidates else None
@@ -60,13 +68,13 @@ def measure(model: Path, gold: Path, every: int = 1) -> dict[str, str | float | 
     correct, chances = np.array(right), np.array(sure)
     bins = np.minimum((chances * _BINS).astype(int), _BINS - 1)
     gaps = [abs(chances[bins == each].sum() - correct[bins == each].sum()) for each in range(_BINS)]
-    scores, lacking = np.array(nil), np.array(unknown)
+    scores, lacking, kept = np.array(nil), np.array(unknown), np.array(linked)
     return {
         "model": model.name, "gold": gold.stem, "known": len(right), "unknown": int(lacking.sum()),
         "prior": round(100 * float(np.mean(common)), 1), "accuracy": round(100 * float(correct.mean()), 1),
         "nil area": round(roc_area(scores, lacking), 3),
-        "known kept": round(100 * float((scores[~lacking] <= 0.5).mean()), 1),
-        "nil found": round(100 * float((scores[lacking] > 0.5).mean()), 1) if lacking.any() else None,
+        "known kept": round(100 * float(kept[~lacking].mean()), 1),
+        "nil found": round(100 * float((~kept[lacking]).mean()), 1) if lacking.any() else None,
         "ece": round(float(sum(gaps)) / max(len(right), 1), 3),
     }  # fmt: skip
 

@@ -9,7 +9,7 @@
 All names below are the public API; they are imported when they are first used.
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False  # as type checkers understand it, without the time to import `typing`
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ def test_what_was_compressed_comes_back(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", PACK)
-def test_damage_is_told(tmp_path: Path, suffix: str) -> None:
+def test_damage_is_reported(tmp_path: Path, suffix: str) -> None:
     whole = PACK[suffix](TEXT)
     path = tmp_path / f"a{suffix}"
     for data, words in (

@@ -49,7 +49,7 @@ class Some(Settings):
         ({"zzz": 1}, "unknown setting zzz; there are: burn_in, column"),
     ],
 )
-def test_what_is_wrong_is_said(values: dict[str, Any], said: str) -> None:
+def test_errors_are_reported(values: dict[str, Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         Some.from_mapping(values)
 

@@ -41,7 +41,7 @@ def test_marked_text_gives_spans_of_the_plain_text() -> None:
     assert [document.text[a:b] for a, b in document.mentions or []] == ["Croft", "England", "b"]
 
 
-def test_a_file_is_one_text_exactly_as_it_stands(tmp_path: Path) -> None:
+def test_a_file_is_one_text_without_changes(tmp_path: Path) -> None:
     for name, pack in (("a.txt", bytes), ("b.txt.gz", gzip.compress), ("c.bz2", bz2.compress), ("d.xz", lzma.compress)):
         file = tmp_path / name
         file.write_bytes(pack(TEXT.encode()))
@@ -49,7 +49,7 @@ def test_a_file_is_one_text_exactly_as_it_stands(tmp_path: Path) -> None:
     assert from_input(TEXT.encode()) == [Document(TEXT, None, "1")]
 
 
-def test_brackets_are_marks_only_when_that_is_said() -> None:
+def test_brackets_are_marks_only_on_request() -> None:
     assert from_input(b"[[A]] and B") == [Document("[[A]] and B", None, "1")]
     assert from_input(b"[[A]] and B", format="marked") == [Document("A and B", [(0, 1)], "1")]
     assert from_input(b'{"marked": "[[A]] b"}\n{"text": "[[A]] b"}') == [
@@ -76,7 +76,7 @@ def test_json_lines(tmp_path: Path) -> None:
     assert [each.id for each in from_input(file.read_bytes()) if isinstance(each, Document)] == ["a", "3", "7", "7"]
 
 
-def test_offsets_that_are_given_are_in_the_unit_that_is_said() -> None:
+def test_given_offsets_are_in_the_given_unit() -> None:
     line = '{"text": "😀 Croft", "mentions": [[%d, %d]]}'
     for unit, start in (("code-points", 2), ("utf-16", 3), ("bytes", 5)):
         assert from_input((line % (start, start + 5)).encode(), offsets=unit) == [Document("😀 Croft", [(2, 7)], "1")]
@@ -241,7 +241,7 @@ def test_tables_that_cannot_be_used_at_all(tmp_path: Path, name: str, data: byte
         read(tmp_path / name)
 
 
-def test_bytes_that_are_no_text_are_replaced_when_that_is_said(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_replaced_on_request(tmp_path: Path) -> None:
     for name, data in (("a.txt", b"a\xffb"), ("a.jsonl", b'{"text": "a\xffb"}'), ("a.csv", b"text\na\xffb\n")):
         (tmp_path / name).write_bytes(data)
         [document] = read(tmp_path / name, invalid="replace")
@@ -264,7 +264,7 @@ def test_what_is_not_there() -> None:
         ('text\n"a\nb\nc\n', 2), ('text\nx\n"a ""b""\nb', 3), ('id,text\n1,"a\n2,b\n3,c\n', 2), ('text\n"', 2), ('"text\na\nb\n', 1),
     ],
 )  # fmt: skip
-def test_an_unclosed_quote_is_told_and_takes_no_documents_along(tmp_path: Path, data: str, line: int) -> None:
+def test_an_unclosed_quote_is_an_error_and_loses_no_documents(tmp_path: Path, data: str, line: int) -> None:
     file = tmp_path / "a.csv"
     file.write_text(data)
     with pytest.raises(InputError, match=rf"a\.csv: (line {line}: unclosed quote|has no column)"):

@@ -70,7 +70,7 @@ def test_compared_with_an_earlier_run(model: Model, gold_file: Path, tmp_path: P
     assert "evaluate --output" in err
 
 
-def test_what_is_wrong_is_said(model: Model, tmp_path: Path) -> None:
+def test_errors_are_reported(model: Model, tmp_path: Path) -> None:
     file = tmp_path / "x.tsv"
     file.write_text("hello")
     code, _, err = run("evaluate", model.path, file)

@@ -102,7 +102,7 @@ def test_articles_are_taken_out_of_all_counts(made: Model) -> None:
         assert not hidden & {each.entity.topic for each in means}
 
 
-def test_the_model_itself_is_left_alone(made: Model) -> None:
+def test_the_model_is_not_changed(made: Model) -> None:
     before = counts_of(made.knowledge())
     given, _ = own_links(made, made.knowledge())
     assert given.model.identity != made.identity

@@ -102,7 +102,7 @@ def test_offsets_are_exact_after_emoji_and_line_breaks(model: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 3}, {"n_process": 2, "batch_size": 4}])
-def test_many_documents_give_what_each_gives_alone(model: Path, options: dict[str, int]) -> None:
+def test_many_documents_give_what_each_gives(model: Path, options: dict[str, int]) -> None:
     nlp = pipeline(model, workers=2)
     several = [
         (doc.text, answers(doc), [each._.wikilda for each in doc.ents]) for doc in nlp.pipe(TEXTS[:8], **options)

@@ -230,7 +230,7 @@ def test_a_wiki_without_topics_is_refused_and_nothing_is_left(tmp_path: Path) ->
     assert not (tmp_path / "kb.writing").exists()
 
 
-def test_what_exists_is_not_overwritten_unless_told(tmp_path: Path) -> None:
+def test_existing_files_are_overwritten_only_on_request(tmp_path: Path) -> None:
     wiki = write_dump(tmp_path / "w.xml", [page("A", FILLER)])
     build_from_dump([wiki], tmp_path / "kb", EASY, resources=ONE)
     with pytest.raises(ArtifactError, match="exists already"):
@@ -268,7 +268,7 @@ def test_templates_tell_disambiguation_by_their_names(tmp_path: Path, template: 
     assert (build(tmp_path, pages).find_topic("AWK") >= 0) == is_topic
 
 
-def test_too_little_disk_is_said_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_is_reported_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikilda.knowledge.build.DISK_A_BYTE", 1e12)
     with pytest.raises(WikildaError, match=r"needs about \d+\.\d GB of disk, but \d+\.\d GB are free"):
         build(tmp_path, [page("Rock", f"A rock is hard. {FILLER}")])

@@ -123,7 +123,7 @@ def test_two_builds_into_one_directory_do_not_mix(dump: Path, tmp_path: Path, mo
 
 
 @pytest.mark.skipif(not compiled(), reason="starts a process")
-def test_a_full_disk_is_said_in_words(dump: Path, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_message(dump: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 2000) as disk:
         steps = [4, 30, 60, 100, 200, 400, 1500]  # it fills up in ever later steps
         tries = run_while_filling(disk, 2_000_000, steps, ["build", dump, "-o", disk / "kb", "--workers", 1])

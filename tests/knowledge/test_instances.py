@@ -81,7 +81,7 @@ def test_an_update_keeps_them(known: Path, tmp_path: Path) -> None:
         ("p31.tsv", "item\tclass\nQ1\tQ5\n", "has no item of this wiki"),
         ("p31.tsv", "item\nQ100\n", "needs two columns"),
         ("p31.tsv", "", "cannot be read as a table"),
-        ("p31.txt", "Q100 Q5", "is not a .tsv, .csv or .parquet file"),
+        ("p31.txt", "Q100 Q5", "Use a .tsv, .csv or .parquet file"),
         ("p31.parquet", "nothing", "is not a Parquet file"),
     ],
 )

@@ -86,7 +86,7 @@ def test_links_come_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("most", [1, 3, 50])
-def test_the_best_topics_are_kept_in_whatever_order_they_come(most: int) -> None:
+def test_the_best_topics_are_kept_in_any_order(most: int) -> None:
     random = np.random.default_rng(most)
     rows = np.stack([random.integers(0, 5, 400), random.permutation(400), random.integers(1, 6, 400)]).astype(np.uint32)
     frequency = np.bincount(rows[0], minlength=5)

@@ -47,7 +47,7 @@ def test_wrong_decisions(linker: Linker, tmp_path: Path) -> None:
         linker.link(TEXT, decided={(0, 5): "Robert Crof"})
     file = tmp_path / "decided.jsonl"
     file.write_text('{"document": "a", "start": 0, "end": 5}\n\n{"document": "a", "start": 0, "title": "b"}\n')
-    with pytest.raises(InputError, match=r"decided.jsonl:3: is no decision"):
+    with pytest.raises(InputError, match=r"decided.jsonl:3: is not a decision"):
         read_decisions(file)
     with pytest.raises(InputError, match="cannot be read"):
         read_decisions(tmp_path / "none")
@@ -107,7 +107,7 @@ def test_a_run_that_fails_leaves_the_doubtful_mentions_of_the_last(model: Path, 
     assert file.read_bytes() == before
 
 
-def test_decisions_are_read_whatever_line_separators_their_text_has(model: Path, tmp_path: Path) -> None:
+def test_decisions_are_read_with_any_line_separators(model: Path, tmp_path: Path) -> None:
     """U+2028 and others end a line for `str.splitlines`, but not in JSON lines."""
     _, file = escalated(model, tmp_path)
     assert "\u2028".encode() in file.read_bytes()

@@ -76,13 +76,13 @@ def test_documents_keep_their_rows_and_columns(linker: Linker, frame: Any) -> No
     ("given", "options", "message"),
     [
         (pa.table({"txt": ["a"]}), {}, "no column 'text'.*txt"),
-        (pa.table({"text": [1, 2]}), {}, "type int64; texts are strings"),
+        (pa.table({"text": [1, 2]}), {}, "type int64. Give strings"),
         (pd.DataFrame({"text": ["a", 3]}), {}, "several types"),
         (pa.table({"text": ["a"]}), {"rows": "both"}, "rows must be mentions or documents"),
-        (object(), {}, "no data frame"),
+        (object(), {}, "not a data frame"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_frame_is_said(linker: Linker, given: Any, options: dict[str, Any], message: str) -> None:
+def test_unsuitable_frames_are_errors(linker: Linker, given: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         linker.link_frame(given, **options)
 

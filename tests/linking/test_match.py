@@ -73,7 +73,7 @@ def test_clusters() -> None:
         (pa.table({"name": ["a"], "match_title": ["b"]}), "name", {}, "has a column 'match_title'"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_errors_are_reported(
     linker: Linker, frame: pa.Table, column: str, options: dict[str, list[str]], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):

@@ -373,7 +373,7 @@ def test_what_came_before_the_silence_is_kept(
     assert server.ranges() == [None, "bytes=1000-"]
 
 
-def test_a_server_without_ranges_starts_anew(server: Server, run: Run, out: Path) -> None:
+def test_a_server_without_ranges_starts_over(server: Server, run: Run, out: Path) -> None:
     server.faults[PATH] = [Fault(drop_after=100_000), Fault(ignore_range=True)]
     assert run()[0] == 0
     assert (out / NAME).read_bytes() == DATA
@@ -454,7 +454,7 @@ def republish(server: Server) -> None:
     server.publish(DATE, {"articlesmultistreamdump": done({NAME: described(DATA[::-1]) | {"url": PATH}})})
 
 
-def test_a_changed_file_starts_anew(server: Server, run: Run, out: Path) -> None:
+def test_a_changed_file_starts_over(server: Server, run: Run, out: Path) -> None:
     republish(server)
     server.faults[PATH] = [Fault(drop_after=1000), Fault(before=change(server), drop_after=2000)]
     assert run()[0] == 0
@@ -462,7 +462,7 @@ def test_a_changed_file_starts_anew(server: Server, run: Run, out: Path) -> None
     assert [h.get("if-range") for path, h in server.log if path == PATH] == [None, '"one"', '"two"']
 
 
-def test_a_changed_file_starts_anew_in_the_next_run(server: Server, run: Run, out: Path) -> None:
+def test_a_changed_file_starts_over_in_the_next_run(server: Server, run: Run, out: Path) -> None:
     server.faults[PATH] = [Fault(drop_after=1000), Fault(403)]
     assert run()[0] == 1
     change(server)()
@@ -506,7 +506,7 @@ def test_which_version_is_asked_for(server: Server, run: Run, versions: dict[str
     assert server.ranges() == [None, "bytes=1000-"]
 
 
-def test_out_of_range_starts_anew(server: Server, run: Run, out: Path) -> None:
+def test_out_of_range_starts_over(server: Server, run: Run, out: Path) -> None:
     server.faults[PATH] = [Fault(drop_after=1000), Fault(416, {"Content-Range": "bytes */10"})]
     assert run()[0] == 0
     assert (out / NAME).read_bytes() == DATA
@@ -552,7 +552,7 @@ def test_a_complete_part_needs_no_fetching(server: Server, run: Run, out: Path) 
     assert only(out, NAME)
 
 
-def test_a_part_that_is_too_long_starts_anew(server: Server, run: Run, out: Path) -> None:
+def test_a_part_that_is_too_long_starts_over(server: Server, run: Run, out: Path) -> None:
     out.mkdir()
     (out / f"{NAME}.part").write_bytes(DATA + b"more")
     assert run()[0] == 0
@@ -561,7 +561,7 @@ def test_a_part_that_is_too_long_starts_anew(server: Server, run: Run, out: Path
 
 
 @pytest.mark.parametrize("kind", ["sha1", "md5"])
-def test_a_wrong_checksum_is_told_and_the_part_removed(server: Server, run: Run, out: Path, kind: str) -> None:
+def test_a_wrong_checksum_is_reported_and_the_part_removed(server: Server, run: Run, out: Path, kind: str) -> None:
     entry = {"size": len(DATA), kind: "ab" * 16, "url": PATH}
     server.publish(DATE, {"articlesmultistreamdump": done({NAME: entry})})
     code, printed, said = run()
@@ -578,7 +578,7 @@ def test_sha1_comes_before_md5(server: Server, run: Run) -> None:
     assert run()[0] == 0
 
 
-def test_another_size_on_the_server_is_told_before_fetching(server: Server, run: Run, out: Path) -> None:
+def test_another_size_on_the_server_is_reported_before_fetching(server: Server, run: Run, out: Path) -> None:
     out.mkdir()
     (out / f"{NAME}.part").write_bytes(DATA[:1000])
     server.tree[PATH] = DATA[:5000]
@@ -604,7 +604,7 @@ def test_an_empty_file(server: Server, run: Run, out: Path) -> None:
     assert (out / NAME).read_bytes() == b""
 
 
-def test_a_link_that_somebody_has_planted_is_not_followed(run: Run, out: Path) -> None:
+def test_a_planted_link_is_not_followed(run: Run, out: Path) -> None:
     out.mkdir()
     (out / "precious").write_text("old")
     (out / f"{NAME}.part").symlink_to(out / "precious")
@@ -809,7 +809,7 @@ def test_a_certificate_that_is_not_trusted(secure: Server, run: Run, slept: list
     assert re.search(r"no secure connection \(TLS\): self.signed certificate\. Check", said)
 
 
-def test_nobody_is_led_from_https_to_http(
+def test_redirects_from_https_to_http_are_refused(
     secure: Server, server: Server, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate"))
@@ -835,7 +835,7 @@ def test_a_list_without_end_is_not_read(server: Server, run: Run, monkeypatch: p
     assert (code, "which no list is" in said) == (1, True)
 
 
-def test_a_file_without_a_digest_is_said_to_be_unchecked(server: Server, run: Run) -> None:
+def test_a_file_without_a_digest_is_reported_as_unchecked(server: Server, run: Run) -> None:
     files = {name: {"size": entry["size"], "url": entry["url"]} for name, entry in articles(server)["files"].items()}
     server.publish(DATE, {"articlesmultistreamdump": done(files)})
     code, _, said = run()

@@ -183,7 +183,7 @@ def test_a_file_that_is_cut_short_anywhere(tmp_path: Path, form: Callable[[Path,
 
 
 @pytest.mark.parametrize("form", [single_bz2, gz, xz, multistream, streams_cut_anywhere])
-def test_damage_anywhere_is_told_or_harmless(tmp_path: Path, form: Callable[[Path, bytes], Path]) -> None:
+def test_damage_anywhere_is_reported_or_harmless(tmp_path: Path, form: Callable[[Path, bytes], Path]) -> None:
     path = form(tmp_path, XML)
     data = path.read_bytes()
     told = 0

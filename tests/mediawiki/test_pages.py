@@ -150,7 +150,7 @@ def test_what_is_written_is_read(text: str, title: str) -> None:
         assert (good(xml).title, good(xml).text.decode()) == (title, text)
 
 
-def test_bad_utf8_is_mended_and_told() -> None:
+def test_bad_utf8_is_replaced_and_reported() -> None:
     fine = page("A é", "b é c", number=1).encode()
     assert not good(fine).repaired
     found = good(fine.replace("b é".encode(), b"b \xe9"))
@@ -184,7 +184,7 @@ GOOD = [page(f"P{n}", f"text {n}", number=n) for n in (1, 2, 3)]
         ("<page><title>" + "x" * 9000, "x" * 200, "has no </page>"),
     ],
 )
-def test_a_bad_page_is_told_and_the_rest_kept(bad: str, title: str, reason: str) -> None:
+def test_a_bad_page_is_reported_and_the_rest_kept(bad: str, title: str, reason: str) -> None:
     xml = "\n".join([GOOD[0], bad, GOOD[2]])
     first, second, third = pages_in(xml.encode(), {})
     assert [first, third] == [only(GOOD[0]), only(GOOD[2])]

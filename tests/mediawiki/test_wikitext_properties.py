@@ -97,7 +97,7 @@ def test_pages_together_are_as_pages_apart(pages: list[str]) -> None:
 
 
 @given(st.lists(WIKITEXT, min_size=1, max_size=4))
-def test_accounts_add_up_whatever_the_page_is(pages: list[str]) -> None:
+def test_accounts_of_any_page_add_up(pages: list[str]) -> None:
     data = [page.encode() for page in pages]
     links = ACCOUNT.index("links")
     bounds = np.concatenate(([0], np.cumsum([len(each) for each in data])))

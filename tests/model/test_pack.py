@@ -60,7 +60,7 @@ def test_the_same_model_gives_the_same_bytes(packed: Path, tmp_path: Path) -> No
     assert pack(packed.with_suffix(".model"), tmp_path / "again").read_bytes() == packed.read_bytes()
 
 
-def test_knowledge_alone_can_be_packed(sample: Knowledge, tmp_path: Path) -> None:
+def test_only_knowledge_can_be_packed(sample: Knowledge, tmp_path: Path) -> None:
     file = pack(sample.path, tmp_path / "kb.wikilda", licence="CC0")
     assert read_about(file)["licence"] == "CC0"
     assert unpack(file, tmp_path / "kb").identity == sample.identity
@@ -88,7 +88,7 @@ def test_names_that_leave_the_directory_are_refused(packed: Path, tmp_path: Path
 
 
 def test_links_are_refused(packed: Path, tmp_path: Path) -> None:
-    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "no plain file")
+    _refused(write(tmp_path / "bad", members(packed), tarfile.SYMTYPE), tmp_path, "not a plain file")
 
 
 def raw(file: Path, *parts: bytes) -> Path:
@@ -112,8 +112,8 @@ def test_headers_that_tarfile_reads_whole_are_refused_at_once(tmp_path: Path, ki
     """98 kB of a long name of gigabytes took all memory, a size of 80,000 digits more than a minute."""
     digits = b"80017 size=" + b"9" * 80_000 + b"\n"
     file = raw(tmp_path / "bad", header(b"././@LongLink", b"77777777777\0", kind), digits, bytes(1 << 20))
-    _refused(file, tmp_path, "which is no plain file")
-    with pytest.raises(WikildaError, match="no plain file"):
+    _refused(file, tmp_path, "which is not a plain file")
+    with pytest.raises(WikildaError, match="not a plain file"):
         read_about(file)
 
 
@@ -268,7 +268,7 @@ def test_a_pack_of_the_same_name_and_size_is_not_taken_for_another(
     [b"Content-Length: \xb2", b"Content-Length: " + b"9" * 5000, b"Content-Length: -1", b"\r\n".join([b"X: y"] * 200),
      b"Content-Length: 99999999999999999999"],
 )  # fmt: skip
-def test_headers_that_are_none_are_told_in_words(tmp_path: Path, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_headers_are_one_message(tmp_path: Path, head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
 
     class Odd(socketserver.StreamRequestHandler):

@@ -56,7 +56,7 @@ def test_offsets_in_other_units(client: httpx.Client, unit: str, coding: str, si
     assert (cut.status_code, "cuts a character" in cut.json()["error"]["message"]) == (422, True)
 
 
-def test_a_batch_gets_the_answers_that_its_documents_get_alone(client: httpx.Client) -> None:
+def test_a_batch_gets_the_answers_of_single_requests(client: httpx.Client) -> None:
     documents = [{"text": each["text"], "id": each["id"]} for each in texts()[:4]]
     batch = client.post("/v1/link/batch", json={"documents": documents}).json()["documents"]
     assert batch == [client.post("/v1/link", json=each).json() for each in documents]

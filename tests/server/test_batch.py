@@ -30,7 +30,7 @@ def test_answers_are_those_of_link_in_order(client: httpx.Client) -> None:
     assert rows == [client.post("/v1/link", json={"text": text, "id": str(n)}).json() for n, text in enumerate(TEXTS)]
 
 
-def test_a_bad_line_is_said_and_the_others_go_on(client: httpx.Client) -> None:
+def test_a_bad_line_is_reported_and_the_others_are_read(client: httpx.Client) -> None:
     lines = ['{"text": "Croft bowled."}', "{", '{"txt": "a"}', '{"text": "a", "mentions": [{"start": 5, "end": 9}]}',
              json.dumps({"text": "Lara batted."})]  # fmt: skip
     rows = [json.loads(line) for line in client.post("/v1/batch", content="\n".join(lines)).text.splitlines()]
@@ -81,7 +81,7 @@ def test_answers_are_restricted(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/link", "/v1/explain"])
-def test_conditions_that_cannot_hold_are_told(client: httpx.Client, path: str) -> None:
+def test_impossible_conditions_are_errors(client: httpx.Client, path: str) -> None:
     for wrong in (
         {"types": ["persn"]}, {"category": "no such"}, {"only": ["Robert Crof"]}, {"exclude": ["Croft 3"]},
         {"types": ["organisation"], "only": ["Robert Croft"]},

@@ -46,7 +46,7 @@ def test_a_full_queue_is_answered_503_and_empties(model: Path) -> None:
         assert client.post("/v1/link", json={"text": "Croft"}).status_code == 200
 
 
-def test_requests_before_the_model_is_open_are_told_to_wait(model: Path) -> None:
+def test_requests_before_the_model_is_open_get_503(model: Path) -> None:
     opens = threading.Event()
     with serving(model, opens=opens) as served, served.client() as client:
         assert client.get("/health").status_code == 503

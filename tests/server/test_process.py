@@ -76,7 +76,7 @@ def test_workers_share_the_model_and_their_numbers(model: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_server_ends_within_its_time_whatever_it_does(model: Path, workers: int) -> None:
+def test_a_server_ends_within_its_time(model: Path, workers: int) -> None:
     """Work of minutes in all threads, and more waiting: `--drain` is kept."""
     more = ["--workers", workers, "--method", "lda"]
     for setting in ("seconds=600", "drain=1", "sweeps=2000000"):
@@ -115,7 +115,7 @@ def alive(number: int) -> bool:
     return "Z (zombie)" not in Path(f"/proc/{number}/status").read_text()
 
 
-def test_wrong_models_and_ports_are_said_before_anything_listens(model: Path, tmp_path: Path) -> None:
+def test_wrong_models_and_ports_are_errors_before_listening(model: Path, tmp_path: Path) -> None:
     code, _, err = run("serve", tmp_path / "none")
     assert code == 1
     assert err.startswith("wikilda: ")

@@ -111,7 +111,7 @@ def test_types_and_properties(client: httpx.Client) -> None:
     [("", 400), ("{", 400), ("[]", 422), ({"q": 3}, 422), ({"q": {"query": 3}}, 422), ({"q": {"query": "a", "type": 3}}, 422),
      ({"q": {"query": "a", "properties": [{"pid": "b"}]}}, 422), ({str(n): {"query": "a"} for n in range(1001)}, 413)],
 )  # fmt: skip
-def test_what_is_wrong_is_said(client: httpx.Client, queries: Any, status: int) -> None:
+def test_errors_are_reported(client: httpx.Client, queries: Any, status: int) -> None:
     given = queries if isinstance(queries, str) else json.dumps(queries)
     answer = client.post("/reconcile", data={"queries": given})
     assert answer.status_code == status

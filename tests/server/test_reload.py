@@ -121,7 +121,7 @@ def test_no_request_is_lost_while_models_change(running: Served, pair: Path) -> 
     assert {titles for _, titles in seen} == {frozenset({f"Croft {name}"}) for name in ("One", "Two", "Three")}
 
 
-def test_full_collections_leave_the_model_alone_and_an_old_one_is_let_go(pair: Path) -> None:
+def test_full_collections_skip_the_model_and_free_an_old_one(pair: Path) -> None:
     service = Service(lambda: Linker.open(pair), ServerSettings(), Metrics())
     service._warm()
     assert gc.get_freeze_count() > 0

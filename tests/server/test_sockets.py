@@ -41,7 +41,7 @@ def everything(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def test_a_client_that_sends_byte_by_byte_is_shown_out(hurried: Served) -> None:
+def test_a_client_that_sends_byte_by_byte_is_closed(hurried: Served) -> None:
     with hurried.socket() as connection:
         started = time.monotonic()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -155,7 +155,7 @@ def test_many_short_headers_are_answered_431(frugal: Served) -> None:
             assert status in everything(connection)
 
 
-def test_a_body_in_chunks_of_a_byte_is_taken_and_keeps_nobody_waiting(hurried: Served) -> None:
+def test_a_body_in_chunks_of_a_byte_does_not_delay_others(hurried: Served) -> None:
     body = BODY + b" " * 20_000
     with hurried.socket() as connection:
         connection.sendall(CHUNKED.replace(b"\r\nhost", b"\r\ncontent-type: application/json\r\nhost"))
@@ -208,7 +208,7 @@ def test_a_thousand_connections(model: Path) -> None:
         assert sum(answer.startswith(b"HTTP/1.1 200") for answer in answers) >= 64
 
 
-def test_connections_over_the_limit_are_told_so(model: Path) -> None:
+def test_connections_over_the_limit_get_503(model: Path) -> None:
     with serving(model, patience=30.0, connections=20) as served, contextlib.ExitStack() as stack:
         held = [stack.enter_context(served.socket()) for _ in range(25)]
         held[-1].sendall(head() + BODY)

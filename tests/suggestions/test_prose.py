@@ -28,7 +28,7 @@ def wiki_prose(source: str) -> str:
     ("{{embed [[Word]]}} b", "b"), ("((6-7)) b", "b"), ("**bold** and _it_ and snake_case", "bold and it and snake_case"),
     ("[1]: Word\nText", "Text"), ("Text[^1]", "Text"), ("> [!note] Text", "Text"), ("- [ ] Text ^word", "Text"),
 ])  # fmt: skip
-def test_markdown_that_is_left_alone(source: str, left: str) -> None:
+def test_markdown_that_is_skipped(source: str, left: str) -> None:
     assert prose(source) == left
 
 
@@ -76,7 +76,7 @@ def test_broken_front_matter(source: str, wrong: str) -> None:
     ("[https://example.org Word] b", "b"), ("'''Text''' b", "Text b"), ("* Text", "Text"), ("{{Word\nText", "Text"),
     ("[[Word|Text]]", "Text"), ("<math>Word</math> b", "b"),
 ])  # fmt: skip
-def test_wikitext_that_is_left_alone(source: str, left: str) -> None:
+def test_wikitext_that_is_skipped(source: str, left: str) -> None:
     assert wiki_prose(source) == left
 
 

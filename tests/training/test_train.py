@@ -304,9 +304,7 @@ def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, c
 
 
 @pytest.mark.skipif(not compiled, reason="starts a process")
-def test_a_full_disk_is_said_in_words_and_loses_nothing(
-    whole: Model, model: Path, corpus: Path, tmp_path: Path
-) -> None:
+def test_a_full_disk_is_one_message_and_loses_nothing(whole: Model, model: Path, corpus: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 8000) as disk:
         steps = [20, 150, 400, 800, 1500, 7500]  # it fills up in ever later steps
         tries = run_while_filling(disk, 8_000_000, steps, command(model, corpus, disk / "m", 1))

@@ -28,7 +28,7 @@ def read_bytes(path: Path, kind: str) -> bytes:
         raise ArtifactError(f"{path}: no such directory. Check the path.")
     file = path / MANIFEST
     if not file.is_file():
-        raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}.")
+        raise ArtifactError(f"{path}: is not wikilda {kind}: it has no {MANIFEST}. Check the path.")
     with file.open("rb") as stream:
         read = stream.read(_MOST_BYTES + 1)
     if len(read) > _MOST_BYTES:
@@ -58,7 +58,10 @@ def parse(data: bytes, path: Path, kind: str, version: int) -> dict[str, Any]:
     _check_kind(manifest, path, kind, version)
     for name, known in manifest["files"].items():
         if not _FILE.fullmatch(name) or not _is_known(known):
-            raise ArtifactError(f"{path / MANIFEST}: the file {name[:200]!r} has no plain name, size and digest.")
+            raise ArtifactError(
+                f"{path / MANIFEST}: the file {name[:200]!r} has no plain name, size and digest. "
+                "Get or make the artifact again."
+            )
     if manifest.get("identity") != identity_of(kind, version, manifest["files"]):
         raise ArtifactError(f"{path / MANIFEST}: its identity is not that of its files. Make {path} again.")
     return manifest

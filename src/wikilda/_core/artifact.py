@@ -147,7 +147,7 @@ class Artifact:
             if self.sizes[name] != other.sizes[name]:
                 raise ArtifactError(
                     f"{self.path}: has {self.sizes[name]:,} {name}, but {other.path} has {other.sizes[name]:,}. "
-                    "They do not belong together."
+                    "Give those that were made together."
                 )
 
     def rewrite_manifest(self, **fields: Any) -> None:

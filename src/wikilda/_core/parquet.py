@@ -41,11 +41,15 @@ def open_parquet(source: Path | IO[bytes]) -> pq.ParquetFile:
         group = file.metadata.row_group(number)
         if group.total_byte_size > MAX_GROUP_BYTES:
             raise ParquetError(
-                f"row group {number} has {group.total_byte_size:,} bytes, more than {MAX_GROUP_BYTES:,}."
+                f"row group {number} has {group.total_byte_size:,} bytes, more than {MAX_GROUP_BYTES:,}. "
+                "Write smaller row groups."
             )
         for at in lists:
             if (values := group.column(at).num_values) > MAX_LIST_VALUES:
-                raise ParquetError(f"row group {number} has lists of {values:,} values, more than {MAX_LIST_VALUES:,}.")
+                raise ParquetError(
+                    f"row group {number} has lists of {values:,} values, more than {MAX_LIST_VALUES:,}. "
+                    "Write smaller row groups."
+                )
     return file
 
 

@@ -81,9 +81,8 @@ def command(
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
-    Reads FILEs and directories, or standard input ("-"): text, .jsonl, .csv, .tsv, .parquet, compressed or not. JSON
-    lines may give "mentions" ([{"start": 0, "end": 5}]), --format marked has them in double brackets; elsewhere they
-    are detected. Documents that cannot be read are reported and skipped (exit code 3).
+    Reads FILEs, directories or standard input ("-"). Mentions are detected unless JSON lines or --format marked have
+    them. Documents that cannot be read are skipped (exit code 3).
     """
     wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
     wanted = wanted.with_lists(only, exclude)

@@ -30,7 +30,9 @@ def command(trained: Path, targets: tuple[Path, ...], title: str | None) -> None
     """
     rows = read_metrics(trained)
     if not rows:
-        raise InputError(f"{trained}: has no record of a training (metrics.jsonl). `wikilda train` writes one.")
+        raise InputError(
+            f"{trained}: has no record of a training (metrics.jsonl). Give a model that `wikilda train` wrote."
+        )
     name = title or trained.resolve().name
     for target in targets:
         check_output(target, overwrite=True, inputs=[trained])

@@ -45,7 +45,7 @@ def read_batches(path: Path, needed: Kinds, more: Kinds) -> Iterator[pa.RecordBa
             for name in needed:
                 if cast[name].null_count:
                     first = row + int(np.flatnonzero(pc.is_null(cast[name]))[0]) + 1
-                    raise InputError(f"{path}: row {first} has no {name}.")
+                    raise InputError(f"{path}: row {first} has no {name}. Add it, or remove the row.")
             yield cast
             row += len(cast)
         if not row:
@@ -62,8 +62,8 @@ def check_columns(path: Path, found: list[str], needed: Kinds, more: Kinds) -> N
     missing = [name for name in needed if name not in found]
     if missing:
         raise InputError(
-            f"{path}: has no column {', '.join(missing)}. Its columns are {', '.join(found)[:200]}; "
-            f"needed are {', '.join(needed)}" + (f", and there may be {', '.join(more)}." if more else ".")
+            f"{path}: has no column {', '.join(missing)}. Its columns are {', '.join(found)[:200]}. "
+            f"Needed are {', '.join(needed)}" + (f", and there may be {', '.join(more)}." if more else ".")
         )
 
 

@@ -52,7 +52,9 @@ class Account:
         """Read the account of a model."""
         file = directory / JSON_FILE
         if not file.is_file():
-            raise ArtifactError(f"{directory}: has no build report: it was not built from a dump.")
+            raise ArtifactError(
+                f"{directory}: has no build report: it was not built from a dump. Give a model that was."
+            )
         known = json.loads(file.read_text("utf-8"))
         parts = tuple(
             Part(part["name"], part["total"], tuple(

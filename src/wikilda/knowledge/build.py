@@ -336,7 +336,7 @@ def read_page_props(path: Path) -> pa.Table:
             if line.startswith(b"INSERT INTO"):
                 _read_line(line, items)
     if not any(items.values()):
-        raise InputError(f"{path}: has no rows of the table page_props. Is it the dump's page_props.sql.gz?")
+        raise InputError(f"{path}: has no rows of the table page_props. Give the dump's page_props.sql.gz.")
     return _as_table(items)
 
 

@@ -143,7 +143,7 @@ def read_entities(source: Any) -> EntityList:
             + "\n  ".join(wrong[:_SHOWN]) + more
         )  # fmt: skip
     if not rows:
-        raise InputError(f"{name}: has no rows.")
+        raise InputError(f"{name}: has no rows. Give a list with at least one entity.")
     listed = EntityList(name, rows, report)
     _report_names(listed)
     _report_relations(listed)
@@ -190,7 +190,7 @@ def _entity(row: int, given: Mapping[str, Any], wrong: list[str]) -> ListedEntit
             if len(each) > _LONGEST:
                 raise InputError(f"a name has {len(each):,} characters; at most {_LONGEST} are allowed")
             if not _LETTERS.search(each):
-                raise InputError(f"{each[:40]!r} is no name: it has no letters or digits")
+                raise InputError(f"{each[:40]!r} is not a name: it has no letters or digits")
         item = _item(given.get("wikidata"))
         return ListedEntity(row, id, name, aliases, description, text, type, categories, item, url, related)
     except InputError as error:
@@ -283,7 +283,7 @@ def _frame_rows(frame: Any, place: str = "entities") -> Rows:
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False) if _is_pandas(frame) else pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"{place}: a column has values of several types: {error}") from None
+        raise InputError(f"{place}: a column has values of several types: {error}. Convert them to one.") from None
     except (TypeError, ValueError):
         raise InputError(f"a {type(frame).__name__} is no list of entities: give a file or a data frame.") from None
     _check_columns(place, table.column_names)
@@ -299,7 +299,7 @@ def _check_columns(place: str, found: list[str]) -> None:
         if name not in found:
             raise InputError(
                 f"{place}: has no column {name!r}{suggestion(name, found)} Its columns are {', '.join(found)[:200]}. "
-                f"A list of entities has id and name, and may have {', '.join(COLUMNS[2:])}."
+                f"Needed are id and name, and there may be {', '.join(COLUMNS[2:])}."
             )
 
 
@@ -308,7 +308,7 @@ def _json_rows(path: Path) -> Rows:
         for number, row in json_objects(whole_lines(lines, path), path):
             unknown = sorted(set(row) - set(COLUMNS))
             if unknown and not {"id", "name"} <= row.keys():
-                raise InputError(f"{path}: line {number} has no id and name. An entity has {', '.join(COLUMNS)}.")
+                raise InputError(f"{path}: line {number} has no id and name. Use the fields {', '.join(COLUMNS)}.")
             yield number, row
 
 

@@ -118,7 +118,7 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _no_decision(path: Path, number: int, error: Exception) -> InputError:
-    return InputError(f"{path}:{number}: is no decision: {error!r}. It has document, start, end, title.")
+    return InputError(f"{path}:{number}: is not a decision: {error!r}. Give document, start, end and title.")
 
 
 def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> EncodedDocument:
@@ -130,7 +130,10 @@ def given(linker: "Linker", encoded: EncodedDocument, decisions: Decisions) -> E
     symbols = np.array(encoded.mentions, np.int64)
     for span, title in decisions.items():
         if span not in places:
-            raise InputError(f"document {encoded.id!r}: has no mention [{span[0]}, {span[1]}), which was decided.")
+            raise InputError(
+                f"document {encoded.id!r}: has no mention [{span[0]}, {span[1]}), which was decided. "
+                "Remove the decision."
+            )
         symbols[places[span]] = -1 if title is None else _symbol(linker, title, int(symbols[places[span]]))
     return replace(encoded, mentions=symbols)
 

@@ -147,9 +147,14 @@ def as_table(frame: Any) -> tuple[pa.Table, str]:
             frame = frame.collect()
         return pa.table(frame), library
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"a column of the data frame has values of several types: {error}") from None
+        raise InputError(
+            f"a column of the data frame has values of several types: {error}. Convert them to one."
+        ) from None
     except (TypeError, ValueError):
-        raise InputError(f"a {type(frame).__name__} is no data frame: it has no Arrow interface.") from None
+        raise InputError(
+            f"a {type(frame).__name__} is not a data frame with an Arrow interface. "
+            "Convert it to pandas, Polars or Arrow."
+        ) from None
 
 
 def column_of(table: pa.Table, name: str) -> str:
@@ -166,7 +171,7 @@ def _strings(table: pa.Table, name: str) -> pa.ChunkedArray:
     if pa.types.is_null(found.type):
         return found.cast(pa.string())
     if not any(test(found.type) for test in _TEXTS):
-        raise InputError(f"column {name!r} has values of type {found.type}; texts are strings.")
+        raise InputError(f"column {name!r} has values of type {found.type}. Give strings.")
     return found
 
 

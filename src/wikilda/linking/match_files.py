@@ -167,7 +167,7 @@ def _batches(path: Path) -> Iterator[pa.Table]:
             any_rows = True
             yield table.slice(at, _BATCH).combine_chunks()
     if not any_rows:
-        raise InputError(f"{path}: has no rows.")
+        raise InputError(f"{path}: has no rows. Give a table with at least one row.")
 
 
 def _delimited(path: Path, delimiter: str) -> Iterator[pa.Table]:
@@ -212,7 +212,7 @@ def _rows_as_table(rows: list[dict[str, Any]], schema: pa.Schema | None, place: 
             return pa.Table.from_pylist(rows, schema)
         return pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise InputError(f"{place}: a field has values of several types ({error}).") from None
+        raise InputError(f"{place}: a field has values of several types ({error}). Convert them to one.") from None
 
 
 def _write(parts: list[Path], stream: IO[bytes], kind: str, *, escape_formulas: bool) -> Matched:

@@ -26,7 +26,9 @@ def site_of(path: Path) -> Site:
     for place, record in islice(_records(path), 1):
         wiki, code = _of(record, "is_part_of"), str(_of(record, "in_language").get("identifier") or "en")
         if not isinstance(record.get("name"), str) or not wiki:
-            raise InputError(f"{place}: has no name and is_part_of: not a snapshot of Wikimedia Enterprise.")
+            raise InputError(
+                f"{place}: has no name and is_part_of, so it is not a snapshot of Wikimedia Enterprise. Check the path."
+            )
         base = str(wiki.get("url") or "").rstrip("/")
         return Site(
             str(wiki.get("name") or wiki.get("identifier") or ""),

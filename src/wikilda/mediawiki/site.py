@@ -50,7 +50,7 @@ class _Header:
         self.parser.StartDoctypeDeclHandler = self.doctype
 
     def doctype(self, *_: object) -> None:
-        raise InputError(f"{self.place}: has a DOCTYPE, which no MediaWiki export has; refusing to read it.")
+        raise InputError(f"{self.place}: has a DOCTYPE, which no MediaWiki export has. Remove it.")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if not self.root_seen:
@@ -94,8 +94,10 @@ def read_site(head: bytes, place: str) -> Site:
             "not a MediaWiki XML export. Give a file that begins with <mediawiki>."
         ) from None
     except ValueError:
-        raise InputError(f"{place}: a <namespace> has a key that is not a number.") from None
+        raise InputError(f"{place}: a <namespace> has a key that is not a number. Download the dump again.") from None
     if not header.root_seen:
-        raise InputError(f"{place}: has no <mediawiki> at its beginning; not a MediaWiki XML export.")
+        raise InputError(
+            f"{place}: has no <mediawiki> at its beginning, so it is not a MediaWiki XML export. Check the path."
+        )
     header.site.namespaces = {**header.site.words.namespaces, **header.names}
     return header.site

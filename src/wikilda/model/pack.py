@@ -197,7 +197,7 @@ class _Archive:
         length = int.from_bytes(size[4:]) if size[:4] == b"\x80\0\0\0" else _octal(size)
         plain = name.rstrip(b"\0").decode("ascii", "backslashreplace")
         if head[156:157] not in _PLAIN or any(head[157:257]) or any(head[345:500]) or length is None:
-            raise InputError(f"{self._file}: has {plain!r}, which is no plain file. It will not be unpacked.")
+            raise InputError(f"{self._file}: has {plain!r}, which is not a plain file. Get it again from its maker.")
         self._left, self._padding = length, -length % _BLOCK
         return _Entry(plain, length)
 
@@ -287,7 +287,10 @@ class _Unpacker:
         for name in sorted(sizes):
             entry = self._next(prefix + name)
             if entry.size != sizes[name]:
-                raise InputError(f"{self._file}: {entry.name} has {entry.size} bytes, not {sizes[name]} as it says.")
+                raise InputError(
+                    f"{self._file}: {entry.name} has {entry.size} bytes, not {sizes[name]} as declared. "
+                    "Get it again from its maker."
+                )
             path = self._directory / prefix / name
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as out:
@@ -314,5 +317,5 @@ class _Unpacker:
         entry = self._archive.next()
         if entry is None or entry.name != name:
             found = f"{entry.name!r}" if entry else "nothing"
-            raise InputError(f"{self._file}: has {found} where the file {name} should be. It will not be unpacked.")
+            raise InputError(f"{self._file}: has {found} where the file {name} should be. Get it again from its maker.")
         return entry

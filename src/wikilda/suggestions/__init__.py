@@ -1,4 +1,4 @@
-"""Links that the pages of a wiki or a folder of notes lack, learned from the links that they have."""
+"""Suggestions of missing links in a wiki or a folder of notes, learned from the existing links."""
 
 from wikilda.suggestions.missing_links import Suggestion, Suggestions, suggest
 

@@ -1,7 +1,7 @@
-"""How probable it is that an author would link a place: logistic regression on the links that pages have.
+"""The probability that an author would link a place: logistic regression on the existing links.
 
-The coefficients are the most probable ones given the pages' own links and a normal prior around those of another wiki
-(`POOLED`, every fourth page of enwik8): a few notes are judged like it, many by their own habits.
+The coefficients are the posterior mode given the pages' own links, with a normal prior around those of another wiki
+(`POOLED`, every fourth page of enwik8), so that few notes are judged like it, and many by their own habits.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Places where a page may link an article: what is known of each without the page's own links.
+"""Places where a page may link an article, with features that exclude the page's own links.
 
 A page and an article that it mentions are an example: linked, or not. An example that is linked has to look as it would
 if its link were missing: counts leave out its own page, and nothing is taken from the model that was learned from all
@@ -49,7 +49,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Candidates:
-    """The places of all pages, and what is known of each."""
+    """The places of all pages, with their features."""
 
     titles: list[str]  # of pages
     topics: list[int]  # of pages, −1 where a page is none
@@ -60,7 +60,7 @@ class Candidates:
     facts: Numbers  # other pages where the string is a link, those that have it; links in common with the article
 
     def reason(self, at: int) -> str:
-        """What speaks for a link at a place."""
+        """Return the reason for a link at a place."""
         linked, having, common, back = self.facts[at].tolist()
         parts = [f"linked on {linked} of {having} other pages that have it"] if linked else []
         parts += ["the name of the page"] if self.features[at, FEATURES.index("title")] else []
@@ -70,12 +70,12 @@ class Candidates:
 
     @property
     def linked(self) -> NDArray[np.bool_]:
-        """Which places are links already."""
+        """Which places are links."""
         return np.array([each.linked for each in self.places], np.bool_)
 
 
 class Seen:
-    """What is read of the pages."""
+    """The mentions and links of the pages."""
 
     def __init__(self) -> None:
         self.titles: list[str] = []
@@ -91,12 +91,12 @@ class Seen:
         self.own: list[tuple[set[tuple[int, int]], set[int], set[int]]] = []  # of each page: meant, linked, found
 
     def number(self, string: str) -> int:
-        """Return the number of a string, however it is written."""
+        """Return the number of a string, ignoring case and spacing."""
         return self.strings.setdefault(" ".join(string.casefold().split()), len(self.strings))
 
 
 def read_pages(linker: Linker, source: Source, workers: int, advance: Callable[[int], None]) -> Seen:
-    """Read all pages, and what they mention and link."""
+    """Read all pages with their mentions and links."""
     seen = Seen()
     for pages in _chunks(source.pages()):
         documents = [Document(page.prose.text, id=page.place) for page in pages]
@@ -171,14 +171,14 @@ def _is_link(span: Span, spans: Sequence[Span], anchors: dict[Span, int], topic:
 
 
 def find_candidates(linker: Linker, source: Source, workers: int, advance: Callable[[int], None]) -> Candidates:
-    """Read all pages, and find what each may link."""
+    """Read all pages, and find the places that each may link."""
     seen = read_pages(linker, source, workers, advance)
     with tier.now():  # interpreted, it would take minutes
         return candidates_of(seen, linker.knowledge)
 
 
 def candidates_of(seen: Seen, known: Knowledge) -> Candidates:
-    """The places of pages with their features; each row is of what other pages say."""
+    """Return the places of pages with their features, computed from other pages."""
     graph, links = known.graph, Counter(int(each) for row in seen.targets for each in row)
     overall = (sum(seen.linked.values()) + 1) / (sum(seen.found.values()) + 2)
     usual = (sum(links.values()) + 1) / (sum(seen.mentioned.values()) + 2)
@@ -213,7 +213,7 @@ def candidates_of(seen: Seen, known: Knowledge) -> Candidates:
 
 
 def _habits(seen: Seen) -> list[tuple[float, float]]:
-    """For each place how many of the other mentions on its page are links, and how many of those beside it."""
+    """Return for each place the shares of links among the other mentions of its page, and among the nearest ones."""
     found = []
     for place in seen.places:
         starts = seen.starts[place.page]
@@ -233,7 +233,7 @@ def _odds(probability: float) -> float:
 def near_links(
     graph: Graph, topic: int, links: Numbers, page: int, linked: bool
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """How near an article is to a page, without a link of the page to it.
+    """Return the nearness of an article to a page, without a link of the page to it.
 
     Whether it links the page, how many of the page's links link it and are linked by it, and the mean similarity to the
     nearest of these links.

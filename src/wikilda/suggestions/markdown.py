@@ -1,7 +1,7 @@
-"""The prose of Markdown notes as Obsidian and Logseq write them, at its places in the source.
+"""The prose of Markdown notes of Obsidian and Logseq, with its places in the source.
 
 Front matter, code, headings, links, embeds, addresses, HTML, comments, formulas, tags, properties and block references
-are left alone.
+are skipped.
 """
 
 import re
@@ -40,7 +40,7 @@ _NAMES = ("alias", "aliases")
 
 
 class Note(NamedTuple):
-    """What a Markdown file says: its prose, names that it gives itself, and what is wrong with its front matter."""
+    """A Markdown file: its prose, its own names, and the errors of its front matter."""
 
     prose: Prose
     title: str
@@ -49,7 +49,7 @@ class Note(NamedTuple):
 
 
 class FrontMatter(NamedTuple):
-    """The block at the beginning of a note: where it ends, its values that are strings or lists, what is wrong."""
+    """The front matter of a note: its end, its strings and lists, and its errors."""
 
     end: int
     values: dict[str, list[str]]
@@ -57,7 +57,7 @@ class FrontMatter(NamedTuple):
 
 
 def read_markdown(source: str) -> Note:
-    """Return the prose of a note, its links, and the names that it gives itself."""
+    """Return the prose of a note, its links, and its own names."""
     front = front_matter(source)
     gone: list[Span] = [(0, front.end)]
     gone += _fenced(source, front.end)
@@ -113,7 +113,7 @@ def _fenced(source: str, begin: int) -> list[Span]:
 def _indented(text: str) -> list[Span]:
     """Lines of code that are indented: after an empty line, and in no list."""
     found, at, before_empty, in_list, in_code = list[Span](), 0, True, False, False
-    for line in text.splitlines(keepends=True):
+    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
         body = line.strip()
         deep = line.startswith(("    ", "\t"))
         if body and not deep:
@@ -136,7 +136,7 @@ def front_matter(source: str) -> FrontMatter:
     if last is None:
         return FrontMatter(first.end(), {}, "its front matter is not closed with ---: it is read as text")
     values, key, wrong = dict[str, list[str]](), "", ""
-    for number, line in enumerate(source[first.end() : last.start()].splitlines(), 2):
+    for number, line in enumerate(source[first.end() : last.start()].split("\n"), 2):
         bare = line.strip()
         if not bare or bare.startswith("#"):
             continue

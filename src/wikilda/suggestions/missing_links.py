@@ -1,4 +1,4 @@
-"""`wikilda suggest`: build a model of pages, learn from their links what they link, and find what they lack."""
+"""`wikilda suggest`: build a model of pages, learn from their links, and find missing ones."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -38,9 +38,9 @@ class Suggestion:
     text, target, link
         The text, the page that it means, and the link that would replace the text.
     probability
-        How probable it is that the authors of these pages would link here.
+        The probability that the authors of these pages would link here.
     reason
-        What speaks for it.
+        The evidence for it.
     before, after
         The text around it.
     """
@@ -65,7 +65,7 @@ class Suggestion:
 
 @dataclass
 class Suggestions:
-    """The suggestions of some pages, most probable first; what was counted, and what was wrong with the pages."""
+    """The suggestions of some pages, most probable first, with counts and complaints."""
 
     rows: list[Suggestion]
     report: Report
@@ -141,7 +141,7 @@ def judge(found: Candidates) -> Vector:
 
 
 def _wanted(source: Source, pages: Sequence[str]) -> set[str] | None:
-    """The places of the pages that are asked for."""
+    """Return the places of the requested pages."""
     if not pages:
         return None
     places = {name: page.place for page in source.pages() for name in (page.title, page.place)}

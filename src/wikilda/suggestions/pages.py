@@ -34,15 +34,15 @@ class Page:
     Attributes
     ----------
     title
-        What a link calls it.
+        Its name in links.
     name
-        What a text calls it.
+        Its name in texts.
     place
         Its file, relative to the folder; for a dump its title.
     source
         Its text with all markup.
     prose
-        What of it is prose, and its links.
+        Its prose and its links.
     aliases
         Other names, as the page itself gives them.
     """
@@ -68,13 +68,13 @@ def blanked(source: str, spans: Iterable[Span]) -> str:
 
 
 def overlaps(span: Span, others: list[Span]) -> bool:
-    """Whether a span overlaps any of others, which are sorted and do not overlap each other."""
+    """Whether a span overlaps any of sorted spans that do not overlap each other."""
     at = bisect_right(others, (span[0], float("inf")))
     return (at > 0 and others[at - 1][1] > span[0]) or (at < len(others) and others[at][0] < span[1])
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """Spans, sorted, with those that overlap as one."""
+    """Return sorted spans, merging those that overlap."""
     found: list[Span] = []
     for start, end in sorted(spans):
         if found and start < found[-1][1]:

@@ -1,4 +1,4 @@
-"""Where pages come from: a folder of notes, or a MediaWiki dump. Either can be built into a model."""
+"""Sources of pages: a folder of notes, or a MediaWiki dump. Both can be built into a model."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from wikilda.suggestions.wikitext import read_wikitext, wikitext_link
 from wikilda.training.build import build
 
 _PIECE = 1 << 24
-_FOLDERS = ("logseq", "node_modules")  # that hold no notes
+_FOLDERS = ("logseq", "node_modules")  # folders without notes
 _NOT_IN_TITLES = re.compile(r"[_#|\[\]{}<>\x00-\x1f\x7f\ufffd]|%(?=[0-9A-Fa-f]{2})|&(?=#?\w+;)|~{3,}")
 _PREFIX = re.compile(r"^\s*:*([\w.-]{1,20}):")  # may be a namespace or a language
 _NOT_IN_TEXT = re.compile(r"[\[\]{}<>|&]|''+|^[ \t=*#:;-]+|__", re.MULTILINE)
@@ -29,7 +29,7 @@ _LONGEST = 200  # bytes of a title; a wiki takes 255
 
 
 class Source(Protocol):
-    """Pages, the model of them, and how a link is written in them."""
+    """Pages, their model, and the form of their links."""
 
     report: Report
 
@@ -98,11 +98,11 @@ class Notes:
         self.path, self.report = path, Report()
         self._logseq = (path / "logseq" / "config.edn").is_file()
         if not self._notes:
-            raise InputError(f"{path}: has no notes that can be read (*.md).")
+            raise InputError(f"{path}: has no notes that can be read (*.md). Check the path.")
 
     @cached_property
     def _notes(self) -> list[Page]:
-        """All notes; those with the same name are called by their paths."""
+        """Return all notes. Those with equal names are named by their paths."""
         read = [page for file in self._files() if (page := self._read(file)) is not None]
         names: dict[str, int] = {}
         for page in read:
@@ -137,7 +137,7 @@ class Notes:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        """Notes by what links call them: path, name, the end of the path, alias."""
+        """Return notes by their names in links: path, name, the end of the path, alias."""
         found: dict[str, int] = {}
         for names in (
             lambda page: [page.place.rsplit(".", 1)[0], page.place], lambda page: [page.title],
@@ -156,7 +156,7 @@ class Notes:
 
     @cached_property
     def _titles(self) -> list[str]:
-        """By note, its title in the model: what a wiki admits, each once."""
+        """Return the title of each note in the model: valid in a wiki, and unique."""
         used, found = set[str](), list[str]()
         for number, page in enumerate(self._notes):
             folder = page.place.rpartition("/")[0].replace("/", " ")
@@ -179,7 +179,7 @@ class Notes:
             build(dump, target, workers=workers, settings=BuildSettings(min_text=0))
 
     def _export(self) -> Iterator[str]:
-        """The notes as an export of a wiki; aliases are redirects."""
+        """Write the notes as an export of a wiki. Aliases are redirects."""
         name = escape(self.path.resolve().name)
         yield (
             f'<mediawiki xml:lang="en"><siteinfo><sitename>{name}</sitename><dbname>notes</dbname>'
@@ -205,7 +205,7 @@ class Notes:
             parts += [_NOT_IN_TEXT.sub(" ", text[at : link.start])]
             parts += [f"[[{self._titles[number]}|{shown}]]" if number >= 0 and shown else shown]
             at = link.end
-        lines = "".join([*parts, _NOT_IN_TEXT.sub(" ", text[at:])]).splitlines()
+        lines = "".join([*parts, _NOT_IN_TEXT.sub(" ", text[at:])]).split("\n")
         return "\n".join(" ".join(line.split()) for line in lines).strip()
 
     def topic(self, knowledge: Knowledge, title: str) -> int:
@@ -227,7 +227,7 @@ class Notes:
 
 
 def _admitted(name: str) -> str:
-    """A name as a title that a wiki admits."""
+    """Return a name as a valid title of a wiki."""
     name = _PREFIX.sub(r"\1 ", _NOT_IN_TITLES.sub(" ", name))
     return " ".join(name.encode()[:_LONGEST].decode("utf-8", "ignore").split())
 

@@ -1,7 +1,7 @@
-"""The prose of wikitext, at its places in the source.
+"""The prose of wikitext, with its places in the source.
 
-Templates, tables, references, headings, files, categories, comments and code are left alone: a link there may break
-what surrounds it.
+Templates, tables, references, headings, files, categories, comments and code are skipped: a link there may break the
+surrounding markup.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Texts with layout: HTML that was pasted as text, and words that a line break divides.
 
-What a reader sees is linked, and spans are those of the text as it was given.
+The visible text is linked, and spans are those of the given text.
 """
 
 import html
@@ -24,13 +24,13 @@ _LEAST_TAGS = 2
 
 @dataclass(frozen=True)
 class Shown:
-    """What a reader sees of a text: pieces, and where each begins, here and in the text."""
+    """The visible text: pieces, and where each begins, here and in the given text."""
 
     text: str
     places: list[tuple[int, int, int]]  # of each piece: its first place here, the first and the last in the text
 
     def original(self, spans: Spans) -> Spans:
-        """The spans of the text that spans of what is shown come from."""
+        """Return the spans in the given text of spans in the visible text."""
         found, piece = [], 0
         for start, end in spans:
             while piece and self.places[piece][0] > start:  # a part begins before the end of its name
@@ -59,7 +59,7 @@ def is_html(text: str) -> bool:
 
 
 def shown(text: str) -> Shown | None:
-    """Return what a reader sees of a text; nothing if that is the text itself."""
+    """Return the visible text; None if it is the text itself."""
     marks = is_html(text)
     divided = "-\n" in text or "\u00ad" in text or "-\r" in text or "- \n" in text
     if not marks and not divided:
@@ -88,7 +88,7 @@ def shown(text: str) -> Shown | None:
 
 
 def _replacement(markup: str) -> str:
-    """What is shown instead: the character of an entity, a line break for a block, nothing for other markup."""
+    """Return the replacement: the character of an entity, a line break for a block, nothing for other markup."""
     if markup.startswith("&"):
         return html.unescape(markup).replace("\u00a0", " ")
     return "\n" if _IS_BLOCK.match(markup) else ""

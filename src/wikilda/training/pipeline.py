@@ -88,7 +88,7 @@ def train(
     """
     settings = training_settings(method, preset, settings)
     if engine is not None and workers is not None:
-        raise SettingsError("workers has no effect where an engine is given.")
+        raise SettingsError("workers has no effect where an engine is given. Remove it.")
     if plan is not None and plan.round and isinstance(engine, LocalEngine | None):
         raise SettingsError("round is a setting of training with Spark. Remove it.")
     first, target, plan = Model.open(model), Path(target), plan or TrainingPlan()
@@ -99,7 +99,7 @@ def train(
     read = _open_corpus(texts, first, place, own, detect, reading, workers)
     learner = learner_of(settings)
     if place is None and learner.needs_knowledge:
-        raise SettingsError(f"{model}: has no knowledge, and its link graph is needed.")
+        raise SettingsError(f"{model}: has no knowledge, and its link graph is needed. Give --knowledge.")
     digests = _texts(first, read, learner)
     documents = len(digests)
     shards = plan.shards or -(-documents // learner.shard_documents(documents))
@@ -137,7 +137,7 @@ def _open_corpus(
         found.check_symbols(model.sizes)
         return found
     if knowledge is None:
-        raise SettingsError(f"{model.path}: has no knowledge to read texts with.")
+        raise SettingsError(f"{model.path}: has no knowledge to read texts with. Give --knowledge.")
     return make_corpus(
         given, knowledge, target, reading=reading, detector=detector, workers=workers, overwrite=True,
     )  # fmt: skip

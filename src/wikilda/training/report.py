@@ -1,4 +1,4 @@
-"""What training has changed: answers on a sample of the texts, and strings whose dominant meaning is another now."""
+"""The report of a training: changed answers on a sample of the texts, and strings with a new dominant meaning."""
 
 import json
 import re
@@ -66,8 +66,8 @@ class TrainingReport:
     Attributes
     ----------
     documents, held_out
-        The documents of the sample, and how many of them were not trained on. What the others have taught the model
-        is left out when they are linked.
+        The documents of the sample, and the number of them that were not trained on. The others are linked without
+        their own counts.
     answers, changed
         Mentions of the sample, and those whose answer has changed.
     groups
@@ -104,7 +104,7 @@ class TrainingReport:
         """Read the report of a trained model."""
         file = Path(model) / JSON_FILE
         if not file.is_file():
-            raise ArtifactError(f"{model}: has no training report: it was not trained.")
+            raise ArtifactError(f"{model}: has no training report. Give a model that `wikilda train` wrote.")
         try:
             known = json.loads(file.read_text("utf-8"))
             groups = tuple(ChangedAnswer(**each) for each in known.pop("groups"))
@@ -115,7 +115,7 @@ class TrainingReport:
 
     @property
     def summary(self) -> str:
-        """One line."""
+        """A summary in one line."""
         if not self.documents:
             return "No document was compared."
         share = self.changed / max(self.answers, 1)
@@ -126,7 +126,7 @@ class TrainingReport:
 
     @property
     def warnings(self) -> list[str]:
-        """What to look at before the model is used."""
+        """Warnings about the model."""
         found: dict[str, Flip | ChangedAnswer] = {each.text.lower(): each for each in self.flips}
         found |= {each.text.lower(): each for each in self.groups if each.flipped and each.count >= _SEVERAL}
         more = self.flipped - len(self.flips)
@@ -151,7 +151,7 @@ class TrainingReport:
             yield each.text, each.before, each.after, *shares, texts, each.example
 
     def to_html(self) -> str:
-        """A page that explains itself, without scripts."""
+        """Return a page without scripts."""
         parts = [
             table("Answers that changed, largest groups", ROWS, self.rows()),
             table(f"Strings whose dominant meaning changed: {self.flipped:,}", FLIP_ROWS, self.flip_rows()),
@@ -204,7 +204,7 @@ _Meant = defaultdict[str, Counter[str]]  # answers of a string, and how often
 
 
 def _has_flipped(text: str, before: _Meant, after: _Meant) -> bool:
-    """Whether the most frequent answer is another; of equally frequent ones the first title."""
+    """Whether the most frequent answer has changed; ties by title."""
     old, new = (min(each[_folded(text)].items(), key=lambda row: (-row[1], row[0]))[0] for each in (before, after))
     return old != new
 

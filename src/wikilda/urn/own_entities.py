@@ -58,7 +58,9 @@ class OwnEntity:
     def __post_init__(self) -> None:
         for name in (self.title, *self.names):
             if not isinstance(name, str) or not folded(name):
-                raise InputError(f"entities: {str(name)[:100]!r} is no name: it has no letters or digits.")
+                raise InputError(
+                    f"entities: {str(name)[:100]!r} is not a name: it has no letters or digits. Correct it."
+                )
         if self.type is not None and self.type not in TYPES:
             raise InputError(f"entities: there is no type {str(self.type)[:100]!r}; there are {', '.join(TYPES)}.")
 
@@ -69,7 +71,10 @@ class OwnEntity:
             return given
         unknown = sorted(given.keys() - set(_FIELDS))
         if unknown or "title" not in given:
-            raise InputError(f"entities: an entity has {', '.join(_FIELDS)}, not {', '.join(unknown) or 'no title'}.")
+            raise InputError(
+                f"entities: an entity has {', '.join(_FIELDS)}, not {', '.join(unknown) or 'no title'}. "
+                "Correct its fields."
+            )
         names = given.get("names", ())
         if isinstance(names, str):
             raise InputError("entities: names must be a list of strings.")

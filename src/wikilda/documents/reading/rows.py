@@ -70,7 +70,7 @@ def decode(data: bytes, settings: ReadSettings, encoding: str = "utf-8") -> str:
     """Decode text without changes. With the policy `replace`, bad bytes become U+FFFD."""
     nul = data.find(b"\0")
     if nul >= 0 and not encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
-        raise InputError(f"has a zero byte at {nul:,}: it is a binary file or in UTF-16.")
+        raise InputError(f"has a zero byte at {nul:,}: it is a binary file or in UTF-16. Save it as UTF-8.")
     try:
         return data.decode(encoding, "replace" if settings.invalid == REPLACE else "strict")
     except UnicodeDecodeError as error:
@@ -150,7 +150,7 @@ def _mentions(given: Any, text: str, settings: ReadSettings) -> list[tuple[int, 
     if given is None:
         return None
     if not isinstance(given, list):
-        raise InputError('has "mentions" that are not a list.')
+        raise InputError('has "mentions" that are not a list. Write [{"start": 0, "end": 5}].')
     return to_code_points(text, [_span(each, settings.offsets) for each in given], settings.offsets)
 
 
@@ -160,4 +160,4 @@ def _span(mention: Any, unit: str) -> tuple[int, int]:
     if isinstance(mention, list | tuple) and len(mention) == 2 and all(type(each) is int for each in mention):
         return mention[0], mention[1]
     counted = "characters" if unit == CODE_POINTS else unit
-    raise InputError(f'has a mention that is not {{"start": 0, "end": 5}} or [0, 5], in {counted}.')
+    raise InputError(f'has a mention that is not {{"start": 0, "end": 5}} or [0, 5], in {counted}. Correct it.')

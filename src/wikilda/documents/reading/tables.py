@@ -110,7 +110,7 @@ def _delimiter(header: str, settings: ReadSettings) -> str:
 
 def _row(header: list[str], row: list[str], settings: ReadSettings) -> Row:
     if len(row) != len(header):
-        return InputError(f"has {len(row)} columns, and the header has {len(header)}.")
+        return InputError(f"has {len(row)} columns, and the header has {len(header)}. Correct or remove the row.")
     wanted = (settings.text_column, settings.id_column or "id", settings.source_column)
     try:
         return {name: unescape(value, settings) for name, value in zip(header, row, strict=True) if name in wanted}

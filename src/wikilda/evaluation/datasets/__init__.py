@@ -47,7 +47,7 @@ def read_dataset(path: Path, form: str | None = None, splits: Iterable[str] = ()
     if not documents and complaints:
         raise InputError(complaints[0].removesuffix(" Skipped."))
     if not any(document.gold for document in documents):
-        raise InputError(f"{path}: has no mentions.")
+        raise InputError(f"{path}: has no mentions. Use gold with at least one.")
     found = list(dict.fromkeys(document.split for document in documents))
     wanted = list(splits) or found
     if not set(wanted) & set(found):

@@ -46,7 +46,10 @@ def _columns(header: str, where: str) -> Columns:
     columns = {name: at for at, name in enumerate(header.split("\t"))}
     for name in ("TOKEN", _TAG, _ITEM):
         if name not in columns:
-            raise InputError(f"{where}: the header has no column {name}; not a file in the layout of HIPE-2022.")
+            raise InputError(
+                f"{where}: the header has no column {name}, so it is not in the format of HIPE-2022. "
+                "Choose another --format."
+            )
     return columns
 
 
@@ -62,7 +65,7 @@ class _Draft:
     def add(self, fields: list[str], columns: Columns, where: str) -> None:
         """Add a token."""
         if len(fields) <= max(columns["TOKEN"], columns[_TAG], columns[_ITEM]):
-            raise InputError(f"{where}: has {len(fields)} columns; the header has {len(columns)}.")
+            raise InputError(f"{where}: has {len(fields)} columns; the header has {len(columns)}. Correct the line.")
         tag, layout = fields[columns[_TAG]], fields[columns[_LAYOUT]] if len(fields) > columns.get(_LAYOUT, 99) else ""
         if tag[:1] not in ("B", "I", "O", "_", ""):
             raise InputError(f"{where}: the tag is {tag!r}. Write B-…, I-… or O.")

@@ -125,7 +125,7 @@ def _objects(row: dict[str, Any], key: str) -> list[dict[str, Any]]:
 def _span(span: Any) -> tuple[int, int]:
     if isinstance(span, list | tuple) and len(span) == 2 and all(type(each) is int for each in span):
         return span[0], span[1]
-    raise InputError(f"a mention has a start and an end, in characters, not {span!r}.")
+    raise InputError(f"a mention must be a start and an end in characters, not {span!r}.")
 
 
 def _gold(

@@ -26,7 +26,7 @@ def read_wned(path: Path, complaints: list[str]) -> Iterator[GoldDocument]:
     """Read documents in the order of the XML file. Other documents of the folder are not gold."""
     data = path.read_bytes()
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise InputError(f"{path}: has a DOCTYPE, which these sets do not have; refusing to read it.")
+        raise InputError(f"{path}: has a DOCTYPE, which these sets do not have. Remove it.")
     try:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
@@ -72,7 +72,7 @@ def _annotation(element: ElementTree.Element, fields: tuple[str, str, str, str],
     surface, title, offset, length = ((element.findtext(field) or "").strip() for field in fields)
     surface = html.unescape(surface)
     if not (offset.isdecimal() and length.isdecimal()):
-        raise InputError(f"{where}: the annotation {surface!r} has no offset and length that are numbers.")
+        raise InputError(f"{where}: the annotation {surface!r} has no offset and length that are numbers. Correct it.")
     return int(offset), int(offset) + int(length), surface, title.strip('"')
 
 

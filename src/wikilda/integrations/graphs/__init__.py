@@ -1,4 +1,4 @@
-"""Identities for the nodes of knowledge graphs: which nodes are the same thing, and what in the wiki it is."""
+"""Identities for the nodes of knowledge graphs: which nodes are the same thing, and its article."""
 
 from wikilda.integrations.graphs.identify import Identified, identify, read_identities, write_identities
 from wikilda.integrations.graphs.nodes import Node, read_nodes

@@ -1,4 +1,4 @@
-"""Clusters of nodes: which names that the wiki lacks are the same thing.
+"""Clusters of nodes that the wiki lacks.
 
 Two nodes are compared by their names, the texts that they share, their types and the words around them. The log odds
 begin with how often two links of the wiki with the same string mean the same article, for names of one word and of
@@ -34,7 +34,7 @@ NameWords = tuple[str, ...]
 
 
 class Described(NamedTuple):
-    """What is compared of a node."""
+    """The compared properties of a node."""
 
     name: str
     type: str
@@ -84,7 +84,7 @@ class Clusters:
                 self._having[_stem(word)][identity] = None
 
     def place(self, given: Described, identity: str | None, title: str | None, key: str) -> tuple[str, str | None]:
-        """Return the identity of a node and its title: what it was linked to, a cluster that it joins, or a new one."""
+        """Return the identity of a node and its title: that of its article, of a cluster, or a new one."""
         if identity is None:
             best = self._best(given)
             identity, title = (best.identity, best.title) if best else (self._new(key), None)
@@ -121,7 +121,7 @@ class Clusters:
         if relation == _NONE or (relation == _PART and not together):
             return float("-inf")
         if cluster.title is not None and not together:
-            return float("-inf")  # the linker has read the text: it is not what the wiki has
+            return float("-inf")  # the linker has read the text: it is not an article
         score = self._odds[len(name) > 1] + (_SAME_TEXT if together else 0.0)
         score -= _TYPO if relation == _NEAR else 0.0
         kind = type_of(given.type) if given.type else -1
@@ -141,7 +141,7 @@ _NONE, _PART, _NEAR, _SAME = 0, 1, 2, 3
 
 
 def _relation(name: NameWords, full: NameWords) -> int:
-    """How a name is related to a full name: the same words, all but a letter, its beginning or end, or nothing."""
+    """Return the relation of a name to a full name: the same words, one letter off, its beginning or end, or none."""
     own, other = frozenset(name), frozenset(full)
     if own == other:
         return _SAME

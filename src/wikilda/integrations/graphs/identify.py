@@ -4,7 +4,7 @@ A node's name is a mention in the texts that the node was found in: these are li
 joined. A node without such a text is matched like the cell of a table, with its description as context. Nodes whose
 entity the wiki lacks are clustered by their names and contexts (`wikilda.integrations.graphs._clusters`).
 
-What was identified before is taken as given: nodes keep their identities, and new ones join them.
+Earlier identities are given: nodes keep them, and new nodes join them.
 """
 
 import json
@@ -27,7 +27,7 @@ from wikilda.knowledge.entities import type_of
 from wikilda.linking import Document, Entity, Linker
 from wikilda.linking.match import Row, match_rows
 
-KNOWN_FROM = 0.5  # probability of an entity from which a node is that
+KNOWN_FROM = 0.5  # probability from which a node is an entity
 _CANDIDATES = 16
 _AGREES, _UNTYPED = 0.9, 0.1  # a node's type is that of its entity; the least share of another type
 _CONTEXT_WORDS = 40  # of a node, that are kept
@@ -79,11 +79,11 @@ def identify(
     Parameters
     ----------
     linker
-        What links the nodes' names.
+        The linker of the nodes' names.
     graph
         Nodes, or what `read_nodes` takes.
     known
-        What was identified before. These nodes keep their identities, and others join them.
+        Earlier identities. These nodes keep them, and others join them.
     workers
         Threads.
 
@@ -124,7 +124,7 @@ def identify(
 
 
 def _order(nodes: Sequence[Node], found: Sequence[tuple[Entity | None, float]]) -> list[int]:
-    """What the wiki has first, then long names: short ones join them."""
+    """Order nodes: articles first, then long names, which short ones join."""
     return sorted(range(len(nodes)), key=lambda at: (found[at][0] is None, -len(nodes[at].name.split()), at))
 
 
@@ -133,7 +133,7 @@ def _identity(entity: Entity) -> str:
 
 
 def _entities(linker: Linker, nodes: Sequence[Node], workers: int) -> list[tuple[Entity | None, float]]:
-    """The entity of each node and its probability; None and the probability of that where the wiki lacks it."""
+    """Return the entity of each node with its probability; None with the probability of NIL."""
     sums: list[dict[int, float]] = [defaultdict(float) for _ in nodes]
     counts = np.zeros(len(nodes))
     documents, asked = [], []

@@ -17,7 +17,7 @@ from wikilda._core.compression import json_objects
 from wikilda._core.errors import InputError
 from wikilda._core.parquet import ParquetError, read_table
 
-# What tools call a property, most specific first; compared without case, `_` and what follows `:`.
+# Names of properties in other tools, most specific first; compared without case, `_` and text after `:`.
 _ID = ("id", "nodeid", "entityid", "key", "entityname", "name", "title")
 _NAME = ("name", "title", "label", "entityname", "entityid", "humanreadablename")
 _TYPE = ("type", "entitytype", "labels", "label", "category", "kind")
@@ -36,12 +36,12 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its name, and what is known of it.
+    """A node: its name and other properties.
 
     Attributes
     ----------
     id
-        What identifies it in its graph.
+        Its identifier in the graph.
     sources
         Texts that it was found in. Its identity is decided by them.
     """
@@ -159,7 +159,7 @@ def _json_rows(path: Path) -> Rows:
             known = [{"id": name, **row} if isinstance(row, dict) else row for name, row in known.items()]
     for at, row in enumerate(known if isinstance(known, list) else [known], 1):
         if not isinstance(row, dict):
-            raise InputError(f"{path}: node {at} is not an object. A graph is a list of nodes, or has `nodes`.")
+            raise InputError(f"{path}: node {at} is not an object. Give a list of nodes, or an object with `nodes`.")
         inner = row.get("properties") or row.get("data")
         yield f"{path}, node {at}", {**row, **inner} if isinstance(inner, dict) else row
 
@@ -174,7 +174,7 @@ def _with_texts(row: dict[str, Any], chunks: Texts) -> dict[str, Any]:
 def _graphml_rows(path: Path) -> Rows:
     data = path.read_bytes()
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise InputError(f"{path}: has a DOCTYPE, which no GraphML of a graph tool needs; refusing to read it.")
+        raise InputError(f"{path}: has a DOCTYPE, which GraphML does not need. Remove it.")
     try:
         root = ElementTree.fromstring(data)
     except ElementTree.ParseError as error:
@@ -212,7 +212,7 @@ def _made(rows: Iterable[tuple[str, Any]], texts: Texts) -> list[Node]:
             continue
         given = _first(known, _ID)
         sources = tuple(dict.fromkeys(texts.get(each, each) for each in _strings(_first(known, _SOURCE))))
-        found = tuple(each for each in sources if " " in each.strip())  # the ids of texts that are lacking say nothing
+        found = tuple(each for each in sources if " " in each.strip())  # ids of missing texts are no evidence
         about = " ".join(_strings(_first(known, _ABOUT)))
         kind = _LABELS.split(_string(_first(known, _TYPE)).strip(":"))[-1].strip(' :"')
         nodes.append(Node(_string(given) or name, name, kind if kind != name else "", about, found))
@@ -227,12 +227,12 @@ def _checked(nodes: list[Node]) -> list[Node]:
     seen = dict[str, Node]()
     for node in nodes:
         if not node.name.strip():
-            raise InputError(f"node {node.id!r} has no name.")
+            raise InputError(f"node {node.id!r} has no name. Add one.")
         if node.id in seen:
             raise InputError(f"two nodes have the id {node.id[:60]!r}. Give each its own id.")
         seen[node.id] = node
     if not nodes:
-        raise InputError("the graph has no nodes.")
+        raise InputError("the graph has no nodes. Give one with at least one node.")
     return nodes
 
 

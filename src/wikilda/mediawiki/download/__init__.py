@@ -1,4 +1,4 @@
-"""Dumps of Wikimedia wikis: finding the newest finished one, and fetching it over lines that break."""
+"""Download dumps of Wikimedia wikis: find the newest finished one, and fetch it over unreliable connections."""
 
 from pathlib import Path
 
@@ -23,11 +23,11 @@ def download(
     wiki
         The database name: `enwiki`, `simplewiki`, `dewiktionary`, ….
     directory
-        Where to put the files.
+        The directory of the files.
     date
         Which dump (`YYYYMMDD`); the newest finished one by default.
     mirror
-        Where to fetch from.
+        The address of the server.
     page_props
         Whether to fetch the table of page properties, too: Wikidata ids and disambiguation pages.
 

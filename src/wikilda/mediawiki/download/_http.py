@@ -1,4 +1,4 @@
-"""Asking a server: what may pass is tried again, what will not is told at once."""
+"""HTTP requests: temporary errors are retried, permanent ones are raised at once."""
 
 import ssl
 import time
@@ -20,16 +20,16 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a failing server is borne; times are in seconds."""
+    """Limits of retries; times are in seconds."""
 
     tries: int = 10  # in a row without a new byte of a file
-    question_tries: int = 4  # for the small pages: a user is waiting to hear of a mistyped address
+    question_tries: int = 4  # for small pages: a user waits for the error of a mistyped address
     base: float = 1.0
     longest: float = 120.0
     timeout: float = 60.0
 
     def wait(self, failures: int, asked: float | None) -> float:
-        """Seconds before the next try: what the server asked for, or twice as long each time."""
+        """Return the seconds before the next try: those that the server asks for, or twice as long each time."""
         return min(self.base * 2.0 ** (failures - 1) if asked is None else asked, self.longest)
 
 
@@ -40,7 +40,7 @@ _MOST_PAGE = 1 << 24  # bytes of a page that lists dumps
 
 
 class PassingError(Exception):
-    """It may go better next time; `asked` is how long the server wants to be left alone."""
+    """A temporary error; `asked` is the delay that the server requests."""
 
     def __init__(self, reason: str, asked: float | None = None) -> None:
         super().__init__(reason)
@@ -48,7 +48,7 @@ class PassingError(Exception):
 
 
 class RefusedError(InputError):
-    """The server said no, and would say so again."""
+    """The server refuses the request permanently."""
 
     def __init__(self, url: str, error: HTTPError) -> None:
         answer = f"{error.code} {error.reason}"
@@ -57,7 +57,7 @@ class RefusedError(InputError):
 
 
 def read(url: str) -> bytes:
-    """A small page in full."""
+    """Return a small page."""
 
     def attempt() -> bytes:
         with ask(url, {}) as response:
@@ -76,19 +76,19 @@ def read(url: str) -> bytes:
 
 
 def length_of(headers: Message) -> int | None:
-    """The size that a server gives for what it sends; None where it gives none that can be."""
+    """Return the size that a server declares; None without a valid one."""
     text = headers.get("Content-Length", "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def persist(url: str, attempt: Callable[[], Result], tries: int, shown: Bar, reached: Callable[[], int]) -> Result:
-    """Attempt until it works, giving up after so many failures in a row that got no further."""
+    """Retry until it works, giving up after a number of failures in a row without progress."""
     furthest, failures = reached(), 0
     while True:
         try:
             return attempt()
         except PassingError as trouble:
-            # Not what this attempt brought: a server that starts anew each time would be asked for ever.
+            # Not the bytes of this attempt: a server that starts over each time would be asked forever.
             if reached() > furthest:
                 furthest, failures = reached(), 0
             failures += 1
@@ -103,7 +103,7 @@ def persist(url: str, attempt: Callable[[], Result], tries: int, shown: Bar, rea
 
 
 def ask(url: str, headers: dict[str, str]) -> HTTPResponse:
-    """Ask for `url`; what goes wrong is a PassingError, a RefusedError or an InputError."""
+    """Request `url`. Errors are a PassingError, a RefusedError or an InputError."""
     try:
         asked = request.Request(url, headers={"User-Agent": f"wikilda/{__version__}", **headers})
         response: HTTPResponse = _opener().open(asked, timeout=PATIENCE.timeout)
@@ -123,19 +123,19 @@ def ask(url: str, headers: dict[str, str]) -> HTTPResponse:
 
 
 class _Redirects(request.HTTPRedirectHandler):
-    """Follows a server elsewhere, but not from https to http, where anybody on the way could answer."""
+    """Follows redirects, but not from https to http."""
 
     def redirect_request(
         self, req: request.Request, fp: Any, code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> request.Request | None:
-        """The request that follows."""
+        """Return the redirected request."""
         if req.type == "https" and not newurl.lower().startswith("https:"):
             raise InputError(f"{req.full_url}: leads to {newurl[:200]}, which is not secure. Name another --mirror.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 def _opener() -> request.OpenerDirector:
-    """An opener without urllib's file:, ftp: and data: addresses, to which a server could lead us."""
+    """Return an opener without urllib's file:, ftp: and data: addresses, to which a server could redirect."""
     opener = request.OpenerDirector()
     for handler in (
         request.ProxyHandler,
@@ -151,7 +151,7 @@ def _opener() -> request.OpenerDirector:
 
 
 def _failure(url: str, reason: str | BaseException) -> Exception:
-    """Tell what may pass (a line that breaks) from what will not (a certificate, an address)."""
+    """Distinguish temporary errors (a broken connection) from permanent ones (a certificate, an address)."""
     if isinstance(reason, ssl.SSLError) and not isinstance(reason, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return WikildaError(
             f"{url}: no secure connection (TLS): {getattr(reason, 'verify_message', '') or reason}. "

@@ -1,4 +1,4 @@
-"""Which dumps of a wiki there are, and which files are theirs."""
+"""The dumps of a wiki, and their files."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from wikilda._core.errors import InputError
 from wikilda.mediawiki.download._http import RefusedError, read
 
 WIKIMEDIA = "https://dumps.wikimedia.org/"
-# Job names of dumpstatus.json, best first: big wikis come in parts that are later joined to one file.
+# Job names of dumpstatus.json, best first: big wikis come in parts that are later joined.
 ARTICLES = ("articlesmultistreamdumprecombine", "articlesmultistreamdump")
 PAGE_PROPS = ("pagepropstable",)
 _ARTICLES_NAME = r"-pages-articles-multistream(?P<part>[0-9]*)\.xml(?:-p(?P<first>[0-9]+)p[0-9]+)?\.bz2"
@@ -19,21 +19,21 @@ _PAGE_PROPS_NAME = r"-page_props\.sql\.gz"
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a finished dump, with what is published about its contents."""
+    """A file of a finished dump, with its published size and digest."""
 
     name: str
     url: str
     size: int
     digest: tuple[str, str] | None  # algorithm and hexadecimal digits
-    version: str = ""  # where there is no digest: what the server calls the version
+    version: str = ""  # without a digest: the server's name of the version
 
 
 class _UnfinishedError(InputError):
-    """A dump that is not there in full yet."""
+    """A dump that is not complete yet."""
 
 
 class _MissingError(_UnfinishedError):
-    """A dump of which there is nothing, or nothing yet."""
+    """A dump that does not exist, or not yet."""
 
 
 class Dumps:
@@ -57,7 +57,7 @@ class Dumps:
         return sorted(set(found), reverse=True)
 
     def newest(self, *, page_props: bool = False) -> list[RemoteFile]:
-        """The files of the newest dump that is finished."""
+        """Return the files of the newest finished dump."""
         reasons = []
         for date in self.dates():
             try:
@@ -70,7 +70,7 @@ class Dumps:
         )
 
     def of(self, date: str, *, page_props: bool = False) -> list[RemoteFile]:
-        """The files of the dump of `date`."""
+        """Return the files of the dump of `date`."""
         if not re.fullmatch(r"[0-9]{8}", date):
             raise InputError(f"{date!r} is not a date: write --date as YYYYMMDD, like 20240101.")
         try:
@@ -104,7 +104,7 @@ class Dumps:
         return jobs
 
     def _wanted(self, date: str, jobs: dict[str, Any], names: tuple[str, ...], ending: str) -> list[RemoteFile]:
-        """The files of the first of the jobs that is done."""
+        """Return the files of the first finished job."""
         for name in names:
             job = _mapping(jobs.get(name))
             if job.get("status") == "done" and (files := self._listed(date, job.get("files"), ending)):
@@ -115,7 +115,7 @@ class Dumps:
 
     def _listed(self, date: str, entries: object, ending: str) -> list[RemoteFile]:
         """The whole file or else its parts in order; none if the size of one is not known yet."""
-        # The whole name is prescribed: a server cannot make us write anywhere but in the user's directory.
+        # The whole name is prescribed: a server cannot make us write outside of the user's directory.
         name = re.compile(re.escape(f"{self.wiki}-{date}") + ending)
         found = sorted(filter(None, map(name.fullmatch, _mapping(entries))), key=_place_in_dump)
         whole = [match for match in found if not match.groupdict().get("part")]
@@ -131,7 +131,7 @@ class Dumps:
         return RemoteFile(name, address, size if type(size) is int else -1, digest)
 
     def _address(self, date: str, url: str) -> str:
-        """Where a file is: addresses that begin with "/" count from the mirror's own top directory."""
+        """Return the address of a file. Those that begin with "/" are relative to the mirror's top directory."""
         url = quote(url, safe="%/:?=&~+,;@!$'()*")
         prefix = "/" + self._mirror.split("/", 3)[3]
         if url.startswith("/") and not url.startswith(("//", prefix)):
@@ -150,7 +150,7 @@ class Dumps:
 
 
 def _directory(mirror: str) -> str:
-    """The address of a mirror's top directory, ending in a slash."""
+    """Return the address of a mirror's top directory, ending in a slash."""
     if not re.fullmatch(r"https?://[^/?#\s]+(/[^?#\s]*)?", mirror, re.IGNORECASE):
         raise InputError(f"{mirror}: not the address of a mirror. Write it like {WIKIMEDIA}")
     return mirror.rstrip("/") + "/"

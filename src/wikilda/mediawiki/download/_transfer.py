@@ -1,4 +1,4 @@
-"""Fetching one file over lines that break: going on where an earlier try stopped, and checking what has come."""
+"""Fetch a file over unreliable connections: resume earlier tries, and check the result."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ CHUNK = 1 << 18
 
 
 def remote_file(url: str) -> RemoteFile:
-    """A file at an address, of which nothing is published but its size."""
+    """Return a file at an address, of which only the size is published."""
     name = PurePosixPath(unquote(urlsplit(url).path)).name
 
     def attempt() -> tuple[int | None, str]:
@@ -38,7 +38,7 @@ def remote_file(url: str) -> RemoteFile:
 
 
 def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> Path:
-    """Bring a file into `directory`, resuming where an earlier run stopped, and check it.
+    """Fetch a file into `directory`, resuming an earlier run, and check it.
 
     A file that `checks_itself` needs no published digest.
     """
@@ -57,7 +57,7 @@ def fetch(file: RemoteFile, directory: Path, *, checks_itself: bool = False) -> 
 
 
 def _is_here(target: Path, file: RemoteFile) -> bool:
-    """Whether a file is the one that is asked for: by its digest or, without one, its address and version."""
+    """Whether a file is the requested one: by its digest or, without one, its address and version."""
     if _difference(target, file) is not None:
         return False
     if file.digest is not None or not file.version:
@@ -110,9 +110,9 @@ class _Transfer:
         return os.fstat(self._sink.fileno()).st_size
 
     def run(self) -> None:
-        """Ask until all is there."""
+        """Request until the file is complete."""
         if self._held > self._file.size:
-            self._start_anew()
+            self._start_over()
         with bar(self._file.name, self._file.size, unit="bytes", done=self._held) as self._bar:
             if self._held < self._file.size:
                 persist(self._file.url, self._attempt, http.PATIENCE.tries, self._bar, lambda: self._held)
@@ -138,10 +138,10 @@ class _Transfer:
         return {"Range": f"bytes={self._held}-"} | ({"If-Range": version} if version else {})
 
     def _out_of_range(self, headers: Message) -> None:
-        # The server has no more than we hold: that is all, which the check decides, or another file.
+        # The server has no more bytes: the file is complete, which the check decides, or it is another file.
         if headers.get("Content-Range", "").strip() == f"bytes */{self._held}":
             return
-        self._start_anew()
+        self._start_over()
         raise PassingError("the file on the server has changed")
 
     def _receive(self, response: HTTPResponse) -> None:
@@ -155,10 +155,10 @@ class _Transfer:
             )
         version, held = _version(response.headers), self._version_held()
         if start and (start != self._held or (version and held and version != held)):
-            self._start_anew()
+            self._start_over()
             raise PassingError("the file on the server has changed")
         if not start:
-            self._start_anew()
+            self._start_over()
             self._origin.write_text(f"{self._file.url}\n{version}\n", encoding="latin-1")
         self._copy(response)
 
@@ -169,14 +169,14 @@ class _Transfer:
             if self._held > self._file.size:
                 return
 
-    def _start_anew(self) -> None:
+    def _start_over(self) -> None:
         if self._held:
             self._bar.advance(-self._held)
             self._sink.truncate(0)
         self._origin.unlink(missing_ok=True)
 
     def _version_held(self) -> str:
-        """What the server called the version of which we hold the beginning; mirrors differ in this."""
+        """Return the server's name of the version whose beginning we hold; mirrors differ in this."""
         if not self._origin.is_file():
             return ""
         url, _, version = self._origin.read_text(encoding="latin-1").partition("\n")
@@ -184,12 +184,12 @@ class _Transfer:
 
 
 def _origin(part: Path) -> Path:
-    """The note beside a `.part` that says which version of which address it is the beginning of."""
+    """Return the note next to a `.part`: its address and version."""
     return part.with_name(f"{part.name}.origin")
 
 
 def _difference(path: Path, file: RemoteFile) -> str | None:
-    """How a file on disk differs from the published one."""
+    """Return how a file on disk differs from the published one."""
     size = path.stat().st_size
     if size != file.size:
         return f"expected {file.size} bytes, found {size}"
@@ -222,7 +222,7 @@ def _version(headers: Message) -> str:
 
 
 def _span(response: HTTPResponse) -> tuple[int, int | None]:
-    """Where in the file an answer begins, and how long the whole file is, if that is said."""
+    """Return where in the file an answer begins, and the length of the whole file, if it is declared."""
     if response.status == 206:
         match = re.match(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", response.headers.get("Content-Range", ""))
         if match is None:
@@ -232,7 +232,7 @@ def _span(response: HTTPResponse) -> tuple[int, int | None]:
 
 
 def _chunks(response: HTTPResponse) -> Iterator[bytes]:
-    # read1 hands over what has come; read would lose it when the connection breaks in the middle of a chunk.
+    # read1 returns received bytes; read would lose them if the connection breaks within a chunk.
     while True:
         try:
             chunk = response.read1(CHUNK)

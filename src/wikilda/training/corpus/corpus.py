@@ -133,7 +133,10 @@ class Corpus(Artifact):
         """Refuse a corpus with symbols that are not below some numbers of words and mentions."""
         for name in self.sizes_from:
             if self.field(f"symbols.{name}", int) > known[name]:
-                raise ArtifactError(f"{self.path}: has more {name} than the model knows ({known[name]:,}).")
+                raise ArtifactError(
+                    f"{self.path}: has more {name} than the model knows ({known[name]:,}). "
+                    "Make the corpus again with the model's knowledge."
+                )
 
     @property
     def documents(self) -> int:

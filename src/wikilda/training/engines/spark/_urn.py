@@ -1,4 +1,4 @@
-"""The E-step of the urn by joins: Figure 3 of the paper with blocks in place of rows. See docs/spark.md.
+"""The E-step of the urn by joins: Figure 3 of the paper with blocks in place of rows. See docs/method/joins.md.
 
 No process holds the model, the knowledge or the link graph: a task has the blocks of some buckets, or the packet of a
 shard. The driver writes the first tables from its files, a bucket at a time, and then handles figures only.

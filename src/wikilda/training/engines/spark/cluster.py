@@ -94,7 +94,9 @@ class Cluster:
         end = time.monotonic() + _PATIENCE
         while text not in (said := self._log(name).read_text("utf-8", "replace")):
             if daemon.poll() is not None or time.monotonic() > end:
-                raise WikildaError(f"the {name} of Spark has not come up at {self.master}: {said[-500:]}")
+                raise WikildaError(
+                    f"the {name} of Spark has not started at {self.master}: {said[-500:]}. Try another --port."
+                )
             time.sleep(0.1)
 
 

@@ -25,8 +25,8 @@ from wikilda.knowledge import Knowledge
 from wikilda.linking import Linker
 from wikilda.mediawiki.dump import site_of
 from wikilda.model import Model
-from wikilda.suggestions._scores import fit, pooled, probabilities, scaled
 from wikilda.suggestions.candidates import Candidates, Vector, find_candidates
+from wikilda.suggestions.missing_links import judge
 from wikilda.suggestions.sources import Dump
 from wikilda.suggestions.wikitext import read_wikitext
 
@@ -133,9 +133,7 @@ def main() -> None:
     known = opened.knowledge()
     began = process_time()
     found = find_candidates(Linker(opened, detector=EveryName(known)), source, 1, lambda _: None)
-    features = scaled(found.features)
-    weights = fit(features, found.linked, pooled())
-    chances = probabilities(features, weights) * [each.posterior for each in found.places]
+    chances = judge(found)
     seconds = process_time() - began
     rows = measure(found, chances, known, json.loads(hidden.read_text()))
     for row in rows:

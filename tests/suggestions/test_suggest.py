@@ -13,7 +13,7 @@ from tests.commands import run
 from wikilda import suggest
 from wikilda._core.errors import InputError
 from wikilda.sample import WIKI
-from wikilda.suggestions._scores import _SPREAD, fit, pooled, probabilities
+from wikilda.suggestions._scores import _SPREAD, HABITS, fit, pooled, probabilities
 from wikilda.suggestions.candidates import FEATURES
 from wikilda.suggestions.report import read_suggestions
 from wikilda.suggestions.sources import Notes
@@ -109,6 +109,27 @@ def test_missing_links_are_found(vault: Path, known: Path) -> None:
     assert 0.3 <= hugo.probability <= 1
 
 
+@pytest.mark.parametrize("at_random", [True, False])
+def test_names_that_occur_a_few_times(tmp_path: Path, at_random: bool) -> None:
+    """Three of four mentions are links: at random, or three on each page. The others are missing."""
+    chance = random.Random(1)
+    names = [f"{first}{middle} {last}" for first in FIRST for middle in "aeou" for last in LAST[:5]]
+    missing = set()
+    for name in names:
+        others = chance.sample([each for each in names if each != name], 4)
+        gap = chance.randrange(4)
+        linked = [chance.random() < 0.75 if at_random else at != gap for at in range(4)]
+        missing |= {(name, other) for other, is_link in zip(others, linked, strict=True) if not is_link}
+        lines = [
+            f"On day {chance.randrange(99)} we met {f'[[{other}]]' if is_link else other} for lunch."
+            for other, is_link in zip(others, linked, strict=True)
+        ]
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n" + "\n".join(lines) + "\n")
+    found = {(each.page, each.target) for each in suggest(tmp_path, workers=1).rows}
+    assert found <= missing
+    assert len(found) > 0.8 * len(missing)
+
+
 def test_what_is_linked_is_not_suggested(vault: Path, known: Path) -> None:
     found = suggest(vault, model=known, least=0.0, workers=1)
     for each in found.rows:
@@ -175,7 +196,7 @@ def test_notes_that_are_broken_are_reported(vault: Path, tmp_path: Path) -> None
     (copy / "Broken.md").write_text("---\naliases: [One\nAda Abel met Kira Kant.\n")
     (copy / "Latin.md").write_bytes(b"caf\xe9")
     (copy / "Empty.md").write_bytes(b"")
-    code, out, err = run("suggest", copy, "--page", "Broken", "--least", 0.3, "-j", 1)
+    code, out, err = run("suggest", copy, "--page", "Broken", "--least", 0.05, "-j", 1)
     assert code == 3
     assert "Broken.md: its front matter is not closed" in err
     assert "Latin.md: is not UTF-8; it is left out" in err
@@ -258,3 +279,14 @@ def test_the_fit_has_no_gradient() -> None:
         return float(-likelihood + ((given - pooled()) ** 2).sum() / (2 * _SPREAD**2))
 
     assert all(loss(each) >= loss(weights) for each in nudged)
+
+
+def test_habits_never_count_against_a_link() -> None:
+    generator = np.random.default_rng(1)
+    features = generator.normal(size=(500, len(FEATURES)))
+    habit, other = FEATURES.index("page habit"), FEATURES.index("position")
+    linked = features[:, habit] + features[:, other] < 0
+    weights = fit(features, linked, pooled())
+    assert weights[1 + habit] == 0
+    assert weights[1 + other] < -1
+    assert all(weights[1 + FEATURES.index(name)] >= 0 for name in HABITS)

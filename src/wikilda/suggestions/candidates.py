@@ -1,7 +1,9 @@
 """Places where a page may link an article, with features that exclude the page's own links.
 
-A page and an article that it mentions are an example: linked, or not. Counts of other pages' links are leave-one-out,
-so that a linked example has the features that it would have without its link.
+A page and an article that it mentions are an example: linked, or not. An example that is linked has to look as it would
+if its link were missing: counts leave out its own page, and nothing is taken from the model that was learned from all
+links. Together with the counts of other pages, its probabilities would tell which example is linked, the more so the
+fewer occurrences a name has.
 """
 
 from collections import Counter
@@ -23,9 +25,8 @@ from wikilda.suggestions.sources import Source
 Numbers = NDArray[np.int64]
 Vector = NDArray[np.float64]
 FEATURES = (
-    "string", "target", "meaning", "posterior", "nil", "reciprocal", "linkers", "linked", "similarity", "popularity",
-    "occurrences", "position", "title", "tokens", "number", "density",
-    "page habit", "neighbours",
+    "string", "target", "meaning", "reciprocal", "linkers", "linked", "similarity", "popularity",
+    "occurrences", "position", "title", "tokens", "number", "page habit", "neighbours",
 )  # fmt: skip
 _CHUNK = 256  # pages that are read at a time
 _CERTAIN = 1e-4  # no closer to 0 or 1
@@ -42,7 +43,6 @@ class Place(NamedTuple):
     topic: int
     string: int
     posterior: float
-    nil: float
     occurrences: int
     linked: bool
 
@@ -80,10 +80,8 @@ class Seen:
     def __init__(self) -> None:
         self.titles: list[str] = []
         self.topics: list[int] = []
-        self.words: list[int] = []
         self.targets: list[Numbers] = []  # of the links of a page, each once
         self.places: list[Place] = []
-        self.lengths: list[int] = []
         self.strings: dict[str, int] = {}
         self.meant: Counter[tuple[int, int]] = Counter()  # pages on which a string links an article
         self.linked: Counter[int] = Counter()  # pages on which a string is a link
@@ -107,7 +105,7 @@ def read_pages(linker: Linker, source: Source, workers: int, advance: Callable[[
         ):
             targets = [source.topic(linker.knowledge, link.target) for link in page.prose.links]
             found = [
-                (each.start, each.end, each.candidates[0].entity.topic, each.candidates[0].probability, each.nil)
+                (each.start, each.end, each.candidates[0].entity.topic, each.candidates[0].probability)
                 for each in linked.mentions if each.candidates
             ]  # fmt: skip
             _add(seen, page, source.topic(linker.knowledge, page.title), targets, found)
@@ -127,13 +125,11 @@ def _chunks(pages: Iterator[Page]) -> Iterator[list[Page]]:
 
 
 def _add(
-    seen: Seen, page: Page, topic: int, targets: list[int], found: list[tuple[int, int, int, float, float]]
+    seen: Seen, page: Page, topic: int, targets: list[int], found: list[tuple[int, int, int, float]]
 ) -> None:  # fmt: skip
     number, text = len(seen.titles), page.prose.text
     seen.titles.append(page.title)
     seen.topics.append(topic)
-    seen.words.append(len(text.split()))
-    seen.lengths.append(len(text))
     links = {each for each in targets if each >= 0 and each != topic}
     seen.targets.append(np.array(sorted(links), np.int64))
     meant, linked, strings = set[tuple[int, int]](), set[int](), set[int]()
@@ -147,7 +143,7 @@ def _add(
     spans = sorted(anchors)
     own_names = {seen.number(each) for each in (page.name, page.title, page.name.partition(" (")[0], *page.aliases)}
     first: dict[int, Place] = {}
-    for start, end, meaning, posterior, nil in found:
+    for start, end, meaning, posterior in found:
         string = seen.number(text[start:end])
         strings.add(string)
         if meaning == topic or string in own_names:
@@ -157,7 +153,7 @@ def _add(
         if meaning in first:
             first[meaning] = first[meaning]._replace(occurrences=first[meaning].occurrences + 1)
         else:
-            first[meaning] = Place(number, start, end, meaning, string, posterior, nil, 1, meaning in links)
+            first[meaning] = Place(number, start, end, meaning, string, posterior, 1, meaning in links)
     seen.places += first.values()
     strings |= linked
     around = {start: False for start, *_ in found} | dict.fromkeys((link.start for link in page.prose.links), True)
@@ -207,12 +203,10 @@ def candidates_of(seen: Seen, known: Knowledge) -> Candidates:
             _odds((n_linked + overall) / (n_found + 1)),
             _odds((n_links + usual) / (n_mentioned + 1)),
             np.log((n_meant + 0.5) / (n_linked + 1)),
-            _odds(place.posterior), _odds(1 - place.nil),
             near[0], np.log1p(near[1]), np.log1p(near[2]), near[3],
             np.log1p(n_links), np.log1p(place.occurrences - 1),
             np.log1p(place.start), float(names[titles[place.topic]] == place.string) if place.topic in titles else 0.0,
-            float(len(text.split())), float(text.isdigit()),
-            np.log((len(page_links) - is_own + 1) / (seen.words[place.page] + 20)), *habits[at],
+            float(len(text.split())), float(text.isdigit()), *habits[at],
         )  # fmt: skip
     pairs = {(page, int(topic)) for page, targets in enumerate(seen.targets) for topic in targets}
     return Candidates(seen.titles, seen.topics, pairs, spelled, seen.places, rows, facts)

@@ -17,7 +17,7 @@ from wikilda.documents.detection import EveryName
 from wikilda.linking import Linker
 from wikilda.model import Model
 from wikilda.suggestions._scores import fit, pooled, probabilities, scaled
-from wikilda.suggestions.candidates import Candidates, find_candidates
+from wikilda.suggestions.candidates import Candidates, Vector, find_candidates
 from wikilda.suggestions.pages import Page
 from wikilda.suggestions.sources import Source, open_source
 
@@ -94,9 +94,9 @@ def suggest(
     --------
     >>> from wikilda.sample import WIKI
     >>> from wikilda import suggest
-    >>> found = suggest(WIKI, model=sample, pages=["Robert Croft"], workers=1)
-    >>> [(each.text, each.target) for each in found.rows][:0]
-    []
+    >>> found = suggest(WIKI, workers=1)
+    >>> [(each.page, each.text, each.target) for each in found.rows][:1]
+    [('Rugby league', 'Leeds', 'Leeds')]
     """
     source = open_source(Path(path))
     if model is not None:
@@ -112,10 +112,7 @@ def _suggest(source: Source, model: Path, least: float, pages: Sequence[str], wo
     linker = Linker(opened, detector=EveryName(opened.knowledge()))
     with bar("reading pages", None, unit="pages") as shown:
         found = find_candidates(linker, source, workers or 1, shown.advance)
-    linked = found.linked
-    features = scaled(found.features)
-    weights = fit(features, linked, pooled())
-    chances = probabilities(features, weights) * [each.posterior for each in found.places]
+    linked, chances = found.linked, judge(found)
     source.report.count("pages", len(found.titles))
     source.report.count("links", int(linked.sum()))
     wanted = _wanted(source, pages)
@@ -129,6 +126,18 @@ def _suggest(source: Source, model: Path, least: float, pages: Sequence[str], wo
     rows.sort(key=lambda each: (-each.probability, each.place, each.start))
     source.report.count("suggestions", len(rows))
     return Suggestions(rows, source.report)
+
+
+def judge(found: Candidates) -> Vector:
+    """Return how probable a link is at each place.
+
+    A page without any link is not learned from: most likely nobody has linked it yet.
+    """
+    features, learned = scaled(found.features), {page for page, _ in found.links}
+    chosen = np.array([each.page in learned for each in found.places], np.bool_)
+    weights = fit(features[chosen], found.linked[chosen], pooled())
+    chances: Vector = probabilities(features, weights) * [each.posterior for each in found.places]
+    return chances
 
 
 def _wanted(source: Source, pages: Sequence[str]) -> set[str] | None:

@@ -195,7 +195,7 @@ def _started(command: list[object], source: Path, note: Path) -> "Iterator[subpr
         feeder.start()
         try:
             for _ in range(1200):
-                if note.exists() and json.loads(note.read_text())["read"] > 0:
+                if note.exists() and json.loads(note.read_text().partition(" ")[2])["read"] > 0:
                     break
                 assert process.poll() is None
                 time.sleep(0.05)

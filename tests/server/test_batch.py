@@ -31,7 +31,7 @@ def test_answers_are_those_of_link_in_order(client: httpx.Client) -> None:
 
 
 def test_a_bad_line_is_reported_and_the_others_are_read(client: httpx.Client) -> None:
-    lines = ['{"text": "Croft bowled."}', "{", '{"txt": "a"}', '{"text": "a", "mentions": [{"start": 5, "end": 9}]}',
+    lines = ['{"text": "Robert Croft bowled."}', "{", '{"txt": "a"}', '{"text": "a", "mentions": [{"start": 5, "end": 9}]}',
              json.dumps({"text": "Lara batted."})]  # fmt: skip
     rows = [json.loads(line) for line in client.post("/v1/batch", content="\n".join(lines)).text.splitlines()]
     assert [row.get("line") for row in rows] == [None, 2, 3, 4, None]

@@ -163,7 +163,9 @@ def test_the_wrong_corpus_is_refused(model: Path, corpus: Path, tmp_path: Path) 
     about = json.loads((corpus / "manifest.json").read_text())
     other = tmp_path / "other"
     other.mkdir()
-    (other / "00000").symlink_to(corpus / "00000")
+    for each in corpus.iterdir():
+        if each.name != "manifest.json":
+            (other / each.name).symlink_to(each)
     (other / "manifest.json").write_text(json.dumps(about | {"knowledge": "abc"}))
     with pytest.raises(ArtifactError, match="other knowledge"):
         train(model, other, tmp_path / "m", QUICK, PLAN)

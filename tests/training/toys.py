@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from tests.lda.conftest import write_model
+from wikilda._core.arrays import StringTable
 from wikilda.documents.encoding import MOST_CONTEXTS
 from wikilda.model import Model, ModelSettings
 from wikilda.training.corpus._build import Encoded, arrays_of, key_of
@@ -32,7 +33,10 @@ def write_corpus(path: Path, documents: list[tuple[list[int], list[int]]]) -> Co
     made.sort(key=lambda each: key_of(each.id))
     with Corpus.writer(path) as writer:
         for name, values in arrays_of(made).items():
-            writer.array(f"00000/{name}", values)
+            if f"*/{name}" in Corpus.arrays:  # the others choose documents
+                writer.array(f"00000/{name}", values)
+        writer.array("00000/counted", np.ones(sum(len(each.mentions) for each in made), np.bool_))
+        writer.strings("sample", StringTable.of([]))
         summary = {"documents": len(made), "tokens": sum(len(each.words) + len(each.mentions) for each in made)}
         symbols = {name: 1 + int(values.max(initial=0)) for name, values in arrays_of(made).items() if name in KINDS}
         return writer.finish({"knowledge": "", "firsts": [0], "summary": summary, "symbols": symbols})

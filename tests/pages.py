@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(
     r"(?:<!-- not run: (.+?) -->\n+)?^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S
 )
-_EXTRA = re.compile(r"^pip install (?:'wikilda\[(\w+)\]'|wikilda|\.)$")
+_EXTRA = re.compile(r"^pip install (?:'wikilda\[(\w+)\]'|wikilda|\.)(?: && |$)")
 _SHIM = """#!{shell}
 case "$1" in
   download) set -- "$@" --mirror {mirror} ;;
@@ -96,7 +96,7 @@ class Shell:
     server: subprocess.Popen[str] | None = None
 
     def run(self, code: str) -> str:
-        lines = [line for line in code.splitlines() if not _EXTRA.match(line.strip())]
+        lines = [_EXTRA.sub("", line.strip(" ")) if _EXTRA.match(line.strip()) else line for line in code.splitlines()]
         served = next((line for line in lines if line.startswith("wikilda serve")), None)
         commands = "\n".join(line for line in lines if line != served).replace(":8000", f":{self.port}")
         done = subprocess.run(

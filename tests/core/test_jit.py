@@ -310,6 +310,36 @@ def test_two_installations_have_two_caches(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
+NESTED = (
+    KERNEL.replace("njit", "inner, njit")
+    + """import numpy as np
+
+@njit
+def plain(values):
+    return np.cumsum(values), len(values)
+
+@inner
+def part(values):
+    return plain(values)[0]
+
+@njit
+def whole(values):
+    return part(values), np.sum(values)
+"""
+)
+
+
+@compiled_only
+def test_a_kernel_that_is_loaded_while_a_part_is_compiled_can_be_called(tmp_path: Path) -> None:
+    (tmp_path / "nested.py").write_text(NESTED)
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    for names in ("plain", "whole plain"):
+        program = "".join(f"print(nested.{name}(np.ones(2)))\n" for name in names.split())
+        program = f"import nested\nimport numpy as np\n{program}"
+        out, _ = finish(start("now", program, NUMBA_CACHE_DIR=tmp_path / "cache", PYTHONPATH=path))
+    assert out.splitlines() == ["(array([1., 2.]), 2.0)", "(array([1., 2.]), 2)"]
+
+
 # --- In the background ------------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -80,7 +80,8 @@ class _Cache(caching._Cache):  # type: ignore[misc,name-defined,unused-ignore]
             try:
                 data = file.load((sig, key or own))
                 if data is not None:
-                    return _rebuild(target_context, *data)
+                    with _compilations.interrupted():
+                        return _rebuild(target_context, *data)
             except Exception:  # of a version whose modules had other names, cut short, or no index at all
                 with contextlib.suppress(OSError):
                     file.flush()  # Numba reads the index again before it adds to it
@@ -132,6 +133,15 @@ class _Compilations(event.Listener):  # type: ignore[misc,unused-ignore]
         """Whether what is compiled is only called by a kernel that is compiled, too."""
         kernels = [isinstance(getattr(each, "_cache", None), _Cache) for each in self.running]
         return len(kernels) > 1 and kernels[0] and not kernels[-1]
+
+    @contextlib.contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Load a kernel while a part that calls it is compiled: the kernel is not such a part."""
+        running, self.running = self.running, []
+        try:
+            yield
+        finally:
+            self.running = running
 
     def on_start(self, event: Any) -> None:
         if not self.running:

@@ -96,7 +96,7 @@ class Shell:
     server: subprocess.Popen[str] | None = None
 
     def run(self, code: str) -> str:
-        lines = [_EXTRA.sub("", line.strip(" ")) if _EXTRA.match(line.strip()) else line for line in code.splitlines()]
+        lines = [_EXTRA.sub("", line) for line in code.splitlines()]
         served = next((line for line in lines if line.startswith("wikilda serve")), None)
         commands = "\n".join(line for line in lines if line != served).replace(":8000", f":{self.port}")
         done = subprocess.run(

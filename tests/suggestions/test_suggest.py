@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.commands import run
+from tests.surnames import SURNAMES
 from wikilda import suggest
 from wikilda._core.errors import InputError
 from wikilda.sample import WIKI
@@ -35,24 +36,7 @@ FIRST = [
     "Nils",
     "Olga",
 ]
-LAST = [
-    "Abel",
-    "Brandt",
-    "Curie",
-    "Danton",
-    "Eco",
-    "Frisch",
-    "Gauss",
-    "Hopper",
-    "Ibsen",
-    "Joyce",
-    "Kant",
-    "Lorca",
-    "Mann",
-    "Noether",
-    "Orwell",
-]
-NAMES = [f"{first} {last}" for first, last in zip(FIRST, LAST, strict=True)]
+NAMES = [f"{first} {last}" for first, last in zip(FIRST, SURNAMES, strict=True)]
 NOTES = [
     *NAMES,
     *(
@@ -113,7 +97,7 @@ def test_missing_links_are_found(vault: Path, known: Path) -> None:
 def test_names_that_occur_a_few_times(tmp_path: Path, at_random: bool) -> None:
     """Three of four mentions are links: at random, or three on each page. The others are missing."""
     chance = random.Random(1)
-    names = [f"{first}{middle} {last}" for first in FIRST for middle in "aeou" for last in LAST[:5]]
+    names = [f"{first}{middle} {last}" for first in FIRST for middle in "aeou" for last in SURNAMES[:5]]
     missing = set()
     for name in names:
         others = chance.sample([each for each in names if each != name], 4)

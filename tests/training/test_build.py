@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
+from tests.surnames import SURNAMES
 from tests.wikis import FILLER, page, write_dump
 from wikilda import BuildSettings, Knowledge, Linker, Model, ModelSettings, build
 from wikilda._core.errors import ArtifactError, InputError
@@ -121,26 +122,9 @@ def test_pages_that_are_too_short_are_named(tmp_path: Path) -> None:
 def test_thirty_pages_are_a_linker(tmp_path: Path) -> None:
     """A name that two pages share is told apart by the words of thirty short pages."""
     kinds = {"river": "water flows from the mountains to the sea", "singer": "sang songs on stage with a band"}
-    names = [
-        "Abel",
-        "Brandt",
-        "Curie",
-        "Danton",
-        "Eco",
-        "Frisch",
-        "Gauss",
-        "Hopper",
-        "Ibsen",
-        "Joyce",
-        "Kant",
-        "Lorca",
-        "Mann",
-        "Noether",
-        "Orwell",
-    ]
     pages = [
         page(f"{name} ({kind})", f"'''{name}''' is a {kind}. It {about}. See [[{other} ({kind})|{other}]].")
-        for kind, about in kinds.items() for name, other in zip(names, names[1:] + names[:1], strict=True)
+        for kind, about in kinds.items() for name, other in zip(SURNAMES, SURNAMES[1:] + SURNAMES[:1], strict=True)
     ]  # fmt: skip
     build(write_dump(tmp_path / "wiki.xml", pages), tmp_path / "model", workers=1)
     linker = Linker.open(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""Ten ways to stop a server: `python -m benchmarks.attacks.patterns MODEL [--seconds 8]`.
+"""A dozen ways to stop a server: `python -m benchmarks.attacks.patterns MODEL [--seconds 8]`.
 
 Each pattern attacks `wikilda serve` from forty connections while another process asks `/health/live` twenty times a
 second. Under the attack the server is then told to stop, and must have ended within `--drain` and two seconds. The
@@ -31,6 +31,7 @@ _CONNECTIONS, _DRAIN, _PAUSE = 40, 2, 0.05
 _SLOWEST, _LATEST = 200.0, 2.0  # ms of /health/live, 99th percentile; seconds after `--drain`
 _HOST = b"host: localhost\r\n"
 _JSON = b"content-type: application/json\r\n"
+_FORM = b"content-type: application/x-www-form-urlencoded\r\n"
 _LONG = (" ".join(each["text"] for each in texts()) + " ") * 60
 
 
@@ -56,7 +57,7 @@ def _lines(piece: bytes) -> Iterator[bytes]:
 
 def _form(**fields: object) -> bytes:
     given = urlencode({name: json.dumps(value) for name, value in fields.items()}).encode()
-    return _post("/reconcile", given, b"content-type: application/x-www-form-urlencoded\r\n")
+    return _post("/reconcile", given, _FORM)
 
 
 def _slow_head() -> Iterator[bytes]:
@@ -86,10 +87,14 @@ PATTERNS: dict[str, tuple[Callable[[], Iterator[bytes]], bool]] = {  # what is s
         lambda: _again(_post("/v1/link", json.dumps({f"a{at}": at for at in range(29_000)}).encode())), True,
     ),
     "explanations": (
-        lambda: _again(_post("/v1/explain", json.dumps({"text": _LONG[:190_000], "candidates": 10}).encode())), True,
+        lambda: _again(_post("/v1/explain", json.dumps({"text": _LONG[:74_000], "candidates": 10}).encode())), True,
     ),
     "answers not read": (
-        lambda: _again(_post("/v1/explain", json.dumps({"text": _LONG[:100_000], "candidates": 10}).encode())), False,
+        lambda: _again(_post("/v1/explain", json.dumps({"text": _LONG[:74_000], "candidates": 10}).encode())), False,
+    ),
+    "percent signs": (lambda: _again(_post("/tag", b"text=" + b"%41" * 1_300_000, _FORM)), True),
+    "too many spans": (
+        lambda: _again(_post("/", json.dumps({"text": _LONG[:190_000], "spans": [[0, 5]] * 120_000}).encode())), True,
     ),
     "full batches": (
         lambda: _again(_post("/v1/link/batch", json.dumps(

@@ -4,18 +4,24 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.server.serving import Served, serving, wait_until_ready
 from wikilda._core.errors import SettingsError
 from wikilda.lda.settings import LdaSettings
 from wikilda.sample import texts
+from wikilda.server import openapi
+from wikilda.server._middleware import _given
+from wikilda.server.compat import spotlight
 from wikilda.server.errors import Problem
-from wikilda.server.service import Work
+from wikilda.server.service import Work, dumps
 from wikilda.server.settings import ServerSettings
 
 LONG = " ".join(each["text"] for each in texts())
@@ -244,6 +250,58 @@ def test_json_has_a_limit_of_values(served: Served) -> None:
         wrong = client.post("/v1/link", json={"text": "a", "mentions": [1] * 200_000})
         assert wrong.status_code == 422
         assert len(wrong.content) < 500
+
+
+def test_large_forms_are_decoded_in_threads(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoding megabytes of %41 takes half a second, in which the event loop would answer nobody."""
+    threads: dict[str, str] = {}
+
+    def noting(name: str, function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def call(data: Any) -> Any:
+            if len(data) > 30_000:
+                threads[name] = threading.current_thread().name
+            return function(data)
+
+        return call
+
+    monkeypatch.setattr(openapi, "_pairs", noting("form", openapi._pairs))
+    monkeypatch.setattr(spotlight, "read_annotation", noting("annotation", spotlight.read_annotation))
+    with served.client() as client:
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        answer = client.post("/tag", content=b"text=" + b"%41" * 250_000, headers=form)
+        assert answer.json()["error"]["code"] == "text_too_large"
+        text = "Croft " * 8_000
+        given = f'<annotation text="{text}"><surfaceForm name="Croft" offset="0"/></annotation>'
+        assert client.post("/disambiguate", data={"text": given}).json()["@text"] == text
+    assert set(threads) == {"form", "annotation"}
+    assert all(each.startswith("wikilda") for each in threads.values()), threads
+
+
+def test_tokens_are_found_without_decoding_the_other_fields() -> None:
+    scope = {"headers": [], "query_string": b"text=a&gcube-token=a%20b+c&x=1"}
+    assert _given(scope, b"gcube-token=d&text=gcube-token=e")[2:] == [b"a b c", b"d"]
+    assert _given(scope, b"gcube-token=" + b"%41" * 100_000)[2:] == [b"a b c"]
+
+
+def test_spans_of_other_apis_have_a_limit(served: Served) -> None:
+    with served.client() as client:
+        answer = client.post("/", json={"text": "a", "spans": [[0, 1]] * 120_000})
+        assert answer.status_code == 422
+        assert "15000" in answer.json()["error"]["message"]
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text('aé"\n\u2028'),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text('aé"\n'), inner),
+    )
+)
+def test_json_in_pieces_is_json(value: Any) -> None:
+    assert dumps(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import logging
 import re
 import traceback
 from time import perf_counter
-from urllib.parse import parse_qs
+from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,6 +29,7 @@ _HEADERS = [
 _HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w-]+(?:\.[\w-]+)*)\.?)(?::[0-9]{1,5})?", re.ASCII)
 _OPEN = ("/health", "/openapi.json", "/docs", "/page/")  # no key is needed for these, nor for the page
 _STREAMED = ("/v1/batch",)  # requests of these are read as they are answered
+_TOKEN = re.compile(rb"(?:^|&)gcube-token=([^&]{1,4096})(?=&|$)")
 _GONE = 499  # the client disconnected before it had sent its request
 
 
@@ -186,12 +187,8 @@ def _is_form(scope: Scope) -> bool:
 def _given(scope: Scope, body: bytes) -> list[bytes]:
     headers = dict(scope["headers"])
     found = [headers.get(b"x-api-key", b""), headers.get(b"authorization", b"").removeprefix(b"Bearer ")]
-    fields = [scope["query_string"]]
-    if body:
-        fields.append(body)
-    for each in fields:
-        if b"gcube-token" in each:
-            found += [key.encode() for key in parse_qs(each.decode("latin-1")).get("gcube-token", [])]
+    for each in (scope["query_string"], body):  # the other fields are not decoded, which takes long
+        found += [unquote_to_bytes(key.replace(b"+", b" ")) for key in _TOKEN.findall(each)]
     return found
 
 

@@ -2,9 +2,7 @@
 
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import parse_qsl
 
-from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from wikilda.linking.reasons import Explained, Explanation, Reasons, Support
@@ -112,62 +110,3 @@ def _support(support: Support) -> dict[str, Any]:
 
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:
     return {name: round(value, 6) if isinstance(value, float) else value for name, value in values.items()}
-
-
-_FORM = "application/x-www-form-urlencoded"
-_MOST = 1000  # fields of a request
-
-
-class Fields:
-    """The parameters of a request. Those of the address come before those of the form."""
-
-    def __init__(self, pairs: list[tuple[str, str]]) -> None:
-        self._pairs = pairs
-
-    def all(self, name: str) -> list[str]:
-        """All values of a name."""
-        return [value for each, value in self._pairs if each == name]
-
-    def get(self, name: str, default: str = "") -> str:
-        """The first value of a name."""
-        return next(iter(self.all(name)), default)
-
-    def text(self) -> str:
-        """Return the required text."""
-        found = self.all("text")
-        if not found:
-            raise Problem(400, "no_text", "Send the text as the parameter `text`, in the address or in a form.")
-        return found[0]
-
-    def number(self, name: str, default: float) -> float:
-        """A number from 0 on."""
-        given = self.get(name, str(default))
-        try:
-            value = float(given)
-        except ValueError:
-            value = -1.0
-        if not 0 <= value < float("inf"):
-            raise invalid(f"{name}: is not a number from 0 on.")
-        return value
-
-    def flag(self, name: str) -> bool:
-        """Whether a parameter is true."""
-        return self.get(name).lower() in ("true", "1", "yes")
-
-
-async def fields_of(request: Request) -> Fields:
-    """The parameters of a request."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    body = await request.body()
-    if body and kind not in (_FORM, ""):
-        raise Problem(415, "no_form", f"The body is {shortened(kind)}; send {_FORM}, or parameters in the address.")
-    return Fields([*_pairs(request.scope["query_string"]), *_pairs(body)])
-
-
-def _pairs(data: bytes) -> list[tuple[str, str]]:
-    try:
-        return parse_qsl(data.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST)
-    except UnicodeDecodeError:
-        raise Problem(400, "not_utf8", "A parameter is not UTF-8, percent-encoded.") from None
-    except ValueError:
-        raise Problem(400, "too_many_fields", f"There are more than {_MOST:,} parameters.") from None

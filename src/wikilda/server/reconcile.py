@@ -18,8 +18,8 @@ from wikilda.knowledge.types import TYPES
 from wikilda.linking import LinkedMention, Linker
 from wikilda.linking.match import Row, match_rows
 from wikilda.linking.restriction import Restriction
-from wikilda.server.errors import Problem, fields_of, invalid, too_large
-from wikilda.server.openapi import parameters
+from wikilda.server.errors import Problem, invalid, too_large
+from wikilda.server.openapi import fields_of, parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import JSON, MATCHED, PER_VALUE, Service, check_values, dumps, service_of
 
@@ -49,7 +49,7 @@ _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
 @parameters(router, "/reconcile", _FIELDS, "Reconcile, as OpenRefine asks for it")
 async def reconcile(request: Request, service: _Service) -> Response:
     """Return the manifest, the candidates of a batch of queries, or values of properties."""
-    fields = await fields_of(request)
+    fields = await fields_of(request, service)
     given = {name: fields.get(name) for name in _FIELDS if fields.get(name)}
     if not given and request.method == "POST":
         raise Problem(400, "no_queries", "Send a batch of queries as the parameter `queries`, or `extend`, in a form.")

@@ -10,6 +10,7 @@ from wikilda.linking import Entity
 from wikilda.server.compat import underscored
 from wikilda.server.schemas import FromOne, FromZero, errors
 from wikilda.server.service import Service, service_of
+from wikilda.server.settings import MOST_MENTIONS
 
 router = APIRouter(tags=["REL"])
 _UNKNOWN_TAG = "NULL"  # REL's tag of mentions without a class
@@ -21,7 +22,7 @@ class RelRequest(BaseModel):
 
     text: str = Field(examples=["Croft took three wickets for England."])
     spans: list[tuple[FromZero, FromOne]] | None = Field(
-        None, description="start and length, in characters", examples=[[[0, 5]]]
+        None, max_length=MOST_MENTIONS, description="start and length, in characters", examples=[[[0, 5]]]
     )
 
 

@@ -11,8 +11,8 @@ from wikilda.knowledge.types import TYPES
 from wikilda.linking import Candidate, Document, LinkedMention, Linker, marked
 from wikilda.server.compat import DBPEDIA_TYPES, dbpedia, resource_name, tagme
 from wikilda.server.compat._turtle import Context, Phrase, write
-from wikilda.server.errors import Fields, Problem, fields_of, invalid, shortened
-from wikilda.server.openapi import parameters
+from wikilda.server.errors import Problem, invalid, shortened
+from wikilda.server.openapi import Fields, fields_of, parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, dumps, service_of
 
@@ -102,7 +102,7 @@ class Filter:
 @parameters(router, "/annotate", _FIELDS, "Link, as Spotlight does", required="text", also=_also("annotate"))
 async def annotate(request: Request, service: _Service) -> Response:
     """Return mentions with their DBpedia resources, as JSON or, if accepted, as NIF in Turtle."""
-    fields = await fields_of(request)
+    fields = await fields_of(request, service)
     wanted = Filter.of(fields)
     document = service.text(fields.text())
     return await _annotated(request, service, document, wanted)
@@ -111,16 +111,16 @@ async def annotate(request: Request, service: _Service) -> Response:
 @parameters(router, "/disambiguate", _XML, "Link given mentions", required="text", also=_also("disambiguate"))
 async def disambiguate(request: Request, service: _Service) -> Response:
     """The same for given mentions, in Spotlight's XML or in double brackets."""
-    fields = await fields_of(request)
+    fields = await fields_of(request, service)
     wanted, given = Filter.of(fields), fields.text()
-    document = read_annotation(given) if given.lstrip().startswith("<") else marked(given)
+    document = await service.work.run(read_annotation if given.lstrip().startswith("<") else marked, given)
     return await _annotated(request, service, service.text(document.text, document.mentions or []), wanted)
 
 
 @parameters(router, "/candidates", _FIELDS, "Candidates, as Spotlight's", required="text", also=_also("candidates"))
 async def candidates(request: Request, service: _Service) -> Response:
     """Return mentions with all candidates."""
-    fields = await fields_of(request)
+    fields = await fields_of(request, service)
     wanted, document = Filter.of(fields), service.text(fields.text())
 
     def work() -> dict[str, Any]:
@@ -138,7 +138,7 @@ async def candidates(request: Request, service: _Service) -> Response:
 @parameters(router, "/spot", _TEXT, "Find mentions, as Spotlight or TagMe", required="text", also=_also("spot"))
 async def spot(request: Request, service: _Service) -> Response:
     """Return the mentions of a text: in TagMe's form for requests with its token, else in Spotlight's."""
-    fields = await fields_of(request)
+    fields = await fields_of(request, service)
     if fields.all("gcube-token"):
         return await tagme.spot(service, fields)
     document = service.text(fields.text())

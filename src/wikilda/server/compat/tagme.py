@@ -11,8 +11,8 @@ from starlette.responses import Response
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.graph import similarity
 from wikilda.linking import Document, LinkedMention
-from wikilda.server.errors import Fields, Problem, fields_of, shortened
-from wikilda.server.openapi import parameters
+from wikilda.server.errors import Problem, shortened
+from wikilda.server.openapi import Fields, fields_of, parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import Service, service_of
 
@@ -28,7 +28,7 @@ _REL = {"tt": "two titles with underscores, a space between", "id": "two page nu
 @parameters(router, "/tag", _TAG, "Link, as TagMe does", required="text", also=("/tagme/tag",))
 async def tag(request: Request, service: _Service) -> Response:
     """Return annotations with `rho`, their confidence."""
-    fields, started = await fields_of(request), perf_counter()
+    fields, started = await fields_of(request, service), perf_counter()
     document = service.text(fields.text())
 
     def work() -> dict[str, Any]:
@@ -55,13 +55,13 @@ async def spot(service: Service, fields: Fields) -> Response:
 @router.api_route("/tagme/spot", methods=["GET", "POST"], include_in_schema=False)
 async def tagme_spot(request: Request, service: _Service) -> Response:
     """`/spot` under TagMe's own path."""
-    return await spot(service, await fields_of(request))
+    return await spot(service, await fields_of(request, service))
 
 
 @parameters(router, "/rel", _REL, "Similarities, as TagMe's", also=("/tagme/rel",))
 async def rel(request: Request, service: _Service) -> Response:
     """Return the relatedness of pairs of entities, by titles (`tt`) or page numbers (`id`)."""
-    fields, started = await fields_of(request), perf_counter()
+    fields, started = await fields_of(request, service), perf_counter()
     pairs = fields.all("tt") or fields.all("id")
     if not pairs or len(pairs) > _MOST_PAIRS:
         text = f"Send from 1 to {_MOST_PAIRS} pairs, each as `tt=Title_1 Title_2` or as `id=1 2`."

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.server.serving import Served, serving
 from wikilda.sample import texts
 from wikilda.server.batch import Lines
+from wikilda.server.service import Memory
 from wikilda.server.settings import ServerSettings
 
 TEXTS = [row["text"] for row in texts()[:5]]
@@ -264,7 +265,7 @@ def test_lines_are_split_as_by_hand(pieces: list[bytes], step: int) -> None:
         async def receive() -> dict[str, object]:
             return next(rest, {"type": "http.disconnect"})
 
-        lines, found = Lines(receive, ServerSettings()), []
+        lines, found = Lines(receive, ServerSettings(), Memory(1 << 20)), []
         while (line := await lines.get()).number:
             found.append((line.number, line.data))
         return found

@@ -1,13 +1,16 @@
 """Limits: time, queue, keys, origins, sizes; and what does not get into the log."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given
@@ -275,6 +278,59 @@ def test_large_forms_are_decoded_in_threads(served: Served, monkeypatch: pytest.
         assert client.post("/disambiguate", data={"text": given}).json()["@text"] == text
     assert set(threads) == {"form", "annotation"}
     assert all(each.startswith("wikilda") for each in threads.values()), threads
+
+
+@given(
+    st.lists(st.sampled_from([*"a=&+%é", "%41", "%C3%A9", "%zz", "%25", "%F0%9F%98%80", "x" * 20])), st.integers(3, 40)
+)
+def test_forms_are_decoded_in_pieces_as_whole(parts: list[str], piece: int) -> None:
+    data = "".join(parts).replace("é", "%C3%A9").encode()
+    before, openapi._PIECE = openapi._PIECE, piece
+    try:
+        assert openapi._pairs(data) == parse_qsl(data.decode(), keep_blank_values=True, errors="strict")
+    finally:
+        openapi._PIECE = before
+
+
+@pytest.mark.parametrize("path", ["/v1/link", "/v1/batch"])
+def test_large_bodies_share_a_limit_of_memory(model: Path, path: str) -> None:
+    """Connections that each hold nearly `max_body` would take `connections` times as much."""
+    with serving(model, queue=1, threads=1, max_body=100_000, patience=20.0) as served, contextlib.ExitStack() as stack:
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 95000\r\n\r\n"
+        holding = []
+        for _ in range(2):
+            holding.append(stack.enter_context(served.socket()))
+            holding[-1].sendall(head.encode() + b" " * 90_000 if path == "/v1/link" else head.encode() + b"x" * 90_000)
+        with served.client() as client:
+
+            def refused() -> bool:
+                answer = client.post(path, content=b'{"text": "Croft", "id": "' + b"x" * 90_000 + b'"}')
+                return answer.status_code == 503 and answer.headers["connection"] == "close"
+
+            assert eventually(refused)
+            assert client.post(path, json={"text": "Croft bowled."}).status_code == 200
+            for each in holding:
+                each.close()
+            text = json.dumps({"text": "Croft " * 15_000})
+            sent = {"content": text, "headers": {"content-type": "application/json"}}
+            assert eventually(lambda: client.post(path, **sent).status_code == 200)
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    end = time.monotonic() + seconds
+    while not (found := holds()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
+
+
+def test_of_many_unknown_fields_one_is_named(served: Served) -> None:
+    many = {f"a{at}": at for at in range(20_000)}
+    with served.client() as client:
+        for body in ({"text": "a", **many}, {"text": "a", "mentions": [many]}):
+            said = client.post("/v1/link", json=body).json()["error"]
+            assert said["code"] == "invalid"
+            assert "there is no field 'a0'" in said["message"]
+            assert "a1'" not in said["message"]
 
 
 def test_tokens_are_found_without_decoding_the_other_fields() -> None:

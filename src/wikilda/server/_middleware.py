@@ -54,7 +54,7 @@ class Guard:
             await self._request(scope, receive, send)
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started, status = perf_counter(), 0
+        started, status, owner = perf_counter(), 0, object()
         self.metrics.open(1)
 
         async def answer(message: Message) -> None:
@@ -69,7 +69,7 @@ class Guard:
         try:
             self._check_host(scope)
             if scope["path"] not in _STREAMED:
-                body = await self._body(scope, receive)
+                body = await self._body(scope, receive, owner)
                 await self.service.turn(len(body))
                 if body[:1] in (b"{", b"["):
                     check_values(body)
@@ -86,6 +86,7 @@ class Guard:
                     scope, receive, answer
                 )
         finally:
+            self.service.memory.release(owner)
             self.metrics.open(-1)
             self._note(scope, status, perf_counter() - started)
 
@@ -106,8 +107,8 @@ class Guard:
                 text = "This server is not asked by that name. If it should be, start it with --set hosts=NAME."
                 raise _closing(Problem(421, "wrong_host", text))
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        """All of a request's body, within the limits of size and time."""
+    async def _body(self, scope: Scope, receive: Receive, owner: object) -> bytes:
+        """All of a request's body, within the limits of size, time and memory."""
         most, declared = self.settings.max_body, dict(scope["headers"]).get(b"content-length", b"0")
         if declared.isdigit() and int(declared) > most:
             raise _closing(too_large("The request's body in bytes", int(declared), most, "max_body"))
@@ -122,6 +123,7 @@ class Guard:
                     size += len(parts[-1])
                     if size > most:
                         raise _closing(too_large("The request's body in bytes", size, most, "max_body"))
+                    self.service.memory.hold(owner, size)
                     if not message.get("more_body"):
                         return b"".join(parts)
         except TimeoutError:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from wikilda.server import schemas
 from wikilda.server.api import WORK, document_of, linked, work_of
 from wikilda.server.errors import Problem, problem_json, too_large
-from wikilda.server.service import Service, check_values, dumps, service_of
+from wikilda.server.service import Memory, Service, check_values, dumps, service_of
 from wikilda.server.settings import ServerSettings
 
 router = APIRouter(prefix="/v1", tags=["wikilda"], responses=schemas.errors(401, 503, 504))
@@ -45,8 +45,8 @@ _END = Line(0, b"")
 class Lines:
     """The lines of a request, read ahead as far as `max_body` allows; then the client has to wait."""
 
-    def __init__(self, receive: Receive, settings: ServerSettings) -> None:
-        self._receive, self._settings = receive, settings
+    def __init__(self, receive: Receive, settings: ServerSettings, memory: Memory) -> None:
+        self._receive, self._settings, self._memory = receive, settings, memory
         self._waiting: deque[Line] = deque()
         self._held, self._changed = 0, asyncio.Condition()
         self.gone = False  # the client has closed its connection
@@ -58,8 +58,14 @@ class Lines:
             await self._changed.wait_for(lambda: self._waiting)
             line = self._waiting.popleft()
             self._held -= len(line.data)
+            self._memory.hold(self, self._held)
             self._changed.notify_all()
             return line
+
+    def stop(self) -> None:
+        """Read no further."""
+        self.task.cancel()
+        self._memory.release(self)
 
     async def _put(self, line: Line) -> None:
         async with self._changed:
@@ -79,6 +85,8 @@ class Lines:
         except TimeoutError:
             said = f"The next line did not come within {self._settings.patience:g} s. Send it faster."
             await self._put(Line(-1, b"", Problem(408, "slow", said, {"Connection": "close"})))
+        except Problem as problem:
+            await self._put(Line(-1, b"", problem))
         await self._put(_END)
         while not self.gone:
             self.gone = (await self._receive())["type"] == "http.disconnect"
@@ -107,6 +115,7 @@ class Lines:
                 piece = body[at : end if end >= 0 else len(body)]
                 size, at = size + len(piece), at + len(piece) + 1
                 kept += piece[: max(most + 1 - len(kept), 0)]
+                self._memory.hold(self, self._held + len(kept))
                 if end < 0 and more:
                     break
                 if size > most:
@@ -138,7 +147,7 @@ class LineResponse(Response):
                 await send({"type": "http.response.body", "body": each, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
-            self._lines.task.cancel()
+            self._lines.stop()
 
 
 @router.post(
@@ -153,10 +162,10 @@ async def batch(request: Request, service: Annotated[Service, Depends(service_of
     as answers are read, so clients have to read while they send.
     """
     service.linker  # noqa: B018 - says so at once when it is not there
-    lines = Lines(request.receive, service.settings)
+    lines = Lines(request.receive, service.settings, service.memory)
     first = await lines.get()
     if first.number < 1:
-        lines.task.cancel()
+        lines.stop()
         raise first.problem or Problem(400, "no_lines", "Send JSON lines: a request to /v1/link on each.")
     return LineResponse(_answers(service, lines, first), lines)
 

@@ -51,6 +51,12 @@ def busy(seconds: int = 1) -> Problem:
     return Problem(503, "busy", text, {"Retry-After": str(seconds)})
 
 
+def full() -> Problem:
+    """Other large requests take the memory that there is for them. This one is not read to its end."""
+    text = "Too many large requests are being read. Try again in 1 s, or send less at a time."
+    return Problem(503, "busy", text, {"Retry-After": "1", "Connection": "close"})
+
+
 def warming() -> Problem:
     """The model is still being opened."""
     return Problem(503, "warming", "The model is being opened. Try again in a second.", {"Retry-After": "1"})

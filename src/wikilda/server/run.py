@@ -5,6 +5,7 @@ import logging.config
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -69,10 +70,14 @@ def serve(plan: Plan) -> None:
             _serve_in_processes(plan, linker, listener.getsockname())
 
 
+_SWITCH = 0.001  # seconds that a thread may run Python while the event loop waits; Python's default is five times that
+
+
 def _serve(
     plan: Plan, linker: Linker | None, metrics: Metrics, listener: socket.socket, reloaded: Callable[[], None] = _alone
 ) -> None:
     """Serve in this process, with a linker that is open already or one that is opened now."""
+    sys.setswitchinterval(_SWITCH)
     first = [linker] if linker else []
     app = create_app(lambda: first.pop() if first else plan.open(), plan.server, metrics, reloaded)
     if RELOAD_SIGNAL is not None:

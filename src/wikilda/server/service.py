@@ -21,7 +21,7 @@ from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda._core.platform import available_cores
 from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
-from wikilda.server.errors import Problem, busy, invalid, late, too_large, warming
+from wikilda.server.errors import Problem, busy, full, invalid, late, too_large, warming
 from wikilda.server.metrics import Metrics
 from wikilda.server.settings import ServerSettings
 
@@ -92,6 +92,27 @@ class Work:
             self.inside -= 1
 
 
+class Memory:
+    """The bytes of large bodies that are held at a time, by their owners. Small ones are not counted."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.held = most, 0
+        self._owners: dict[object, int] = {}
+
+    def hold(self, owner: object, size: int) -> None:
+        """Set the size that an owner holds, or refuse it if all together are too large."""
+        size = size if size > LARGE else 0
+        self.held += size - self._owners.pop(owner, 0)
+        if size:
+            self._owners[owner] = size
+            if self.held > self.most:
+                raise full()
+
+    def release(self, owner: object) -> None:
+        """The owner holds nothing more."""
+        self.hold(owner, 0)
+
+
 def threads_for(threads: int, workers: int) -> int:
     """Return the number of threads per process."""
     cores = available_cores()
@@ -114,6 +135,7 @@ class Service:
         self.settings, self.metrics, self._opener, self._reloaded = settings, metrics, opener, reloaded
         self._reloading = threading.Lock()
         self.work = Work(threads_for(settings.threads, settings.workers), settings.queue, settings.seconds)
+        self.memory = Memory((self.work.threads + settings.queue) * settings.max_body)
         self._turns = asyncio.Lock()
         self._linker: Linker | None = None
         self._warmed = False

@@ -1,13 +1,11 @@
 """Accuracy, NIL and calibration of a model on a file of gold with given mentions.
 
-    python -m benchmarks.weights.given MODEL=GOLD.jsonl … [--every N] [--record NAME]
+    python -m benchmarks.weights.given MODEL=GOLD … [--every N] [--record NAME]
 
-A line of GOLD has `id`, `text` and `mentions` with `start`, `end` and `title` (null: NIL). A title that the knowledge
-lacks counts as NIL.
+GOLD is in any format that `wikilda evaluate` reads. An entity that the knowledge lacks counts as NIL.
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,29 +13,20 @@ import numpy as np
 
 from benchmarks import record
 from wikilda import Document, Linker
-from wikilda._core.errors import InputError
+from wikilda.evaluation.datasets import read_dataset
+from wikilda.evaluation.gold import Resolver
 from wikilda.urn.learning import roc_area
 
 _BINS = 15
 
 
 def gold_of(path: Path, linker: Linker, every: int) -> Iterator[tuple[Document, dict[tuple[int, int], int]]]:
-    """Documents and the topics of their mentions, −1 for those that the knowledge lacks."""
-    known: dict[str, int] = {}
-    for line in path.read_text("utf-8").split("\n")[::every]:
-        if not line:
-            continue
-        row, gold = json.loads(line), {}
-        for each in row["mentions"]:
-            title = each.get("title")
-            if title and title not in known:
-                try:
-                    known[title] = linker.entity(title).topic
-                except InputError:
-                    known[title] = -1
-            gold[each["start"], each["end"]] = known[title] if title else -1
-        if gold:
-            yield Document(row["text"], list(gold), str(row["id"])), gold
+    """Documents and the topics of their mentions, negative for those that the knowledge lacks."""
+    resolver = Resolver(linker.knowledge)
+    for dataset in read_dataset(path):
+        for document in dataset.documents[::every]:
+            if document.gold:
+                yield document, dict(zip(document.spans, resolver.topics(document), strict=True))
 
 
 def measure(model: Path, gold: Path, every: int = 1) -> dict[str, str | float | int | None]:

@@ -45,7 +45,7 @@ def main() -> None:
         rest = fit(others, NEUTRAL, spread=SPREAD, rounds=ROUNDS)
         accuracy, prior, area = measure(urn.with_weights(rest), sample)
         wikis.append({"wiki": urn.knowledge.site.database, "topics": len(urn.knowledge.titles),
-                      "articles": len(sample), "accuracy": round(accuracy, 4), "prior": round(prior, 4),
+                      "articles": len(sample), "accuracy": round(float(accuracy), 4), "prior": round(float(prior), 4),
                       "nil_area": round(area, 4)})  # fmt: skip
         print(wikis[-1], flush=True)
     bias = [round(each, DIGITS) for each in shift_bias(samples, NEUTRAL, SPREAD, ROUNDS)]

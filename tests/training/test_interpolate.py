@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.lda.conftest import write_model
+from wikilda._core.arrays import EMPTY_RUN, Run
 from wikilda._core.errors import ArtifactError
 from wikilda.model import ModelSettings
 from wikilda.training.checkpoints import write_sum
-from wikilda.training.interpolate import EMPTY, Blend, Run, add_up, interpolate, open_run, save_run
+from wikilda.training.interpolate import Blend, add_up, interpolate, open_run, save_run
 
 SYMBOLS, TOPICS = 9, 6
 Plain = dict[tuple[int, int], int]
@@ -86,7 +87,7 @@ def test_the_outer_join(tmp_path: Path, chunk: int, monkeypatch: pytest.MonkeyPa
     many = [{(0, 0): 5, (4, 3): 80, (8, 5): 2}, {(4, 3): 20, (6, 1): 9}]
     monkeypatch.setattr("wikilda.training.interpolate.chunks.__defaults__", (chunk,))
     blend = Blend(0.75, 0.25 * 0.1, 0.3)
-    updates = {"words": [run_of(each) for each in many], "mentions": [EMPTY]}
+    updates = {"words": [run_of(each) for each in many], "mentions": [EMPTY_RUN]}
     made = interpolate(model, updates, blend, tmp_path / "scratch", tmp_path / "new", knowledge_path="", iteration=3)
     new = np.zeros_like(old)
     rows = np.repeat(np.arange(SYMBOLS), np.diff(made.words.offsets))

@@ -14,24 +14,24 @@ import pytest
 from tests.commands import run
 from tests.processes import Stopping
 from tests.training.conftest import write_lines
-from wikilda._core.arrays import offsets_of
+from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs
 from wikilda._core.errors import InputError, SettingsError
-from wikilda.documents.encoding import Contexts, encode
+from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.linking import Document, Linker
 from wikilda.model import Model, Parameters
-from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.model.weights import pooled
 from wikilda.sample import texts
 from wikilda.text.characters import characters
+from wikilda.text.contexts import Contexts
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import as_bytes, tokenize
 from wikilda.training import checkpoints
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.corpus import make_corpus
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.interpolate import EMPTY, Run, run_of_pairs
 from wikilda.training.learn import context_counts, learned, next_model, nil_table
 from wikilda.training.pipeline import train
 from wikilda.training.report import TrainingReport
@@ -40,7 +40,8 @@ from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
-from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, nil_evidence, taught_by
+from wikilda.knowledge.context_counts import UNIT
+from wikilda.urn.statistics import Taught, new_senses, nil_counts, nil_evidence, taught_by
 
 QUICK = UrnTraining(held_out=0.1, evaluated=3, particles=2)
 PLAN = TrainingPlan(iterations=2, shards=3)
@@ -256,7 +257,9 @@ TYPES = TopicTypes(np.array([0, 2, 3, 3]), np.array([1, 2, 2], np.uint32), np.ar
 
 
 def counted(sample: Knowledge, pairs: dict[tuple[int, int], int], chances: dict[tuple[int, int], int]) -> ContextCounts:
-    old = context_counts(None, sample, EMPTY, EMPTY, np.empty(0, np.uint64))._replace(types=TYPES, totals=np.zeros(3))
+    old = context_counts(None, sample, EMPTY_RUN, EMPTY_RUN, np.empty(0, np.uint64))._replace(
+        types=TYPES, totals=np.zeros(3)
+    )
     return context_counts(old, sample, _run(pairs), _run(chances), np.array([5], np.uint64))
 
 

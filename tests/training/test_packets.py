@@ -7,8 +7,8 @@ import pytest
 
 from tests.training.conftest import write_lines
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import topic_types
 from wikilda.model import Model
-from wikilda.model.context_counts import topic_types
 from wikilda.sample import texts
 from wikilda.training.corpus import Corpus, Documents, make_corpus
 from wikilda.training.engines.local import LocalEngine

@@ -9,8 +9,8 @@ from scipy.special import digamma, gammaln
 
 from tests.lda.conftest import write_model
 from wikilda._core.arrays import StringTable
-from wikilda.documents.encoding import MOST_CONTEXTS
 from wikilda.model import Model, ModelSettings
+from wikilda.text.contexts import MOST_CONTEXTS
 from wikilda.training.corpus._build import Encoded, arrays_of, key_of
 from wikilda.training.corpus.corpus import Corpus
 

@@ -84,8 +84,8 @@ def test_what_was_learned_predicts_contexts(model: Path, sample: Knowledge, tmp_
 def test_contexts_are_smoothed_by_how_many_a_type_has() -> None:
     """Against the formula: a symbol that was never counted with a type has what new ones may expect."""
     from wikilda._core.arrays import table_of
-    from wikilda.documents.encoding import Contexts
-    from wikilda.model.context_counts import ContextCounts, TopicTypes
+    from wikilda.knowledge.context_counts import ContextCounts, TopicTypes
+    from wikilda.text.contexts import Contexts
     from wikilda.urn.likelihood import context_logs, distinct_contexts
 
     types = TopicTypes(np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32), np.arange(2, dtype=np.uint32))

@@ -238,6 +238,14 @@ class Writer(Generic[Made]):
         self.array(f"{name}.bytes", table.data)
         self.array(f"{name}.offsets", table.offsets)
 
+    def read_strings(self, name: str) -> StringTable:
+        """Return a table of strings that has been written."""
+        return StringTable(self.read(f"{name}.bytes"), self.read(f"{name}.offsets"))
+
+    def share(self, name: str, file: Path) -> None:
+        """Put the array of another artifact into this one, as a hard link or, where that fails, as a copy."""
+        _link(file, self._file(name))
+
     def remove(self, folder: str) -> None:
         """Remove the arrays that the base has in a folder."""
         shutil.rmtree(self.path / folder, ignore_errors=True)
@@ -295,10 +303,14 @@ def _share(base: Artifact, path: Path) -> None:
     beside = [each.name for each in base.path.iterdir() if each.is_file() and each.name != MANIFEST]
     for name in {*base.files, *beside}:
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            os.link(base.path / name, path / name)
-        except OSError:
-            shutil.copyfile(base.path / name, path / name)
+        _link(base.path / name, path / name)
+
+
+def _link(file: Path, other: Path) -> None:
+    try:
+        os.link(file, other)
+    except OSError:
+        shutil.copyfile(file, other)
 
 
 def _is_shared(file: Path, other: Path) -> bool:

@@ -2,17 +2,18 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from wikilda._core.arrays import HashTable, lookup, lower_bound
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.arrays import HashTable, lookup
+from wikilda._core.jit import Whole, njit
 from wikilda.documents.detection.base import Detector, TokenDetector
 from wikilda.documents.detection.framing import words_of_handle
 from wikilda.documents.document import Document
 from wikilda.knowledge import Knowledge
+from wikilda.text.contexts import Contexts, contexts_of, token_from
 from wikilda.text.layout import shown
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import (
@@ -20,31 +21,17 @@ from wikilda.text.tokens import (
     FLAGS,
     WORD,
     Bytes,
-    Hashes,
     Offsets,
     Strings,
     Tokens,
     chain,
     mention_key,
-    mix,
     tokens_of,
 )
 
 Parts = Literal["", "unknown", "all"]
 
-_WINDOW = 4  # tokens of context on either side of a mention
-MOST_CONTEXTS = 2 * _WINDOW  # context symbols of a mention
-_MENTION, _NUMBER = np.uint64(0x9E3779B97F4A7C14), np.uint64(0xD1B54A32D192ED00)  # for any of them
-_SIDES = np.array([0x8CB92BA72F3D8DD7, 0xA0761D6478BD642F, 0xE7037ED1A0B428DB, 0x589965CC75374CC3], np.uint64)
-_EVEN = ~np.uint64(1)  # counts have signed keys: half of the symbol
 _CUT = -2  # instead of a mention's number: its span begins or ends inside a token
-
-
-class Contexts(NamedTuple):
-    """The context symbols of each mention, as hashes: those of mention i from offsets[i] on."""
-
-    offsets: NDArray[np.int64]
-    symbols: NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -107,7 +94,7 @@ def encode(
         if text[max(start - 1, 0)] in "@#":
             _, key = mention_key(words_of_handle(text[start:end]))
             mentions[at] = lookup(knowledge.mention_trie, np.uint64(key))
-    around = Contexts(*_contexts(tokens.text, tokens.hashes, tokens.starts, places)) if contexts else None
+    around = Contexts(*contexts_of(tokens.text, tokens.hashes, tokens.starts, places)) if contexts else None
     return EncodedDocument(words, mentions, document.id, positions, around, text, spans)
 
 
@@ -127,13 +114,6 @@ def _byte_offsets(text: str, data: Bytes, spans: Spans) -> Offsets:
     return np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))[places]
 
 
-@inner
-def _token_from(starts: Offsets, place: Whole) -> Whole:
-    """The first token that starts at a place or after it."""
-    found: Whole = lower_bound(starts, np.int64(0), np.int64(len(starts)), place)
-    return found
-
-
 @njit
 def _encode(
     tokens: Tokens, spans: Offsets, trie: HashTable, table: HashTable
@@ -146,7 +126,7 @@ def _encode(
     mentions, positions = np.empty(len(spans), np.int64), np.empty(len(spans), np.int64)
     inside, cut = np.zeros(len(hashes), np.bool_), np.int64(0)
     for number in range(len(spans)):
-        first, last = _token_from(starts, spans[number, 0]), _token_from(starts, spans[number, 1])
+        first, last = token_from(starts, spans[number, 0]), token_from(starts, spans[number, 1])
         positions[number] = first
         sequence = BREAK
         for at in range(first, last):
@@ -165,47 +145,3 @@ def _encode(
             words[count] = lookup(table, hashes[token] & ~FLAGS)
             count += 1
     return words[:count], mentions, positions, cut
-
-
-@njit
-def _contexts(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> tuple[Offsets, Hashes]:
-    """The distinct context symbols of each span: a token, its side, and whether it is next to the span."""
-    tokens = _plain(text, hashes, starts, spans)
-    offsets, symbols = np.zeros(len(spans) + 1, np.int64), np.empty(MOST_CONTEXTS * len(spans), np.uint64)
-    for number in range(len(spans)):
-        first, last = _token_from(starts, spans[number, 0]), _token_from(starts, spans[number, 1]) - 1
-        end = _side(tokens, first, -1, offsets[number], offsets[number], symbols)
-        offsets[number + 1] = _side(tokens, max(last, first - 1), 1, offsets[number], end, symbols)
-    return offsets, symbols[: offsets[-1]].copy()
-
-
-@inner
-def _plain(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> Hashes:
-    """Tokens without their flags: all numbers are one symbol, all tokens of mentions another."""
-    tokens = np.empty(len(hashes), np.uint64)
-    for at in range(len(hashes)):
-        digit = ord("0") <= text[starts[at]] <= ord("9") if hashes[at] != BREAK else False
-        tokens[at] = _NUMBER if digit else hashes[at] & ~FLAGS
-    for number in range(len(spans)):
-        for at in range(_token_from(starts, spans[number, 0]), _token_from(starts, spans[number, 1])):
-            tokens[at] = _MENTION
-    return tokens
-
-
-@inner
-def _side(tokens: Hashes, at: Whole, step: Whole, begin: Whole, end: Whole, symbols: Hashes) -> Whole:
-    """Add the context on one side to the symbols of a mention, from `begin` to `end`; returns their new end."""
-    seen = np.int64(0)
-    at += step
-    while 0 <= at < len(tokens) and seen < _WINDOW:
-        if tokens[at] != BREAK:
-            symbol = mix(tokens[at] ^ _SIDES[(step > 0) * 2 + (seen > 0)]) & _EVEN
-            new = symbol != 0
-            for other in range(begin, end):
-                new = new and symbols[other] != symbol
-            if new:
-                symbols[end] = symbol
-                end += 1
-            seen += 1
-        at += step
-    return end

@@ -15,17 +15,21 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
 from wikilda._core.errors import InputError
+from wikilda.documents.document import Document
+from wikilda.documents.encoding import encode
 from wikilda.evaluation.datasets import Dataset
 from wikilda.evaluation.gold import GoldDocument
 from wikilda.evaluation.methods import Given
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import CONTEXTS
 from wikilda.knowledge.held_out import RED, Article, articles
 from wikilda.knowledge.knowledge import Table
 from wikilda.model import Model
 from wikilda.model.create import initial, popularity_of
 from wikilda.model.model import Parameters
 from wikilda.model.writer import sum_by_topic, word_norms
-from wikilda.urn.learning import learn
+from wikilda.urn.context_evidence import subtracted
+from wikilda.urn.learning import counted_links, learn
 
 Numbers = NDArray[np.int64]
 _LEAST_ARTICLES = 4
@@ -88,6 +92,7 @@ def without_articles(knowledge: Knowledge, taken: list[Article], hidden: NDArray
         arrays |= _without_rows(knowledge, f"links/{way}/", hidden)
     if knowledge.has("names/offsets"):
         arrays |= _names(knowledge, hidden)
+    arrays |= _fewer_contexts(knowledge, taken)
     found.replaced = arrays
     return found
 
@@ -108,6 +113,7 @@ def model_of(model: Model, knowledge: Knowledge) -> Model:
         "word_norms": word_norms(made.words, model.topics),
         "popularity": popularity_of(knowledge.mentions, model.topics),
         "base": made.mentions,
+        "contexts": knowledge.context_counts,
         "weights": None,
         "sizes": model.sizes | {f"entries of {kind}/": len(table.topics) for kind, (table, _, _) in tables.items()},
     }
@@ -128,6 +134,18 @@ def _fewer_links(knowledge: Knowledge, taken: list[Article]) -> Table:
             if at < last and table.topics[at] == target:
                 counts[at] -= counts[at] > 0
     return Table(table.offsets, table.topics, counts.astype(np.uint32))
+
+
+def _fewer_contexts(knowledge: Knowledge, taken: list[Article]) -> dict[str, NDArray[Any]]:
+    """The context counts without the links of some articles."""
+    known = knowledge.context_counts
+    if known is None:
+        return {}
+    for article in taken:
+        encoded = encode(Document(article.text, article.spans), knowledge, contexts=True)
+        targets = np.where(article.targets == article.topic, RED, article.targets)
+        known = subtracted(known, counted_links(knowledge, encoded, targets))
+    return {f"{CONTEXTS}/{name}": getattr(known, name) for name in ("counts", "expected", "sums")}
 
 
 def _without(table: Table, hidden: NDArray[np.bool_]) -> tuple[Numbers, Table]:

@@ -32,6 +32,7 @@ from wikilda.knowledge._words import write_cases, write_words
 from wikilda.knowledge.account import Account
 from wikilda.knowledge.held_out import sampled_links, write_sample
 from wikilda.knowledge.knowledge import Knowledge
+from wikilda.knowledge.link_contexts import write_counts
 from wikilda.knowledge.mention_trie import count_occurrences, fill_trie, trie_capacity
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.mediawiki.languages import Language
@@ -289,6 +290,10 @@ class Assembler:
             SELECT DISTINCT key, topic FROM resolved JOIN (SELECT unnest(targets) AS key FROM sampled) USING (key)""")
         )
         write_sample(out, table, pages, keys)
+
+    def write_contexts(self, out: Writer[Knowledge]) -> None:
+        """Write what is next to links, by types of their topics."""
+        write_counts(self.sql, out)
 
     # -- categories ---------------------------------------------------------------------------------------
 

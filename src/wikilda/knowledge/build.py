@@ -178,6 +178,7 @@ def _assemble(
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
         ("keeping a sample of articles", assembler.write_sample),
+        ("counting contexts", assembler.write_contexts),
         ("writing words", assembler.write_words),
         ("indexing names", write_name_index),
         ("writing categories", lambda out: assembler.write_categories(out, site.words, site.name)),

@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from wikilda._core.errors import Report
+from wikilda.knowledge import link_contexts
 from wikilda.knowledge._pieces import (
     ARTICLE,
     BROKEN,
@@ -218,6 +219,9 @@ class Extractor:
         folder.write_links(source, mention, target, aside)
         articles = number[: len(scanned.link_bounds) - 1]
         sample_piece(folder, articles, keys, scanned, target)
+        anchor = np.empty(len(aside), np.uint64)
+        anchor[~aside], anchor[aside] = (hashed for _, hashed in anchors)
+        link_contexts.write_piece(folder, articles, keys, scanned, anchor, target)
 
 
 def _kind(page: RawPage | BadPage) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # linking reads the sample's arrays, and needs no pyarrow
 ARTICLES = 400  # of the sample
 _LEAST_LINKS = 3
 _LEAST_BYTES = 1_000  # characters of text, as in a short news story: the words of a stub say little
-_MOST_BYTES = 12_000  # of its text that are kept
+MOST_BYTES = 12_000  # of its text that are kept
 _TABLE = "sample"
 RED = -1  # instead of a topic: a link to a missing page
 ARRAYS: Arrays = {
@@ -60,7 +60,7 @@ def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.u
     bounds, links = scanned.text_bounds, scanned.link_bounds
     linked = np.concatenate(([0], np.cumsum(in_text)))
     enough = (np.diff(linked[links]) >= _LEAST_LINKS) & (np.diff(bounds) >= _LEAST_BYTES)
-    ranks = _scrambled(keys[: len(pages)])
+    ranks = rank(keys[: len(pages)])
     order = np.argsort(ranks, kind="stable")
     chosen = np.sort(order[enough[order]][:most]) if len(pages) else order
     columns: dict[str, list[Any]] = {name: [] for name in ("page", "rank", "text", "starts", "ends", "targets")}
@@ -124,7 +124,7 @@ def articles(knowledge: "Knowledge") -> Iterator[Article]:
         yield Article(topic, texts[number], spans, np.asarray(targets[span]))
 
 
-def _scrambled(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def rank(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return hashes of keys, which are hashes that other parts of the build sort by."""
     mixed: NDArray[np.uint64] = (keys ^ (keys >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))
@@ -132,7 +132,7 @@ def _scrambled(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _cut(text: bytes) -> bytes:
     """Return the beginning of a text, cut at a character."""
-    return text[:_MOST_BYTES].decode("utf-8", "ignore").encode()
+    return text[:MOST_BYTES].decode("utf-8", "ignore").encode()
 
 
 def _in_characters(

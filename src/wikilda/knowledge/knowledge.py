@@ -15,6 +15,7 @@ from wikilda._core.arrays import HashTable, StringTable
 from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError, SettingsError
 from wikilda.knowledge.categories import Categories, Lists
+from wikilda.knowledge.context_counts import CONTEXTS, PARTS, ContextCounts, declared
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.held_out import ARRAYS as SAMPLE_ARRAYS
 from wikilda.knowledge.settings import BuildSettings
@@ -102,6 +103,7 @@ class Knowledge(Artifact):
         **rows("links/out/", "topics", topics=_TOPICS),
         **rows("links/in/", "topics", topics=_TOPICS),
         **SAMPLE_ARRAYS,
+        **declared(f"{CONTEXTS}/"),
     }
 
     @classmethod
@@ -193,6 +195,13 @@ class Knowledge(Artifact):
     def page_ids(self) -> NDArray[np.int64]:
         """The wiki's own page numbers by topic."""
         return self.array("topics/page_ids")
+
+    @cached_property
+    def context_counts(self) -> ContextCounts | None:
+        """What is next to the wiki's links; None without links in texts."""
+        if not self.has(f"{CONTEXTS}/offsets"):
+            return None
+        return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})
 
     @cached_property
     def wikidata(self) -> NDArray[np.int64]:

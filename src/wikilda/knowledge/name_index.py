@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import HashTable, StringTable, capacity_for, find_slot, insert_all
+from wikilda._core.arrays import HashTable, capacity_for, find_slot, insert_all
 from wikilda._core.artifact import Writer
 from wikilda._core.jit import Whole, inner, njit
 from wikilda.knowledge.knowledge import Knowledge
@@ -76,7 +76,7 @@ class Entries(NamedTuple):
 def write_name_index(out: Writer[Knowledge]) -> None:
     """Write the index of knowledge whose topics, redirects and mentions are written."""
     titles, redirects, mentions = (
-        _strings(out, name) for name in ("topics/titles", "redirects/titles", "mentions/strings")
+        out.read_strings(name) for name in ("topics/titles", "redirects/titles", "mentions/strings")
     )
     offsets, topics, counts = (out.read(f"mentions/{name}") for name in ("offsets", "topics", "counts"))
     popularity = np.bincount(topics, counts, len(titles)).astype(np.float32)
@@ -96,10 +96,6 @@ def write_name_index(out: Writer[Knowledge]) -> None:
         out.create("names/variants_values", np.int32, capacity_for(len(mentions))),
     )
     _fill_variants(mentions.data, mentions.offsets, weights.astype(np.int64), characters(), folds(), table)
-
-
-def _strings(out: Writer[Knowledge], name: str) -> StringTable:
-    return StringTable(out.read(f"{name}.bytes"), out.read(f"{name}.offsets"))
 
 
 def _write_table(out: Writer[Knowledge], name: str, keys: Hashes) -> None:

@@ -97,12 +97,12 @@ def write_types(
     types, −1 for others. `kept` has earlier shares with their topics.
     """
     words = LANGUAGES.get(language.split("-")[0]) if language else LANGUAGES["en"]  # tables may lack a language
-    titles, sentences = _strings(out, "topics/titles"), _strings(out, "topics/sentences")
+    titles, sentences = out.read_strings("topics/titles"), out.read_strings("topics/sentences")
     if (words is None and instances is None) or not len(titles):
         return
     names, lists = StringTable.of([]), Lists(np.empty(0, np.int64), np.empty(0, np.uint32))
     if (out.path / "categories").is_dir():
-        names = _strings(out, "categories/names")
+        names = out.read_strings("categories/names")
         lists = Lists(*(out.read(f"categories/topics/{each}") for each in Lists._fields))
     found = find_types(titles, sentences, names, lists, words or _NO_WORDS, instances, given)
     for number, (name, share) in enumerate(zip(TYPES, found, strict=True)):

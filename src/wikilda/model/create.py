@@ -41,6 +41,7 @@ def create_model(
         _fill(words, knowledge.words, knowledge.word_totals, settings.mass_words)
         mentions = writer.table(MENTIONS, knowledge.mentions.offsets)
         _fill(mentions, knowledge.mentions, np.empty(0, np.int64), settings.mass_mentions)
+        writer.share_contexts(knowledge)
         return writer.finish(
             settings,
             popularity_of(knowledge.mentions, topics),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wikilda._core.array_checks import Array, rows
 from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError, SettingsError
-from wikilda.model.context_counts import PARTS, ContextCounts, declared
+from wikilda.knowledge.context_counts import CONTEXTS, PARTS, ContextCounts, declared
 from wikilda.model.settings import ModelSettings
 from wikilda.model.weights import WEIGHT_NAMES, Weights
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
     from wikilda.model.writer import ModelWriter
 
-WORDS, MENTIONS, CONTEXTS, BASE, PAIRS, NIL = "words", "mentions", "contexts", "base", "pairs", "nil"
+WORDS, MENTIONS, BASE, PAIRS, NIL = "words", "mentions", "base", "pairs", "nil"
 EXPECTED = "expected"  # expected contexts, stored in one table with CONTEXTS
 WEIGHTS = "weights"
 URN, LDA = "urn", "lda"
@@ -222,7 +222,7 @@ class Model(Artifact):
 
     @cached_property
     def contexts(self) -> ContextCounts | None:
-        """The context counts, if it was trained for the urn."""
+        """The context counts of the wiki's links and of the training texts; None if there are none."""
         if not self.has(f"{CONTEXTS}/offsets"):
             return None
         return ContextCounts.of({name: self.array(f"{CONTEXTS}/{name}") for name in PARTS})

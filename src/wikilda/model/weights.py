@@ -10,7 +10,7 @@ from typing import Any, Self
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import suggestion
 
-RANKING = ("naming", "popularity", "words", "title", "mismatch", "graph")
+RANKING = ("naming", "popularity", "words", "title", "mismatch", "context", "graph")
 NIL_STRING = ("nil_constant", "nil_new_meaning", "nil_never_linked", "nil_back_off")
 NIL_CANDIDATE = ("nil_title", "nil_full_title", "nil_part", "nil_mismatch")
 NIL_OTHERS = ("nil_parents", "nil_same_string", "nil_level", "nil_fit")
@@ -30,6 +30,7 @@ class Weights:
     words: float = _weight("Weight of the document's words.")
     title: float = _weight("Weight of a title that equals the string, with or without a note in parentheses.")
     mismatch: float = _weight("Weight of a title unlike the string if another candidate's title equals it.")
+    context: float = _weight("Weight of the context of a mention: what is next to links to topics of a type.")
     graph: float = _weight("Exponent of the support by other mentions.")
     nil_constant: float = _weight("Log odds of NIL, all else 0.")
     nil_new_meaning: float = _weight("Weight of the log probability that the string's next link has a new meaning.")
@@ -46,7 +47,6 @@ class Weights:
     usual_fit: float = _weight("Mean fit of the links that the weights were learned from.")
     naming_shift: float = _weight("Factor of `naming` for texts other than the wiki's own articles.", 1.0)
     popularity_shift: float = _weight("Factor of `popularity` for texts other than the wiki's own articles.", 1.0)
-    context: float = _weight("Weight of the context of a mention, in a model that was trained on texts.", 0.3)
     pairs: float = _weight("Support by a topic that texts have together with it, in a trained model.", 0.03)
     nil_texts: float = _weight("Weight of the string's NIL rate in the training texts.", 0.25)
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import njit
-from wikilda.model.context_counts import ContextCounts
-from wikilda.model.model import CONTEXTS, MENTIONS, NIL, WEIGHTS, WORDS, Model, NilCounts, Parameters
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import CONTEXTS, PARTS, ContextCounts
+from wikilda.model.model import MENTIONS, NIL, WEIGHTS, WORDS, Model, NilCounts, Parameters
 from wikilda.model.settings import ModelSettings
 from wikilda.model.weights import Weights
 
@@ -54,6 +55,11 @@ class ModelWriter:
         self._writer.remove(CONTEXTS)
         for name, values in learned.parts().items() if learned else ():
             self._writer.array(f"{CONTEXTS}/{name}", values)
+
+    def share_contexts(self, knowledge: Knowledge) -> None:
+        """Take the context counts of the wiki's links, if there are any."""
+        for name in PARTS if knowledge.has(f"{CONTEXTS}/offsets") else ():
+            self._writer.share(f"{CONTEXTS}/{name}", knowledge.path / f"{CONTEXTS}/{name}.npy")
 
     def nil(self, learned: NilCounts) -> None:
         """Write the counts of NIL."""

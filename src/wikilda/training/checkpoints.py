@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import Run
 from wikilda._core.atomic import is_whole, sealed_directory, write_text
 from wikilda._core.errors import ArtifactError, InputError
 from wikilda._core.npy import GrowingArray, save_array
-from wikilda.training.interpolate import Run, add_up, open_run, save_run, stretches
+from wikilda.training.interpolate import add_up, open_run, save_run, stretches
 from wikilda.training.shard import Found
 
 _LEAST_GROUP = 16

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import EMPTY_RUN, Run
 from wikilda._core.errors import ArtifactError
 from wikilda._core.jit import Whole, inner, njit
 from wikilda._core.npy import GrowingArray, save_array
@@ -20,46 +21,6 @@ from wikilda.model.model import LDA, MENTIONS, WORDS
 from wikilda.model.writer import chunks
 
 _PARTS = ("symbols", "offsets", "topics", "sweeps")
-
-
-class Run(NamedTuple):
-    """Counted sweeps: topics of symbols[i] (both sorted) from offsets[i] on."""
-
-    symbols: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    topics: NDArray[np.uint32]
-    sweeps: NDArray[np.int64]
-
-    @property
-    def total(self) -> int:
-        """The sum of all sweeps."""
-        return int(self.sweeps.sum())
-
-    def between(self, first: int, last: int) -> "Run":
-        """The part of symbols from `first` to below `last`."""
-        start, end = np.searchsorted(self.symbols, (first, last))
-        span = slice(self.offsets[start], self.offsets[end])
-        return Run(
-            np.asarray(self.symbols[start:end]),
-            np.asarray(self.offsets[start : end + 1]) - self.offsets[start],
-            np.asarray(self.topics[span]),
-            np.asarray(self.sweeps[span]),
-        )
-
-
-EMPTY = Run(np.empty(0, np.int64), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
-
-
-def run_of_pairs(symbols: NDArray[np.int64], topics: NDArray[np.uint32], counts: NDArray[np.int64]) -> Run:
-    """Return pairs in any order as a run. Equal ones are added up."""
-    order = np.lexsort((topics, symbols))
-    symbols, topics, counts = symbols[order], topics[order], counts[order]
-    new = np.ones(len(symbols), np.bool_)
-    new[1:] = (symbols[1:] != symbols[:-1]) | (topics[1:] != topics[:-1])
-    starts = np.flatnonzero(new)
-    distinct, first = np.unique(symbols[starts], return_index=True)
-    sums = np.add.reduceat(counts, starts) if len(starts) else counts
-    return Run(distinct, np.append(first, len(starts)).astype(np.int64), topics[starts], sums)
 
 
 def save_run(directory: Path, kind: str, run: Run) -> None:
@@ -94,7 +55,7 @@ def add_up(runs: list[Run]) -> Run:
     """Return the sum of runs."""
     runs = [run for run in runs if len(run.symbols)]
     if len(runs) < 2:
-        return runs[0] if runs else EMPTY
+        return runs[0] if runs else EMPTY_RUN
     while len(runs) > 1:
         pairs = [Run(*_merge(*runs[at : at + 2])) for at in range(0, len(runs) - 1, 2)]
         runs = pairs + runs[2 * len(pairs) :]

@@ -12,7 +12,6 @@ So corpora add up: the counts of one are the prior for the next.
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
@@ -20,28 +19,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
+from wikilda._core.arrays import EMPTY_RUN, Run, find, offsets_of
 from wikilda._core.atomic import is_whole, seal, sync_tree, write_text
 from wikilda._core.errors import ArtifactError
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, njit
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import (
+    CONTEXTS,
+    UNIT,
+    ContextCounts,
+    counted_contexts,
+    empty_counts,
+    topic_types,
+)
 from wikilda.model import Model, Parameters
-from wikilda.model.context_counts import ContextCounts, TopicTypes, topic_types
-from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
 from wikilda.model.weights import pooled
-from wikilda.training.interpolate import EMPTY, Blend, Joined, Run, add_up, blend_rows, join, open_run, save_run
+from wikilda.training.interpolate import Blend, Joined, add_up, blend_rows, join, open_run, save_run
 from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
-from wikilda.urn.statistics import UNIT
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
 _SEEN = 5.0  # weight of counts in λ̂: methods without other evidence need a larger weight of texts
-_LEAST = 1.5  # mentions that a context symbol must have had
-_AT_ONCE = 1 << 16  # context symbols that are expanded together
-PARTS = 1 << 20  # of a count, in sums by type word
-
-_ONE = np.uint64(1)  # counts have half of a context symbol, which is even: their symbols are signed
-
 Counts = dict[str, Run]
 
 
@@ -102,7 +101,7 @@ def _square(run: Run) -> float:
 
 def scaled(run: Run, by: float) -> Run:
     """Counts times a factor, in whole numbers."""
-    return run if by == 1.0 else run._replace(sweeps=np.rint(run.sweeps * by).astype(np.int64)) if by else EMPTY
+    return run if by == 1.0 else run._replace(sweeps=np.rint(run.sweeps * by).astype(np.int64)) if by else EMPTY_RUN
 
 
 def next_model(
@@ -220,145 +219,6 @@ def context_counts(
     first: ContextCounts | None, knowledge: Knowledge, counts: Run, expected: Run, texts: NDArray[np.uint64]
 ) -> ContextCounts:
     """n_cd and e_cd of an earlier model and of counts by context symbol and topic, without what is hardly ever met."""
-    types = first.types if first else topic_types(knowledge)
+    types = first.types if first else topic_types(knowledge.titles, knowledge.sentences)
     old = first or empty_counts(types)
-    found = counted_contexts(old, types, counts, expected)
-    totals = whole_totals(found, len(types.hashes)) / PARTS
-    rows = found.words, found.counts, found.expected, found.sums
-    return ContextCounts(
-        types, table_of(found.keys), offsets_of(found.lengths), *rows, totals, np.union1d(old.texts, texts)
-    )  # fmt: skip
-
-
-class CountedContexts(NamedTuple):
-    """Rows of context symbols (sorted): type words, counts and expected counts; and sums by symbol."""
-
-    keys: NDArray[np.uint64]
-    lengths: NDArray[np.int64]
-    words: NDArray[np.uint32]
-    counts: NDArray[np.float32]
-    expected: NDArray[np.float32]
-    sums: NDArray[np.float64]
-
-
-def counted_contexts(old: ContextCounts, types: TopicTypes, counts: Run, expected: Run) -> CountedContexts:
-    """The rows of all context symbols, but for those that are hardly ever met."""
-    keys = np.union1d(old.keys, counts.symbols.astype(np.uint64) << _ONE)
-    pieces = list(_expanded(keys, old, counts, expected, types))
-    lengths, words, values, chances, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    kept = sums >= _LEAST
-    inside = np.repeat(kept, lengths)
-    return CountedContexts(keys[kept], lengths[kept], words[inside], values[inside], chances[inside], sums[kept])
-
-
-def whole_totals(found: CountedContexts, types: int) -> NDArray[np.float64]:
-    """The sums of counts by type word, in whole parts: they do not depend on the order in which they are added up."""
-    return np.bincount(found.words, np.rint(found.counts * np.float64(PARTS)), minlength=types).astype(np.float64)
-
-
-def empty_counts(types: TopicTypes) -> ContextCounts:
-    """Return empty counts."""
-    none = np.empty(0, np.uint64)
-    return ContextCounts(
-        types, table_of(none), np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32),
-        np.empty(0, np.float32), np.empty(0), np.zeros(len(types.hashes)), none,
-    )  # fmt: skip
-
-
-class _Piece(NamedTuple):
-    """Rows of some context symbols: their lengths, type words, counts and expected counts, and sums."""
-
-    lengths: NDArray[np.int64]
-    words: NDArray[np.uint32]
-    counts: NDArray[np.float32]
-    expected: NDArray[np.float32]
-    sums: NDArray[np.float64]
-
-
-def _expanded(
-    keys: NDArray[np.uint64], old: ContextCounts, counts: Run, expected: Run, types: TopicTypes
-) -> Iterator[_Piece]:
-    """Yield the rows of all context symbols in groups."""
-    none = np.empty(0, np.float32)
-    yield _Piece(np.empty(0, np.int64), np.empty(0, np.uint32), none, none, np.empty(0))
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        first, last = int(some[0]) >> 1, (int(some[-1]) >> 1) + 1
-        rows = Rows(old.symbols, old.offsets, old.words, old.counts, old.expected)
-        yield _Piece(
-            *_expand(some, rows, counts.between(first, last), expected.between(first, last), types, len(types.hashes))
-        )
-
-
-class Rows(NamedTuple):
-    """The rows of context counts."""
-
-    symbols: HashTable
-    offsets: NDArray[np.int64]
-    words: NDArray[np.uint32]
-    counts: NDArray[np.float32]
-    expected: NDArray[np.float32]
-
-
-@njit
-def _expand(
-    keys: NDArray[np.uint64], old: Rows, run: Run, chance: Run, types: TopicTypes, words: Whole
-) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
-    lengths, sums = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.float64)
-    added, seen, new = np.zeros((2, words), np.float64), np.empty(words, np.uint32), np.ones(words, np.bool_)
-    found, counts = np.empty(1 << 16, np.uint32), np.empty((2, 1 << 16), np.float32)
-    size, row, other = np.int64(0), np.int64(0), np.int64(0)
-    for number in range(len(keys)):
-        count = _add_old(keys[number], old, added, seen, new)
-        if row < len(run.symbols) and np.uint64(run.symbols[row]) << _ONE == keys[number]:
-            count = _add_new(run, row, types, added[0], seen, new, count)
-            row += 1
-        while other < len(chance.symbols) and np.uint64(chance.symbols[other]) << _ONE < keys[number]:
-            other += 1
-        if other < len(chance.symbols) and np.uint64(chance.symbols[other]) << _ONE == keys[number]:
-            count = _add_new(chance, other, types, added[1], seen, new, count)
-        if size + count > len(found):
-            more = max(len(found), count)
-            found = np.concatenate((found, np.empty(more, np.uint32)))
-            counts = np.concatenate((counts, np.empty((2, more), np.float32)), axis=1)
-        for word in np.sort(seen[:count]):
-            found[size], counts[0, size], counts[1, size] = word, added[0, word], added[1, word]
-            sums[number] += added[0, word]
-            added[:, word] = 0.0
-            new[word] = True
-            size += 1
-        lengths[number] = count
-    return lengths, found[:size].copy(), counts[0, :size].copy(), counts[1, :size].copy(), sums
-
-
-@inner
-def _add_old(
-    key: np.uint64, old: Rows, added: NDArray[np.float64], seen: NDArray[np.uint32], new: NDArray[np.bool_]
-) -> Whole:
-    number = lookup(old.symbols, key)
-    count = np.int64(0)
-    if number >= 0:
-        for at in range(old.offsets[number], old.offsets[number + 1]):
-            seen[count] = old.words[at]
-            new[old.words[at]] = False
-            added[0, old.words[at]] = np.float64(old.counts[at])
-            added[1, old.words[at]] = np.float64(old.expected[at])
-            count += 1
-    return count
-
-
-@inner
-def _add_new(
-    run: Run, row: Whole, types: TopicTypes, added: NDArray[np.float64], seen: NDArray[np.uint32],
-    new: NDArray[np.bool_], count: Whole,
-) -> Whole:  # fmt: skip
-    for at in range(run.offsets[row], run.offsets[row + 1]):
-        start, end = types.offsets[run.topics[at]], types.offsets[run.topics[at] + 1]
-        share: Real = np.float64(run.sweeps[at]) / UNIT / max(end - start, 1)
-        for word in types.words[start:end]:
-            if new[word] and share > 0.0:
-                seen[count] = word
-                new[word] = False
-                count += 1
-            added[word] += share
-    return count
+    return counted_contexts(old, types, counts, expected).counts_of(types, np.union1d(old.texts, texts))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.array_checks import Array
+from wikilda._core.arrays import Run
 from wikilda._core.artifact import Artifact
 from wikilda._core.jit import njit
 from wikilda._core.random import stream_of
@@ -27,7 +28,6 @@ from wikilda.lda.tagme import Guess, tagme
 from wikilda.model import Model, Parameters
 from wikilda.model.model import MENTIONS, WORDS
 from wikilda.training.corpus.corpus import Documents
-from wikilda.training.interpolate import Run
 from wikilda.training.settings import LdaTraining
 
 NO_TOPIC = np.uint32(0xFFFFFFFF)

@@ -10,16 +10,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import offsets_of
-from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, Parameters
+from wikilda._core.arrays import Run, offsets_of, run_of_pairs
+from wikilda.knowledge.context_counts import CONTEXTS, UNIT
+from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, PAIRS, Parameters
 from wikilda.training.corpus.corpus import Documents
-from wikilda.training.interpolate import Run, run_of_pairs
 from wikilda.training.shard import Found
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn.likelihood import HeldOut
 from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
 from wikilda.urn.pair_evidence import pairs_of, presence
-from wikilda.urn.statistics import UNIT, Taught, new_senses, nil_counts, only, taught_by
+from wikilda.urn.statistics import Taught, new_senses, nil_counts, only, taught_by
 
 KINDS = dict.fromkeys(
     (MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max

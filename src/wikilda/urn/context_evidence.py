@@ -5,11 +5,11 @@ mention are the tokens on either side, each with its side, and whether it is adj
 count of c in contexts of topics with type word d, and e_cd its expected count if strings meant what they mean
 elsewhere, by P(k|v), the evidence for a topic is
 
-    S_ik = Σ_{c ∈ C_i} log(1/|D_k| · Σ_{d ∈ D_k} (n_cd + 1) / √((n_c · n_d / n + 1) · (e_cd + 1)))
+    S_ik = Σ_{c ∈ C_i} 1/|D_k| · Σ_{d ∈ D_k} log((n_cd + s) / √((n_c · n_d / n + s) · (e_cd + s))),    s = 0.3
 
-where the ratio is shrunk towards 1 for small counts. Comparing with chance only, n_c · n_d / n, would take the context
+where s shrinks the ratio towards 1 for small counts. Comparing with chance only, n_c · n_d / n, would take the context
 of some strings for that of a type: *French* is next to nouns as a language and as a country, but countries also have
-other names. The counts are learned from unlabelled texts (`wikilda train`).
+other names. The counts are those of the wiki's own links, and of texts that the model was trained on.
 """
 
 import numpy as np
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find, lookup, offsets_of, table_of
 from wikilda._core.jit import Real, Whole, inner, int64, njit
-from wikilda.documents.encoding import Contexts
-from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda.knowledge.context_counts import UNIT, ContextCounts, TopicTypes
+from wikilda.text.contexts import Contexts
 from wikilda.urn._candidates import Candidates
-from wikilda.urn.statistics import UNIT, Taught
+from wikilda.urn.statistics import Taught
 
+_SHRINKAGE = 0.3  # s
 _SEARCH = 8  # entries of a row that can be read in the time of a search
 # Context symbols, type words, counts, and expected counts.
 Rows = tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]
@@ -88,17 +89,14 @@ def _end(topic: Whole, types: TopicTypes) -> Whole:
 
 @inner
 def _of_topic(topic: np.uint32, types: TopicTypes, slots: NDArray[np.int32], ratios: NDArray[np.float64]) -> Real:
-    """Return S of a topic, as the logarithm of a product, which is faster than a sum of logarithms."""
+    """Return S of a topic."""
     start, end = _begin(topic, types), _end(topic, types)
     if start == end:
         return 0.0
-    product = 1.0
-    for at in range(len(ratios)):
-        mean = 0.0
-        for word in types.words[start:end]:
-            mean += ratios[at, slots[word]]
-        product *= mean / np.float64(end - start)
-    return np.log(product)
+    total = 0.0
+    for word in types.words[start:end]:
+        total += ratios[slots[word]]
+    return total / np.float64(end - start)
 
 
 @inner
@@ -118,9 +116,9 @@ def _rows(contexts: Contexts, mention: int, symbols: HashTable) -> NDArray[np.in
 def _ratios(
     rows: NDArray[np.int64], words: NDArray[np.uint32], slots: NDArray[np.int32], known: ContextCounts, total: Real
 ) -> NDArray[np.float64]:
-    """How much likelier context symbols are with type words than by chance and by what strings mean elsewhere."""
+    """The log of how much likelier context symbols are with type words than by chance and by what strings mean."""
     size = len(words)
-    ratios, shares = np.empty((len(rows), size), np.float64), np.empty(size, np.float64)
+    ratios, shares = np.zeros(size, np.float64), np.empty(size, np.float64)
     counts, expected = np.empty(size, np.float64), np.empty(size, np.float64)
     for slot in range(size):
         shares[slot] = known.totals[words[slot]] / max(total, 1e-300)
@@ -138,8 +136,8 @@ def _ratios(
                 expected[place] = np.float64(known.expected[at])
         usual = known.sums[rows[number]]
         for slot in range(size):
-            chance = (usual * shares[slot] + 1.0) * (expected[slot] + 1.0)
-            ratios[number, slot] = (counts[slot] + 1.0) / np.sqrt(chance)
+            chance = (usual * shares[slot] + _SHRINKAGE) * (expected[slot] + _SHRINKAGE)
+            ratios[slot] += np.log((counts[slot] + _SHRINKAGE) / np.sqrt(chance))
     return ratios
 
 
@@ -176,6 +174,13 @@ def _spread(
                             expected[size] = prior[at] / (end - start)
                         size += 1
     return symbols, words, counts, expected
+
+
+def subtracted(known: ContextCounts, own: Rows) -> ContextCounts:
+    """Return all counts without some; n_d and n stay as they are."""
+    counts, expected, sums = known.counts.copy(), known.expected.copy(), known.sums.copy()
+    _subtract(known.symbols, known.offsets, known.words, counts, expected, sums, own)
+    return known._replace(counts=counts, expected=expected, sums=sums)
 
 
 def without(known: ContextCounts, contexts: Contexts, own: Rows) -> ContextCounts:

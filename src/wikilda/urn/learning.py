@@ -25,20 +25,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wikilda._core.arrays import Run, offsets_of
 from wikilda.documents.document import Document
-from wikilda.documents.encoding import encode
+from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.held_out import Article, articles
+from wikilda.knowledge.context_counts import UNIT, ContextCounts
+from wikilda.knowledge.held_out import RED, Article, articles
+from wikilda.knowledge.link_contexts import expected_of
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
 from wikilda.model.weights import NIL, NIL_CANDIDATE, NIL_OTHERS, RANKING, Weights, pooled
+from wikilda.text.contexts import Contexts
 from wikilda.urn._candidates import Rows
 from wikilda.urn._draw import WORDS_SCALE
 from wikilda.urn._find import Found, Named
 from wikilda.urn._title_match import PART, SAME, UNLIKE
 from wikilda.urn._word_evidence import leave_topic_out
+from wikilda.urn.context_evidence import Rows as ContextRows
+from wikilda.urn.context_evidence import spread, without
 from wikilda.urn.prior_shift import Exponents, Parts, maximise, softmax
 from wikilda.urn.settings import UrnSettings
+from wikilda.urn.statistics import Taught
 from wikilda.urn.urn import Part, Urn
 
 Numbers = NDArray[np.int64]
@@ -83,6 +90,7 @@ class Prepared(NamedTuple):
     named: Named
     found: Found
     fame: Vector
+    contexts: Vector  # by candidate of a mention: the evidence of its context, unweighted
     gold: Numbers  # by mention: the place of the right topic among its candidates; UNKNOWN, or MISSED
     naming: Vector  # by mention: P(v|k) of the right topic
 
@@ -143,7 +151,8 @@ def _reader(sample: Sequence[Prepared]) -> Parts:
 
 def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Prepared]:
     """Read an article as if the knowledge lacked it; `hidden`: one of this many topics is unknown (0: none)."""
-    encoded = encode(Document(article.text, article.spans, str(article.topic)), urn.knowledge)
+    encoded = encode(Document(article.text, article.spans, str(article.topic)), urn.knowledge, contexts=True)
+    learned = _other_contexts(urn, encoded, article)
     targets = np.where(article.targets == article.topic, -1, article.targets)
     targets[is_hidden(targets, hidden)] = -1
     words = numbers(encoded.words)
@@ -156,7 +165,8 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
         found = urn.find(rest, words, by_words, article.topic)
         urn.words.totals[distinct] = 0.0  # they are summed up again when they are needed
         fame, naming = _fame(urn, found, own, rest, targets[chosen])
-        yield Prepared(rest, found, fame, _gold(rest, found, targets[chosen]), naming)
+        contexts = urn.context_evidence(learned, chosen, rest, found, 1.0)
+        yield Prepared(rest, found, fame, contexts, _gold(rest, found, targets[chosen]), naming)
 
 
 def is_hidden(topics: Numbers | NDArray[np.uint32], hidden: int) -> NDArray[np.bool_]:
@@ -217,11 +227,40 @@ def roc_area(scores: Vector, positive: NDArray[np.bool_]) -> float:
 
 def decide(urn: Urn, prepared: Prepared) -> Part:
     """Infer the posterior of a prepared article's mentions."""
-    chosen = np.arange(len(prepared.named.rows))
-    return urn.decide(prepared.named, prepared.found, chosen, fame=prepared.fame)
+    chosen, contexts = np.arange(len(prepared.named.rows)), urn.weights.context * prepared.contexts
+    return urn.decide(prepared.named, prepared.found, chosen, contexts, fame=prepared.fame)
 
 
 # -- an article that is taken out --------------------------------------------------------------------------------
+
+
+def _other_contexts(urn: Urn, encoded: EncodedDocument, article: Article) -> tuple[Contexts, ContextCounts] | None:
+    """The contexts of an article's links, and the counts of other articles."""
+    if encoded.contexts is None or urn.view.contexts is None:
+        return None
+    own = counted_links(urn.knowledge, encoded, np.where(article.targets == article.topic, RED, article.targets))
+    return encoded.contexts, without(urn.view.contexts, encoded.contexts, own)
+
+
+def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbers) -> ContextRows:
+    """Return what a build has counted of an article's links (`wikilda.knowledge.link_contexts`)."""
+    assert encoded.contexts is not None
+    known, table = knowledge.context_counts, knowledge.mentions
+    assert known is not None
+    strings = np.asarray(encoded.mentions, np.int64)
+    met = np.flatnonzero((targets >= 0) & (strings >= 0))
+    each = Run(met, np.arange(len(met) + 1), strings[met].astype(np.uint32), np.ones(len(met), np.int64))
+    expected = expected_of(each, table.offsets, table.topics, table.counts)
+    linked = np.flatnonzero(targets >= 0)
+    owners = np.concatenate([np.repeat(met, np.diff(expected.offsets)), linked])
+    order = np.argsort(owners, kind="stable")
+    topics = np.concatenate([expected.topics, targets[linked].astype(np.uint32)])[order]
+    shares = np.zeros((2, len(owners)), np.uint32)
+    shares[0, len(expected.topics) :], shares[1, : len(expected.topics)] = UNIT, expected.sweeps
+    counted, by_string = shares[:, order]
+    offsets = offsets_of(np.bincount(owners, minlength=len(targets)))
+    taught = Taught(offsets, topics, counted, counted, by_string, np.zeros(len(targets), np.uint32))
+    return spread(encoded.contexts, taught, known.types)
 
 
 def _own_links(named: Named, targets: Numbers) -> dict[tuple[int, int], int]:
@@ -298,7 +337,7 @@ def _gold(named: Named, found: Found, targets: Numbers) -> Numbers:
 # -- features ----------------------------------------------------------------------------------------------------
 
 
-def choice_features(part: Part, fame: Vector) -> Matrix:
+def choice_features(part: Part, fame: Vector, contexts: Vector) -> Matrix:
     """What RANKING weigh, one row per candidate of a mention."""
     found, sources, drawing = part.found.candidates, part.sources, part.drawing
     kinds, topics = drawing.kinds[sources], part.mentions.numbers
@@ -310,7 +349,7 @@ def choice_features(part: Part, fame: Vector) -> Matrix:
     return np.column_stack([
         np.log(np.maximum(found.priors[sources], _LEAST_PRIOR)) - popular, popular,
         WORDS_SCALE * part.found.evidence[topics], same, has_same & ~same & (kinds & UNLIKE > 0),
-        np.log(drawing.found.content),
+        contexts if len(contexts) else np.zeros(len(topics)), np.log(drawing.found.content),
     ])  # fmt: skip
 
 
@@ -334,7 +373,7 @@ def _design(urn: Urn, sample: Sequence[Prepared], naming: float) -> Design:
     for each in sample:
         part = decide(urn, each)
         offsets = part.mentions.offsets
-        chosen, own = choice_features(part, each.fame), nil_features(part)
+        chosen, own = choice_features(part, each.fame, each.contexts), nil_features(part)
         for mention in np.flatnonzero((np.diff(offsets) > 0) & (each.gold != MISSED)).tolist():
             span = slice(offsets[mention], offsets[mention + 1])
             mentions.append(own[mention])

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import find, lookup, offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda._core.random import Stream, stream_of, uniform
-from wikilda.documents.encoding import Contexts, EncodedDocument
-from wikilda.model.context_counts import ContextCounts
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.knowledge.context_counts import ContextCounts
+from wikilda.text.contexts import Contexts
 from wikilda.urn._mean_field import FAR, Mentions, Rules
 from wikilda.urn._relatedness import Matrix
 from wikilda.urn.urn import Part, Urn

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import StringTable, offsets_of, table_of
+from wikilda.knowledge.context_counts import ContextCounts, TopicTypes
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.knowledge import NO_CASES
-from wikilda.model.context_counts import ContextCounts, TopicTypes
 from wikilda.model.model import NilCounts, Parameters
 from wikilda.model.weights import Weights
 from wikilda.text.characters import characters

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import find
 from wikilda._core.jit import Real, inner, njit
+from wikilda.knowledge.context_counts import UNIT
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Gains
-from wikilda.urn.statistics import UNIT, Taught
+from wikilda.urn.statistics import Taught
 
 _LEAST = 3 * UNIT // 10  # share of a mention's posterior from which on a document has a topic
 _MOST = 64  # most topics of a document: pairs grow with their square

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import find, offsets_of
 from wikilda._core.jit import njit
+from wikilda.knowledge.context_counts import UNIT
 from wikilda.model.model import NilCounts, Parameters
 
 if TYPE_CHECKING:
     from wikilda.urn.urn import Drawn
 
-UNIT = 1 << 12  # one mention
 _LEAST_SHARE = 0.01  # of the posterior
 _LEAST_BASE = 0.001
 _CLEAR = 0.5  # posterior of a new sense that counts

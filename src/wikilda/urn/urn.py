@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
 from wikilda.documents.detection.framing import capitalised, titled, words_before
-from wikilda.documents.encoding import Contexts, EncodedDocument
+from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import UNIT, ContextCounts
 from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.name_index import NO_NAMES
 from wikilda.lda.packet import numbers
 from wikilda.model import Model
-from wikilda.model.context_counts import ContextCounts
 from wikilda.model.weights import NIL_STRING, Weights
 from wikilda.text.characters import characters
+from wikilda.text.contexts import Contexts
 from wikilda.text.folding import folds
 from wikilda.urn._backoff import back_off
 from wikilda.urn._candidates import Rows, chosen_rows, leave_out, with_new_senses
@@ -34,7 +35,7 @@ from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
-from wikilda.urn.statistics import UNIT, Taught, nil_counts, nil_evidence, taught_by
+from wikilda.urn.statistics import Taught, nil_counts, nil_evidence, taught_by
 from wikilda.urn.view import View
 
 Numbers = NDArray[np.int64]
@@ -343,11 +344,7 @@ class Urn:
         if entities:
             named, found, exact, known_names = entities.join(named, found)
             nil[known_names] = 0.0  # texts may have meant these entities
-        contexts = _NO_CONTEXTS
-        if learned is not None:
-            around, known = learned
-            weight = self.weights.context
-            contexts = context_evidence(around, chosen, named.rows, found.candidates, known, self.view.counted, weight)
+        contexts = self.context_evidence(learned, chosen, named, found, self.weights.context)
         return self.decide(named, found, chosen, contexts, nil, self._gains(found.candidates.topics, own), exact)
 
     def decide(
@@ -377,6 +374,15 @@ class Urn:
         found = np.zeros(len(topics), np.float64)
         found[known] = np.log(self.view.popularity[topics[known]])
         return found
+
+    def context_evidence(
+        self, learned: tuple[Contexts, ContextCounts] | None, chosen: Numbers, named: Named, found: Found, weight: float
+    ) -> Vector:
+        """Return the weighted evidence of the contexts of mentions; nothing if the model has none."""
+        if learned is None:
+            return _NO_CONTEXTS
+        around, known = learned
+        return context_evidence(around, chosen, named.rows, found.candidates, known, self.view.counted, weight)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """Return the gains of relatedness by other documents."""

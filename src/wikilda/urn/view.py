@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import StringTable
 from wikilda.documents.detection.framing import language_of
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import ContextCounts
 from wikilda.knowledge.graph import Graph
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.knowledge.name_index import NameIndex, name_index
 from wikilda.knowledge.types import TYPES
 from wikilda.model import Model
-from wikilda.model.context_counts import ContextCounts
 from wikilda.model.model import NilCounts, Parameters
 from wikilda.model.weights import Weights, pooled
 from wikilda.text.tokens import Strings

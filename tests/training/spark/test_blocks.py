@@ -12,8 +12,8 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wiki
 from wikilda import __version__
 from wikilda._core.errors import WikildaError
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import topic_types
 from wikilda.model import Model
-from wikilda.model.context_counts import topic_types
 from wikilda.sample import texts
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.spark._urn import Drawing, document_values, draw_partition

@@ -6,12 +6,13 @@ import pytest
 
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
 
+from wikilda._core.arrays import Run
 from wikilda.model import Parameters
 from wikilda.training.engines.spark import _merging as merging
 from wikilda.training.engines.spark import rows
 from wikilda.training.engines.spark.rows import MENTIONS, WORDS, list_array, lists, model_batch, segments
 from wikilda.training.engines.spark.tables import signed, unsigned
-from wikilda.training.interpolate import Blend, Run, blend_rows
+from wikilda.training.interpolate import Blend, blend_rows
 
 STRETCH = 10  # topics whose counts are in one list
 BLEND = Blend(0.5, 0.01, 0.2)

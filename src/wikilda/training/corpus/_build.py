@@ -22,10 +22,11 @@ from wikilda._core.progress import bar
 from wikilda._core.workers import Pool, Workers
 from wikilda.documents.detection import Detector, DetectorSettings, DictionaryDetector
 from wikilda.documents.document import Document
-from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, encode
+from wikilda.documents.encoding import encode
 from wikilda.documents.reading import Bad, Batch, ReadSettings, batches
 from wikilda.knowledge import Knowledge
-from wikilda.model.context_counts import text_digest
+from wikilda.knowledge.context_counts import text_digest
+from wikilda.text.contexts import MOST_CONTEXTS, Contexts
 from wikilda.text.tokens import token_hashes
 from wikilda.training.corpus._copies import SKETCH, Sourced, counted, sketch, without_near_copies
 from wikilda.training.corpus.corpus import Corpus, CorpusSettings, holding_order

@@ -20,7 +20,8 @@ from wikilda._core.artifact import MANIFEST, Artifact
 from wikilda._core.errors import ArtifactError
 from wikilda._core.settings import Settings, setting
 from wikilda.documents.document import Document
-from wikilda.documents.encoding import MOST_CONTEXTS, Contexts, EncodedDocument
+from wikilda.documents.encoding import EncodedDocument
+from wikilda.text.contexts import MOST_CONTEXTS, Contexts
 
 
 class Documents(NamedTuple):

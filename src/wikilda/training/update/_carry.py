@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import offsets_of
 from wikilda._core.artifact import MANIFEST
 from wikilda.knowledge.account import HTML_FILE, JSON_FILE
+from wikilda.knowledge.context_counts import topic_types
 from wikilda.knowledge.diff import Comparison
 from wikilda.knowledge.knowledge import Table
 from wikilda.model import Model, ModelWriter, create_model
-from wikilda.model.context_counts import topic_types
 from wikilda.model.create import initial
 from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts, Parameters
 
@@ -74,7 +74,9 @@ def _carry_tables(old: Model, compared: Comparison, writer: ModelWriter) -> None
         order = np.argsort(symbols)[(symbols < 0).sum() :]
         writer.nil(NilCounts(symbols[order], old.nil.nil[order], old.nil.texts[order]))
     if old.contexts is not None:  # the same type words, of other topics
-        writer.contexts(old.contexts._replace(types=topic_types(after, old.contexts.types.hashes)))
+        writer.contexts(
+            old.contexts._replace(types=topic_types(after.titles, after.sentences, old.contexts.types.hashes))
+        )
 
 
 def _initial(table: Table, totals: NDArray[np.int64], mass: float) -> Parameters:

@@ -23,10 +23,10 @@ from wikilda._core.errors import InputError, Report
 from wikilda._core.jit import COPIED, PARSED, tier
 from wikilda.knowledge import Knowledge, Resources, build_from_dump
 from wikilda.knowledge.base import PIECES, Base
+from wikilda.knowledge.context_counts import topic_types
 from wikilda.knowledge.diff import MAP_FILE, Comparison, Diff
 from wikilda.knowledge.entities import ENDINGS
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.context_counts import topic_types
 from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts
 from wikilda.training.build import INSIDE, place_report
 from wikilda.training.update._carry import carry
@@ -211,7 +211,9 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         popularity[topics.places] = _popularity(before, mapping)
         writer.weights(old.weights)
         if old.contexts is not None:  # the same type words, of more topics
-            writer.contexts(old.contexts._replace(types=topic_types(after, old.contexts.types.hashes)))
+            writer.contexts(
+                old.contexts._replace(types=topic_types(after.titles, after.sentences, old.contexts.types.hashes))
+            )
         return writer.finish(
             settings, popularity, iteration=old.iteration, method=old.method, knowledge=after.identity,
             knowledge_path=hint, more={"learned": old.learned_weights},

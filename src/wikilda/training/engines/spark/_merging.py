@@ -9,9 +9,10 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from wikilda._core.arrays import Run
 from wikilda.model import Model, Parameters
 from wikilda.training.engines.spark.rows import BEFORE, MENTIONS, MODEL, WORDS, Lists, lists, model_batch
-from wikilda.training.interpolate import Blend, Run, blend_rows
+from wikilda.training.interpolate import Blend, blend_rows
 
 _STRETCH = 1 << 18  # topics: the counts of a word that every document has are in several lists, too
 _PARTITION = 1 << 22  # parameters that a task handles

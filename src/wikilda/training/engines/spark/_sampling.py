@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import Broadcast, SparkContext, SparkFiles
 
+from wikilda._core.arrays import Run
 from wikilda._core.atomic import lock, new_directory
 from wikilda.knowledge.graph import Graph
 from wikilda.lda.similarity import likeness, no_likeness
@@ -34,7 +35,6 @@ from wikilda.training.engines.spark.rows import (
     lists,
 )
 from wikilda.training.engines.spark.tables import unsigned
-from wikilda.training.interpolate import Run
 from wikilda.training.shard import Alike, Globals, Shard, Task, sample_shard
 
 Value = TypeVar("Value")

@@ -19,8 +19,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from wikilda import __version__
 from wikilda._core.errors import WikildaError
 from wikilda.knowledge import Knowledge
-from wikilda.model.context_counts import topic_types
-from wikilda.model.model import CONTEXTS as CONTEXT_COUNTS
+from wikilda.knowledge.context_counts import CONTEXTS as CONTEXT_COUNTS
+from wikilda.knowledge.context_counts import topic_types
 from wikilda.model.model import EXPECTED
 from wikilda.training.corpus import Documents
 from wikilda.training.corpus.corpus import KINDS as DOCUMENT_TYPES
@@ -83,7 +83,7 @@ class Source:
         assert job.knowledge is not None
         self.job, first, knowledge = job, job.first, Knowledge.open(job.knowledge)
         self.urn = Urn(first, knowledge, job.task.settings.urn())
-        self.types = first.contexts.types if first.contexts else topic_types(knowledge)
+        self.types = first.contexts.types if first.contexts else topic_types(knowledge.titles, knowledge.sentences)
         self.rows = packets.Tables(self.urn, first.mentions, self.types)
         self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, _HALVES))
 

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import offsets_of, table_of
-from wikilda.model.context_counts import ContextCounts, TopicTypes
+from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs, table_of
+from wikilda.knowledge.context_counts import ContextCounts, CountedContexts, TopicTypes, counted_contexts, empty_counts
 from wikilda.model.model import BASE, MENTIONS, NilCounts, Parameters
 from wikilda.training.engines.spark.blocks import (
     CONTEXTS,
@@ -38,17 +38,13 @@ from wikilda.training.engines.spark.blocks import (
     unpacked,
     values_of,
 )
-from wikilda.training.interpolate import EMPTY, Run, add_up, run_of_pairs
+from wikilda.training.interpolate import add_up
 from wikilda.training.learn import (
     Blended,
-    CountedContexts,
-    counted_contexts,
-    empty_counts,
     next_mentions,
     next_pairs,
     nil_table,
     scaled,
-    whole_totals,
 )
 from wikilda.training.settings import UrnTraining
 from wikilda.urn import packet as packets
@@ -104,7 +100,7 @@ class _Bucket:
     def _sum(self, values: list[Value], kind: int) -> Run:
         rows = [unpacked(each.data, kind) for each in values]
         if not rows:
-            return EMPTY
+            return EMPTY_RUN
         symbols = np.concatenate([np.repeat(each.keys, np.diff(each.offsets)) for each in rows])
         entries = np.concatenate([each.entries for each in rows])
         return run_of_pairs(symbols, entries["topic"], entries["sweeps"])
@@ -196,7 +192,7 @@ def parameters_of(rows: Keyed) -> Parameters:
 
 def totals_of(made: CountedContexts, types: int) -> NDArray[np.void]:
     """Of the type words that rows of context symbols have: sums of counts in whole parts, and the number of rows."""
-    totals, distinct = whole_totals(made, types), distinct_contexts(made.words, made.counts, types)
+    totals, distinct = made.whole_totals(types), distinct_contexts(made.words, made.counts, types)
     words = np.flatnonzero((totals > 0) | (distinct > 0))
     found = np.empty(len(words), TOTAL)
     found["word"], found["total"], found["distinct"] = words, totals[words], distinct[words]

@@ -20,8 +20,8 @@ from wikilda._core.atomic import write_text
 from wikilda._core.errors import SettingsError, WikildaError
 from wikilda._core.npy import GrowingArray, save_array
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import PARTS_OF_ONE, ContextCounts
 from wikilda.model import Model
-from wikilda.model.context_counts import ContextCounts
 from wikilda.model.model import URN, NilCounts
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.engines.base import STUB, Job
@@ -57,7 +57,7 @@ from wikilda.training.engines.spark.blocks import (
 )
 from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Change, Joined
-from wikilda.training.learn import PARTS, NextParts, write_next
+from wikilda.training.learn import NextParts, write_next
 from wikilda.training.settings import to_evaluate
 from wikilda.urn import packet as packets
 from wikilda.urn.packet import PARAMETER, Keyed, Shared
@@ -220,7 +220,7 @@ class UrnTraining:
                 found = np.frombuffer(row.data, TOTAL)
                 totals[:, found["word"]] += found["total"], found["distinct"]
         place = self.job.checkpoint.path
-        save_array(place / "totals.npy", totals[0] / PARTS)
+        save_array(place / "totals.npy", totals[0] / PARTS_OF_ONE)
         save_array(place / "distinct.npy", totals[1])
         write_text(place / _FIGURES, json.dumps(sums))
 

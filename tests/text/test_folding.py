@@ -47,3 +47,9 @@ def test_how_many_words() -> None:
     assert [len(folded(text)) for text in ("", " - ", "Ab", "a.b.c.", "Boston-based", "R. Croft", "北京")] == [
         0, 0, 1, 1, 2, 2, 2,
     ]  # fmt: skip
+
+
+def test_signs_at_the_end_of_a_word_are_part_of_a_name() -> None:
+    assert folded("C++") != folded("C") != folded("C#") != folded("C++")
+    assert folded("C++") == folded("c++")
+    assert folded("#Acme") == folded("Acme")

@@ -21,6 +21,7 @@ _FOLDED = 0x2000  # the alphabets with accents end here
 _SPECIAL = {"ß": "s", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "a", "œ": "o", "ı": "i", "þ": "t", "ħ": "h"}
 _A, _E, _O, _S, _U, _POINT = (ord(each) for each in "aeosu.")
 _APOSTROPHES = (0x27, 0x2019, 0x60, 0x2BC)
+_SIGNS = (0x23, 0x2B)  # number sign and plus, which are part of a name: C is neither C# nor C++
 _PLURAL = 4  # number of letters from which on a plural ending is removed
 
 
@@ -66,9 +67,13 @@ def fold_words(text: Bytes, start: Whole, end: Whole, table: Characters, fold: F
     initials = False  # whether the last word so far is a letter, or letters with points between them
     raw = _SEED
     for token in range(tokens):
-        if not hashes[token] & WORD:
-            continue
         point, length = decode(text, starts[token])
+        if not hashes[token] & WORD:
+            if count > 0 and point in _SIGNS and not hashes[token] & AFTER_SPACE:
+                words[count] = mix(add_point(_SEED, point)) | np.uint64(1)
+                count += 1
+                initials = False
+            continue
         single = starts[token] + length >= ends[token]
         joined = token > 0 and not hashes[token] & AFTER_SPACE and ends[token - 1] == starts[token]
         mark = np.int64(text[starts[token - 1]]) if joined else np.int64(0)

@@ -119,7 +119,7 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     code, out, err = run("show", tmp_path, "Croft")  # a model's knowledge is found by itself
     assert (code, err) == (0, "")
     assert "Lara Croft" in out
-    code, out, err = run("topics", tmp_path, "--changed")
+    code, out, err = run("topics", tmp_path)
     assert (code, err) == (0, "")
     assert "No topic has moved" in out
 

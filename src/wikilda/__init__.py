@@ -32,12 +32,16 @@ if TYPE_CHECKING:
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
     from wikilda.model.pack import get, pack
+    from wikilda.server import serve
+    from wikilda.server.settings import ServerSettings
     from wikilda.suggestions import Suggestion, Suggestions, suggest
     from wikilda.training.build import build
     from wikilda.training.corpus import Corpus, CorpusSettings, make_corpus
+    from wikilda.training.likelihood_plot import plot_training
     from wikilda.training.pipeline import train
     from wikilda.training.report import TrainingReport
     from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
+    from wikilda.training.topic_changes import topic_changes
     from wikilda.training.update import update
     from wikilda.urn.own_entities import OwnEntity
     from wikilda.urn.settings import UrnSettings
@@ -62,12 +66,16 @@ _HOMES = {
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
     "model.pack": ("get", "pack"),
+    "server": ("serve",),
+    "server.settings": ("ServerSettings",),
     "suggestions": ("Suggestion", "Suggestions", "suggest"),
     "training.build": ("build",),
     "training.corpus": ("Corpus", "CorpusSettings", "make_corpus"),
+    "training.likelihood_plot": ("plot_training",),
     "training.pipeline": ("train",),
     "training.report": ("TrainingReport",),
     "training.settings": ("LdaTraining", "TrainingPlan", "UrnTraining"),
+    "training.topic_changes": ("topic_changes",),
     "training.update": ("update",),
     "urn.own_entities": ("OwnEntity",),
     "urn.settings": ("UrnSettings",),
@@ -79,10 +87,11 @@ __all__ = [
     "DetectorSettings", "DictionaryDetector", "Diff", "Document", "Entity", "Estimate", "Evaluation", "Explained",
     "Explanation", "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles",
     "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
-    "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare", "TrainingPlan",
-    "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build", "create_model", "diff",
-    "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files", "make_corpus", "marked",
-    "match_file", "pack", "read_documents", "suggest", "train", "update",
+    "ServerSettings", "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare",
+    "TrainingPlan", "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
+    "create_model", "diff", "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files",
+    "make_corpus", "marked", "match_file", "pack", "plot_training", "read_documents", "serve", "suggest",
+    "topic_changes", "train", "update",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from wikilda.cli import cli
 from wikilda.model import Model
 from wikilda.training.checkpoints import FILE, Metrics, read_metrics, write_metrics
 from wikilda.training.engines.local import LocalEngine
-from wikilda.training.likelihood_plot import axis, html, png, svg
+from wikilda.training.likelihood_plot import draw, plot_training
 from wikilda.training.pipeline import train
 from wikilda.training.settings import TrainingPlan
 from wikilda.training.topic_changes import changed, describe, sides
@@ -29,42 +29,38 @@ def trained(model: Path, corpus: Path, tmp_path_factory: pytest.TempPathFactory)
     return train(model, corpus, tmp_path_factory.mktemp("t") / "m<1>", QUICK, TrainingPlan(1, 3), engine=LocalEngine(1))
 
 
-def test_the_drawing_has_all_points(tmp_path: Path) -> None:
-    drawn = ElementTree.fromstring(svg(ROWS))
-    assert len(drawn.findall("circle")) == 5
-    heights = [float(each.attrib["cy"]) for each in drawn.findall("circle")][:3]
+def test_the_figure_has_all_points() -> None:
+    drawn = ElementTree.fromstring(draw(ROWS, "a <b> $model$", "svg"))
+    lines = {name: drawn.find(f".//*[@id='{name}']") for name in ("train", "held_out")}
+    points = {name: [] if line is None else line.findall(".//{*}use") for name, line in lines.items()}
+    assert {name: len(found) for name, found in points.items()} == {"train": 3, "held_out": 2}
+    heights = [float(each.attrib["y"]) for each in points["train"]]
     assert heights == sorted(heights, reverse=True), "a better likelihood is higher"
-    page = html(ROWS, "a <b> model")
-    assert "a &lt;b&gt; model" in page
-    assert not re.search(r"(src|href)=", page), "the page needs nothing else"
-    assert "-9.6000" in page
+    assert "a <b> $model$" in "".join(drawn.itertext())
+    assert draw(ROWS, "title", "svg") == draw(ROWS, "title", "svg")
+    with pytest.raises(SettingsError, match="no likelihoods"):
+        draw([Metrics(0, None, None, 3)], "title", "svg")
 
 
-def test_axes_have_round_ticks() -> None:
-    assert axis(-11.83, -9.12, 0, 1).ticks == [-12, -11.5, -11, -10.5, -10, -9.5, -9]
-    assert axis(0, 6, 0, 1, whole=True).ticks == [0, 1, 2, 3, 4, 5, 6]
-    assert axis(3, 3, 0, 1, whole=True).ticks == [3, 4]
-
-
-def test_the_figure_as_png_needs_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("matplotlib")
-    png(ROWS, "title", tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+def test_the_figure_needs_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(SettingsError, match=r"wikilda\[plot\]"):
-        png(ROWS, "title", tmp_path / "b.png")
+        draw(ROWS, "title", "png")
 
 
-def test_plot_on_the_command_line(trained: Model, tmp_path: Path) -> None:
-    target = tmp_path / "a.html"
-    ran = CliRunner().invoke(cli, ["plot", str(trained.path), "-o", str(target), "-o", str(tmp_path / "a.svg")])
-    assert ran.exit_code == 0, ran.output
-    assert "m&lt;1&gt;" in target.read_text("utf-8")
-    ElementTree.parse(tmp_path / "a.svg")
-    with pytest.raises(InputError, match="no record"):
-        CliRunner().invoke(cli, ["plot", str(tmp_path), "-o", str(target)], catch_exceptions=False)
-    with pytest.raises(SettingsError, match="no likelihoods"):
-        svg([Metrics(0, None, None, 3)])
+def test_plot(trained: Model, tmp_path: Path) -> None:
+    run = CliRunner().invoke(cli, ["plot", str(trained.path), "-o", str(tmp_path / "a.html")])
+    assert (run.exit_code, run.output) == (0, f"{tmp_path / 'a.html'}\n")
+    page = (tmp_path / "a.html").read_text("utf-8")
+    assert "<h1>m&lt;1&gt;</h1>" in page
+    assert not re.search(r"(src|href)=\"(?!#)", page), "the page needs no other file"
+    assert f"{read_metrics(trained.path)[0].train:.4f}" in page
+    assert plot_training(trained.path, tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    ElementTree.parse(plot_training(trained.path, tmp_path / "a.svg"))
+    with pytest.raises(InputError, match="no record of a training"):
+        plot_training(tmp_path, tmp_path / "b.html")
+    with pytest.raises(InputError, match=r"Use a file that ends in \.png, \.svg, \.html"):
+        plot_training(trained.path, tmp_path / "a.pdf")
 
 
 def test_metrics_come_back(tmp_path: Path) -> None:
@@ -114,10 +110,9 @@ def test_topics_on_the_command_line(trained: Model) -> None:
     shown = run.invoke(cli, ["topics", str(trained.path), "Robert Croft", "--json"])
     assert json.loads(shown.output)["title"] == "Robert Croft"
     assert "croft" in run.invoke(cli, ["topics", str(trained.path), "Robert Croft"]).output
-    rows = json.loads(run.invoke(cli, ["topics", str(trained.path), "--changed", "--json", "-n", "3"]).output)
+    rows = json.loads(run.invoke(cli, ["topics", str(trained.path), "--json", "-n", "3"]).output)
     assert len(rows) == 3
     assert rows[0]["moved"] >= rows[1]["moved"]
-    assert "mass moved" in run.invoke(cli, ["topics", str(trained.path), "--changed"]).output
+    assert "mass moved" in run.invoke(cli, ["topics", str(trained.path)]).output
     with pytest.raises(InputError, match="no title"):
         run.invoke(cli, ["topics", str(trained.path), "Nonesuch"], catch_exceptions=False)
-    assert run.invoke(cli, ["topics", str(trained.path)]).exit_code == 2

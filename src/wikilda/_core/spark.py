@@ -45,7 +45,7 @@ def open_session(master: str | None, more: Mapping[str, str], scratch: Path) -> 
             session = builder.getOrCreate()
     except (PySparkException, RuntimeError) as error:
         raise SettingsError(
-            f"Spark does not start at {master or 'the master of spark-submit'}: {error}. Check --master and --conf."
+            f"Spark does not start at {master or 'the master of spark-submit'}: {error}. Check --conf spark.master."
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     return session

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin
+from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
 
 import click
 from click.core import ParameterSource
@@ -14,26 +14,29 @@ from wikilda._core.errors import SettingsError, printable
 from wikilda._core.platform import available_cores
 from wikilda._core.settings import Settings, suggestion
 
+if TYPE_CHECKING:
+    from wikilda.documents.reading import ReadSettings
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 ANY_PATH = click.Path(path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_GIVEN = "wikilda.settings"  # key of the context: names of the settings that were given
 _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
 def model_argument(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`MODEL`, and `--knowledge` for one whose knowledge has moved."""
-    command = click.option("--knowledge", type=ANY_PATH, help="The model's knowledge, if it has moved.")(command)
+    """`MODEL`."""
     return click.argument("model", type=ANY_PATH, metavar="MODEL")(command)
 
 
-def output_options(what: str) -> Decorator:
+def output_options(what: str, *, required: bool = True) -> Decorator:
     """`-o` and `--overwrite` of a command that writes a directory; it receives `target` and `overwrite`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option("--overwrite", is_flag=True, help=f"Replace {what} that exists.")(command)
         about = "Directory to write."
-        return click.option("-o", "--output", "target", type=ANY_PATH, required=True, help=about)(command)
+        return click.option("-o", "--output", "target", type=ANY_PATH, required=required, help=about)(command)
 
     return decorate
 
@@ -96,6 +99,7 @@ def settings_options(*own: str, raw: Sequence[str] = (), **parts: Kinds) -> Deco
             for name, text in _split(assigned):
                 given[name] = _typed(name, text, parts.values(), given.get(name) if name not in where else None)
                 where.pop(name, None)
+            click.get_current_context().meta[_GIVEN] = tuple(given)
             given |= {name: value for name in own if (value := options.pop(name)) not in (None, ())}
             _check(given, parts, chosen, method, where)
             for part, kind in chosen.items():
@@ -187,43 +191,65 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 class Cluster(NamedTuple):
-    """The address of Spark, and its settings."""
+    """Spark's master and its settings."""
 
     master: str | None
     conf: dict[str, str]
 
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --engine, --master and --conf to a command. It receives a `cluster`, or None for this machine."""
+    """Add --engine and --conf to a command. It receives a `cluster`, or None for this machine."""
 
     @click.option("--engine", type=click.Choice(["local", "spark"]), default="local", metavar="NAME",
                   help="Where it runs: local (default) or spark.")  # fmt: skip
-    @click.option("--master", metavar="URL", help="Spark's master: local[2], spark://HOST:PORT, yarn.")
-    @click.option("--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark; repeatable.")
+    @click.option("--conf", multiple=True, metavar="NAME=VALUE",
+                  help="A setting of Spark, such as spark.master=URL; repeatable.")  # fmt: skip
     @functools.wraps(command)
-    def run(*arguments: Any, engine: str, master: str | None, conf: tuple[str, ...], **options: Any) -> Any:
-        return command(*arguments, cluster=_cluster(engine, master, conf), **options)
+    def run(*arguments: Any, engine: str, conf: tuple[str, ...], **options: Any) -> Any:
+        return command(*arguments, cluster=_cluster(engine, conf), **options)
 
     wrapped: Callable[..., Any] = run
     return wrapped
 
 
-def _cluster(engine: str, master: str | None, conf: tuple[str, ...]) -> Cluster | None:
+def _cluster(engine: str, conf: tuple[str, ...]) -> Cluster | None:
     if engine == "local":
-        if master or conf:
-            raise click.UsageError("--master and --conf are for --engine spark.")
+        if conf:
+            raise click.UsageError("--conf is for --engine spark.")
         return None
     if any("=" not in each for each in conf):
         raise click.UsageError("--conf takes NAME=VALUE.")
-    return Cluster(master, dict(each.split("=", 1) for each in conf))
+    settings = dict(each.split("=", 1) for each in conf)
+    return Cluster(settings.pop("spark.master", None), settings)
 
 
-def refuse(names: tuple[str, ...], why: str) -> None:
-    """Refuse options that have no effect."""
-    context = click.get_current_context()
+def refuse(names: Iterable[str], why: str) -> None:
+    """Refuse options and settings that were given and have no effect: an error that ends in `why`."""
+    context, wanted = click.get_current_context(), set(names)
     for option in context.command.params:
-        if option.name in names and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
-            raise click.UsageError(f"{option.opts[-1]} {why}")
+        if option.name in wanted and context.get_parameter_source(option.name) != ParameterSource.DEFAULT:
+            raise click.UsageError(f"{'/'.join([option.opts[-1], *option.secondary_opts])} {why}")
+    for name in context.meta.get(_GIVEN, ()):
+        if name in wanted:
+            raise click.UsageError(f"--set {name} {why}")
+
+
+def refuse_reading(reading: "ReadSettings", *, training: bool) -> None:
+    """Refuse options of reading and of detection that have no effect on documents of the given format."""
+    if not training:
+        refuse(["source_column"], "is for train and corpus.")
+    without = f"has no effect with --format {reading.format}."
+    if reading.format in ("text", "marked", "dump"):
+        refuse(["text_column", "id_column", "source_column"], without)
+    if reading.format in ("jsonl", "parquet", "dump"):
+        refuse(["encoding"], without)
+    if reading.format == "marked":
+        refuse(["detector", "nested", "recall"], f"{without[:-1]}: the mentions are given.")
+
+
+def list_option(given: str | None) -> tuple[str, ...]:
+    """Split the value of an option at its commas."""
+    return tuple(each.strip() for each in given.split(",")) if given else ()
 
 
 _WIDTH = 120  # width without a terminal

@@ -13,6 +13,7 @@ from wikilda._core.errors import InputError, SettingsError, printable
 from wikilda.cli._options import (
     ANY_PATH,
     output_options,
+    refuse,
     settings_options,
     show_table,
     workers_option,
@@ -33,7 +34,7 @@ _CONTENTS = (
 
 @click.command()
 @click.argument("dumps", nargs=-1, type=ANY_PATH, metavar="[DUMP]...")
-@output_options("a model")
+@output_options("a model", required=False)
 @click.option("--tables", type=ANY_PATH, help="Build from a directory of plain tables instead of a dump.")
 @click.option("--entities", type=ANY_PATH,
               help="Build from a list of entities (.csv, .tsv, .jsonl, .parquet: id, name, …).")  # fmt: skip
@@ -46,7 +47,7 @@ _CONTENTS = (
 @click.option("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 @settings_options(settings=BuildSettings)
 def command(
-    dumps: tuple[Path, ...], target: Path, tables: Path | None, entities: Path | None, page_props: Path | None,
+    dumps: tuple[Path, ...], target: Path | None, tables: Path | None, entities: Path | None, page_props: Path | None,
     instances: Path | None, workers: int, memory: str, overwrite: bool, settings: BuildSettings, dry_run: bool,
 ) -> None:  # fmt: skip
     """Build a model from a wiki dump, a list of entities, or plain tables: it can link at once.
@@ -60,9 +61,16 @@ def command(
     if not re.fullmatch(r"\d+(\.\d+)?\s*[KMGT]i?B", memory, re.IGNORECASE):
         raise SettingsError(f"--memory {memory}: give it like 800MB or 2GB")
     _refuse_documents(dumps)
+    if entities:
+        refuse(["page_props", "instances"], "has no effect on a list of entities.")
+    if tables:
+        refuse(["page_props"], "has no effect on tables: use their column `wikidata`.")
     if dry_run:
+        refuse(["page_props", "instances"], "has no effect with --dry-run.")
         _estimate(dumps, settings, workers, memory)
         return
+    if target is None:
+        raise click.UsageError("Missing option '-o' / '--output'.")
     _state_needs(dumps)
     made = build(
         entities or tables or dumps, target, page_props=page_props, instances=instances, settings=settings,

@@ -11,6 +11,7 @@ from wikilda._core.compiler import compile_into, compile_recorded
 from wikilda._core.errors import WikildaError
 from wikilda._core.jit import DISABLED, Kernel, tier
 from wikilda._core.progress import bar
+from wikilda.cli._options import refuse
 from wikilda.knowledge.describe import describe_mention
 from wikilda.linking import Linker
 from wikilda.sample import MODEL, SETTINGS, WIKI, texts
@@ -106,6 +107,7 @@ def command(commands: tuple[str, ...], into: Path | None, as_list: bool) -> None
     if DISABLED:
         raise WikildaError("NUMBA_DISABLE_JIT is set: nothing is compiled. Unset it.")
     if into is not None:
+        refuse(["as_list"], "has no effect with --into.")
         compile_into(into, ["-m", "wikilda", "compile", *chosen])
         click.echo(f"kernels → {into}")
         return

@@ -14,6 +14,7 @@ from wikilda.cli._options import (
     input_options,
     output_options,
     refuse,
+    refuse_reading,
     settings_options,
     workers_option,
 )
@@ -44,6 +45,9 @@ def command(
     INPUT is what `wikilda link` reads: text, JSON lines, CSV, TSV, Parquet, MediaWiki dumps (articles, with their links
     as mentions), or directories of these. Documents that cannot be read are counted and skipped.
     """
+    refuse_reading(reading, training=True)
+    if not settings.detect:
+        refuse(["detector", "recall"], "has no effect with --set detect=false.")
     pool = _pool(cluster) if cluster else None
     given = [path.absolute() for path in inputs] if pool else list(inputs)  # nodes may have other working directories
     made = make_corpus(

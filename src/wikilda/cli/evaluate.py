@@ -1,6 +1,7 @@
 """`wikilda evaluate`."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import click
@@ -8,8 +9,8 @@ import click
 from wikilda._core.atomic import check_output
 from wikilda.cli._options import (
     ANY_PATH,
-    json_option,
     model_argument,
+    refuse,
     settings_options,
     show_table,
     workers_option,
@@ -52,13 +53,12 @@ _END_TO_END = ["method", "micro P", "R", "F1", "macro P", "R", "F1"]
 @click.option("--report", "report_file", type=_OUT, help="Write an HTML report of the errors.")
 @click.option("--end-to-end", is_flag=True, help="Detect mentions, too: precision, recall, F1.")
 @click.option("--breakdown", is_flag=True, help="Show accuracy by ambiguity and by prior rank.")
-@json_option
 @workers_option("Threads")
 @settings_options(settings=UrnSettings)
 def command(
-    model: Path, files: tuple[Path, ...], own: bool, knowledge: Path | None, names: tuple[str, ...],
+    model: Path, files: tuple[Path, ...], own: bool, names: tuple[str, ...],
     also: tuple[Path, ...], splits: tuple[str, ...], form: str | None, workers: int, breakdown: bool, end_to_end: bool,
-    json_file: Path | None, report_file: Path | None, baseline: Path | None, as_json: bool, settings: UrnSettings,
+    json_file: Path | None, report_file: Path | None, baseline: Path | None, settings: UrnSettings,
 ) -> None:  # fmt: skip
     """Measure methods on gold, side by side.
 
@@ -71,14 +71,15 @@ def command(
 
     The last --method is compared with the others. `trained` is `urn`, trained on the texts of FILEs without labels.
     """
+    chosen = names or (OWN_METHODS if own else DEFAULT_METHODS)
+    if not {"urn", "trained"} & set(chosen):
+        refuse([each.name for each in fields(settings)], "is for the methods urn and trained.")
     for output in (json_file, report_file):
         if output:
             check_output(output, overwrite=True, inputs=[*files, *([baseline] if baseline else [])])
     earlier = Earlier(baseline) if baseline else None
 
     def watch(gold: Gold, runs: list[Run], methods: list[Method]) -> None:
-        if as_json:
-            return
         show(runs, breakdown=breakdown)
         if earlier:
             _show_earlier(earlier, runs)
@@ -87,20 +88,17 @@ def command(
             show_table(f"{gold.name}, end to end", _END_TO_END, rows)
 
     if own:
-        if files or also or splits or form:
-            raise click.UsageError("--own-links has no FILEs, --also, --split or --format.")
-        found = evaluate_own_links(
-            model, methods=names or OWN_METHODS, settings=settings, workers=workers, knowledge=knowledge, watch=watch
-        )
+        if files:
+            raise click.UsageError("--own-links has no FILEs.")
+        refuse(["also", "splits", "form"], "has no effect with --own-links.")
+        found = evaluate_own_links(model, methods=chosen, settings=settings, workers=workers, watch=watch)
     elif not files:
         raise click.UsageError("give FILEs with gold, or --own-links.")
     else:
         found = evaluate(
-            model, files, methods=names or DEFAULT_METHODS, also=also, splits=splits, format=form, settings=settings,
-            workers=workers, knowledge=knowledge, watch=watch,
+            model, files, methods=chosen, also=also, splits=splits, format=form, settings=settings,
+            workers=workers, watch=watch,
         )  # fmt: skip
-    if as_json:
-        click.echo(found.to_json())
     if json_file:
         found.write_json(json_file)
     if report_file:

@@ -27,7 +27,7 @@ _SHOWN = 0.05
 @json_option
 @settings_options(method=UrnSettings)
 def command(
-    model: Path, text: str | None, knowledge: Path | None, mention: str | None, candidates: int, as_json: bool,
+    model: Path, text: str | None, mention: str | None, candidates: int, as_json: bool,
     method: UrnSettings,
 ) -> None:  # fmt: skip
     """Explain the entities of the mentions of TEXT, or of standard input: the evidence for each candidate.
@@ -38,7 +38,7 @@ def command(
     document = marked(given, "1")
     if not document.mentions:
         document = Document(given, None, "1")
-    linker = Linker.open(model, knowledge=knowledge, settings=method)
+    linker = Linker.open(model, settings=method)
     found = linker.explain(document, candidates=candidates).mentions
     chosen = [each for each in found if mention is None or each.text == mention]
     if not chosen:

@@ -22,7 +22,7 @@ from wikilda.linking.methods import METHODS, MethodSettings
 @settings_options(method=METHODS)
 @workers_option("Threads")
 def command(
-    model: Path, graph: Path, output: Path, known: Path | None, overwrite: bool, knowledge: Path | None,
+    model: Path, graph: Path, output: Path, known: Path | None, overwrite: bool,
     method: MethodSettings, workers: int,
 ) -> None:  # fmt: skip
     """Give each node of GRAPH an identity: the same for nodes that are the same thing.
@@ -32,7 +32,7 @@ def command(
     """
     check_output(output, overwrite=overwrite, inputs=[graph])
     before = read_identities(known) if known else []
-    linker = Linker.open(model, knowledge=knowledge, settings=method)
+    linker = Linker.open(model, settings=method)
     rows = identify(linker, graph, known=before, workers=workers)
     write_identities(rows, output)
     things, named = len({each.identity for each in rows}), len({each.identity for each in rows if each.title})

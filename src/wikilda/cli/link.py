@@ -17,15 +17,27 @@ from wikilda.cli._options import (
     detector_option,
     engine_options,
     input_options,
+    list_option,
     method_option,
     model_argument,
     refuse,
+    refuse_reading,
     settings_options,
     workers_option,
 )  # fmt: skip
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings, read_documents
-from wikilda.documents.writing import FORMATS, JSON_LINES, MENTIONS, PARQUET, SUFFIXES, format_of, write_rows
+from wikilda.documents.writing import (
+    FORMATS,
+    HTML,
+    JSON_LINES,
+    MENTIONS,
+    PARQUET,
+    SUFFIXES,
+    TSV,
+    format_of,
+    write_rows,
+)
 from wikilda.linking.files import Job, run
 from wikilda.linking.methods import METHODS, MethodSettings
 from wikilda.linking.restriction import Restriction
@@ -60,8 +72,6 @@ _CHANCE = click.FloatRange(0, 1)
               help="Write mentions below P to a file.")  # fmt: skip
 @click.option("--decided", type=ANY_PATH, metavar="FILE", help="Read such a file with titles filled in.")
 @click.option("--estimate-prior", is_flag=True, help="Estimate the prior of the first 400 documents, and use it.")
-@click.option("--rows", type=click.Choice(["documents", "mentions"]), default="documents", metavar="NAME",
-              help="Rows of Parquet: documents (default) or mentions.")  # fmt: skip
 @click.option("--no-mentions", is_flag=True, help="Write the topics of documents only.")
 @click.option("--with-text", is_flag=True, help="Repeat the text of each document.")
 @input_options
@@ -70,30 +80,24 @@ _CHANCE = click.FloatRange(0, 1)
 @workers_option("Threads")
 @engine_options
 def command(
-    model: Path, files: tuple[str, ...], knowledge: Path | None, output: str | None, output_format: str | None,
-    overwrite: bool, as_table: bool, candidates: int, topics: int, detector: str, detection: DetectorSettings,
-    nested: bool,
-    types: str | None, category: str, only: Path | None, exclude: Path | None, unknown: Path | None,
-    escalate: float, decided: Path | None, estimate_prior: bool, rows: str,
-    no_mentions: bool, with_text: bool, reading: ReadSettings,
-    method: MethodSettings, workers: int,
-    cluster: Cluster | None,
+    model: Path, files: tuple[str, ...], output: str | None, output_format: str | None, overwrite: bool, as_table: bool,
+    candidates: int, topics: int, detector: str, detection: DetectorSettings, nested: bool, types: str | None,
+    category: str, only: Path | None, exclude: Path | None, unknown: Path | None, escalate: float, decided: Path | None,
+    estimate_prior: bool, no_mentions: bool, with_text: bool, reading: ReadSettings, method: MethodSettings,
+    workers: int, cluster: Cluster | None,
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
     Reads FILEs, directories or standard input ("-"). Mentions are detected unless JSON lines or --format marked have
     them. Documents that cannot be read are skipped (exit code 3).
     """
-    wanted = Restriction(tuple(each.strip() for each in types.split(",")) if types else (), category)
-    wanted = wanted.with_lists(only, exclude)
     job = Job(
-        model, knowledge, method, detector, detection, reading, candidates, topics, with_text, not no_mentions, wanted,
-        decided, escalate, nested,
+        model=model, settings=method, detector=detector, detection=detection, reading=reading, candidates=candidates,
+        topics=topics, with_text=with_text, with_mentions=not no_mentions,
+        restriction=Restriction(list_option(types), category).with_lists(only, exclude), decided=decided,
+        escalate=escalate, nested=nested,
     )  # fmt: skip
-    if escalate and (output is None or as_table):
-        raise click.UsageError("--escalate writes beside the output: give -o FILE.")
-    if rows == "mentions":
-        output_format = _flat(output, output_format, no_mentions=no_mentions)
+    _refuse_without_effect(job, output, output_format, as_table=as_table, with_unknown=unknown is not None)
     if estimate_prior:
         if not files or "-" in files or method.method != URN:
             raise click.UsageError("--estimate-prior reads the documents twice: give FILEs. It is for the method urn.")
@@ -101,14 +105,13 @@ def command(
         click.echo(shift.describe(), err=True)
     if cluster:
         return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
-    to_file = output is not None and not as_table
-    tally = Tally(UnknownNames() if unknown and not to_file else None)
+    tally = Tally(UnknownNames() if unknown and output is None else None)
     files = () if files == ("-",) else files
-    if unknown and not to_file:
+    if unknown and output is None:
         check_output(unknown, overwrite=overwrite, inputs=map(Path, files))
     documents = read_documents([Path(each) for each in files], sys.stdin.buffer, reading)
     try:
-        if output is not None and not as_table:
+        if output is not None:
             with tally.shown():
                 done = run(
                     job, documents, list(map(Path, files)), Path(output), output_format, workers, tally,
@@ -126,7 +129,7 @@ def command(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     except KeyboardInterrupt:
-        if output is not None and not as_table:
+        if output is not None:
             click.echo(f"wikilda: {tally.total:,} documents are done; rerun the same command to resume.", err=True)
         raise
     if tally.total == 0:
@@ -136,10 +139,32 @@ def command(
     return _SOME_SKIPPED if tally.bad else 0
 
 
-def _flat(output: str | None, output_format: str | None, *, no_mentions: bool) -> str:
-    if output is None or format_of(Path(output), output_format) != PARQUET or no_mentions:
-        raise click.UsageError("--rows mentions is for Parquet with mentions: -o FILE.parquet.")
-    return MENTIONS
+def _refuse_without_effect(
+    job: Job, output: str | None, output_format: str | None, *, as_table: bool, with_unknown: bool
+) -> None:
+    """Refuse options that have no effect on the output, or on documents of the given format."""
+    refuse_reading(job.reading, training=False)
+    if as_table:
+        refuse(["output", "output_format", "with_text", "offsets"], "has no effect with --table.")
+    if output is None:
+        refuse(["escalate"], "writes beside the output: give -o FILE.")
+        if not with_unknown:
+            refuse(["overwrite"], "has no effect without -o or --unknown.")
+    if not job.with_mentions:
+        refuse(["candidates"], "has no effect with --no-mentions.")
+        if not job.topics:
+            raise click.UsageError("--no-mentions with --topics 0 leaves nothing to write.")
+    if as_table or (output and not output_format and Path(output).suffix.lower() not in SUFFIXES):
+        return
+    kind = format_of(Path(output) if output else None, output_format)
+    if kind in (TSV, HTML, MENTIONS):
+        refuse(["with_text"], f"has no effect on {kind}.")
+    if kind in (HTML, MENTIONS):
+        refuse(["no_mentions"], f"has no effect on {kind}.")
+    if kind == HTML:
+        refuse(["offsets"], f"has no effect on {kind}.")
+    if kind == MENTIONS or (kind == TSV and job.with_mentions):
+        refuse(["topics"], f"has no effect on {kind} with mentions.")
 
 
 def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
@@ -158,12 +183,7 @@ def _on_spark(
     cluster: Cluster, files: tuple[str, ...], job: Job, output: str | None, output_format: str | None, *,
     overwrite: bool,
 ) -> int:  # fmt: skip
-    refuse(
-        ("as_table", "workers", "rows", "escalate", "decided", "unknown"),
-        "is for --engine local.",
-    )
-    if job.reading.invalid != ReadSettings().invalid:
-        raise click.UsageError("--set invalid is for --engine local.")
+    refuse(["as_table", "workers", "escalate", "decided", "unknown", "invalid"], "is for --engine local.")
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
     kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
@@ -171,7 +191,7 @@ def _on_spark(
         raise click.UsageError("with --engine spark, input and output are Parquet: see --format and --output-format.")
     from wikilda.linking.spark import link_files
 
-    job = replace(job, model=job.model.resolve(), knowledge=job.knowledge and job.knowledge.resolve())
+    job = replace(job, model=job.model.resolve())
     documents, bad = link_files(files, output, job, **cluster._asdict(), overwrite=overwrite)
     click.echo(f"{documents - bad:,} documents linked, {bad:,} skipped (see their error) → {output}", err=True)
     return _SOME_SKIPPED if bad else 0

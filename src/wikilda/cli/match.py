@@ -5,7 +5,15 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, method_option, model_argument, settings_options, workers_option
+from wikilda.cli._options import (
+    ANY_PATH,
+    list_option,
+    method_option,
+    model_argument,
+    refuse,
+    settings_options,
+    workers_option,
+)
 from wikilda.linking import Linker
 from wikilda.linking.match import Thresholds
 from wikilda.linking.match_files import match_file
@@ -32,7 +40,7 @@ from wikilda.linking.methods import METHODS, MethodSettings
 @workers_option("Threads")
 def command(
     model: Path, table: Path, column: str, context: tuple[str, ...], types: str | None, match_from: float,
-    new_below: float, output: Path | None, overwrite: bool, escape_formulas: bool, knowledge: Path | None,
+    new_below: float, output: Path | None, overwrite: bool, escape_formulas: bool,
     method: MethodSettings, workers: int,
 ) -> None:  # fmt: skip
     """Match the cells of a column of TABLE with entities, and with each other.
@@ -42,11 +50,14 @@ def command(
     in any case, match_decision (match, review or new), and match_cluster, which is the same for cells that mean the
     same entity, or the same unknown thing. An interrupted run with -o resumes when the command is run again.
     """
+    if output is None:
+        refuse(["overwrite"], "has no effect without -o.")
+    elif output.suffix.lower() in (".parquet", ".jsonl"):
+        refuse(["escape_formulas"], f"has no effect on {output.suffix.lower()}.")
     limits = Thresholds(match_from, new_below)
-    wanted = tuple(each.strip() for each in types.split(",")) if types else ()
-    linker = Linker.open(model, knowledge=knowledge, settings=method)
+    linker = Linker.open(model, settings=method)
     done = match_file(
-        linker, table, output, column, context=context, types=wanted, thresholds=limits, workers=workers,
+        linker, table, output, column, context=context, types=list_option(types), thresholds=limits, workers=workers,
         escape_formulas=escape_formulas, stream=sys.stdout.buffer, overwrite=overwrite,
     )  # fmt: skip
     if output is not None:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from wikilda._core.errors import WikildaError
 from wikilda.cli._options import method_option, model_argument, settings_options
 from wikilda.linking.methods import METHODS, MethodSettings
+from wikilda.server import serve
 from wikilda.server.settings import ServerSettings
 
 
@@ -17,14 +17,10 @@ from wikilda.server.settings import ServerSettings
 @click.option("-j", "--workers", type=int, metavar="N", help="Processes.  [default: 1]")
 @method_option
 @settings_options("host", "port", "workers", method=METHODS, settings=ServerSettings)
-def command(model: Path, knowledge: Path | None, method: MethodSettings, settings: ServerSettings) -> None:
+def command(model: Path, method: MethodSettings, settings: ServerSettings) -> None:
     """Serve a model: its own API, those of REL, TagMe, DBpedia Spotlight and GERBIL (NIF), and a web page.
 
     Listens on this machine only, unless --host is given. Stops on Ctrl-C or SIGTERM, after it has finished the
     requests that it works on.
     """
-    try:
-        from wikilda.server.run import Plan, serve
-    except ModuleNotFoundError as error:
-        raise WikildaError(f"serve needs {error.name}. Install it: pip install 'wikilda[server]'") from None
-    serve(Plan(model, knowledge, settings, method))
+    serve(model, settings, settings=method)

@@ -9,7 +9,7 @@ import click
 
 from wikilda._core.artifact import kind_of
 from wikilda._core.errors import printable
-from wikilda.cli._options import ANY_PATH, json_option, show_table
+from wikilda.cli._options import ANY_PATH, json_option, refuse, show_table
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.weights import pooled
@@ -28,6 +28,7 @@ def command(knowledge: Path, term: str | None, most: int, as_json: bool) -> None
     """
     known = Knowledge.open(knowledge)
     if term is None:
+        refuse(["most"], "has no effect without a TERM.")
         show_summary(known, as_json=as_json)
         if kind_of(knowledge) == Model.kind and not as_json:
             show_weights(Model.open(knowledge))

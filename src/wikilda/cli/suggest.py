@@ -6,7 +6,7 @@ import click
 
 from wikilda._core.atomic import check_output
 from wikilda._core.errors import InputError, Report, printable
-from wikilda.cli._options import ANY_PATH, show_table, workers_option
+from wikilda.cli._options import ANY_PATH, refuse, show_table, workers_option
 from wikilda.suggestions import suggest
 from wikilda.suggestions.missing_links import LEAST, Suggestions
 from wikilda.suggestions.report import read_suggestions, write_patch, write_report
@@ -42,14 +42,15 @@ def command(
     What to link is learned from the links that the pages have. Nothing in PATH is changed; --patch writes a patch.
     Notes that cannot be read or have broken front matter are reported (exit code 3).
     """
+    if output is None and patch is None:
+        refuse(["overwrite"], "has no effect without -o or --patch.")
     for file in (output, patch):
         if file is not None:
             check_output(file, overwrite=overwrite, inputs=[each for each in (path, chosen) if each and each.is_file()])
     if chosen is not None:
         if patch is None:
             raise click.UsageError("--chosen needs --patch FILE: it says which links the patch has.")
-        if output is not None:
-            raise click.UsageError("--chosen writes a patch only; leave out --output.")
+        refuse(["output", "least", "pages", "model", "workers"], "has no effect with --chosen.")
         source, rows = open_source(path), read_suggestions(chosen)
         _patched(write_patch(source, rows, patch), patch)
         return _complain(source.report)

@@ -1,11 +1,14 @@
 """`wikilda train`."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wikilda._core.artifact import kind_of
 from wikilda._core.errors import printable
+from wikilda._core.settings import Settings
 from wikilda.cli._options import (
     ANY_PATH,
     Cluster,
@@ -15,6 +18,7 @@ from wikilda.cli._options import (
     model_argument,
     output_options,
     refuse,
+    refuse_reading,
     settings_options,
     show_table,
     workers_option,
@@ -23,6 +27,7 @@ from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.reading import ReadSettings
 from wikilda.model.model import LDA, URN
 from wikilda.training.checkpoints import Metrics, advice, read_metrics
+from wikilda.training.corpus import Corpus
 from wikilda.training.engines.base import Engine
 from wikilda.training.pipeline import train
 from wikilda.training.report import FLIP_ROWS, HTML_FILE, JSON_FILE, ROWS, TrainingReport
@@ -59,7 +64,7 @@ from wikilda.urn.prior_shift import PriorShift
 def command(
     model: Path, texts: tuple[Path, ...], target: Path, method: str, plan: TrainingPlan, reading: ReadSettings,
     detector: str, detection: DetectorSettings, workers: int, cluster: Cluster | None, tables: str | None,
-    knowledge: Path | None, restart: bool, overwrite: bool, preset: str | None, settings: dict[str, Any],
+    restart: bool, overwrite: bool, preset: str | None, settings: dict[str, Any],
 ) -> None:  # fmt: skip
     """Train MODEL on TEXTS without labels, so that it links texts like these better.
 
@@ -70,12 +75,16 @@ def command(
     The method `urn` is Algorithm 2 of the paper with the urn as its E-step; `lda` is the paper's, with the presets
     `paper`, which has the paper's values, and `default` (docs/method/training.md).
     """
+    if len(texts) == 1 and kind_of(texts[0]) == Corpus.kind:
+        names = ["detector", *_fields(detection), *_fields(reading)]
+        refuse(names, "has no effect on a corpus, whose documents are encoded.")
+    refuse_reading(reading, training=True)
     own = _engine(cluster, tables, plan.round)
     try:
         made = train(
             model, texts, target, settings, plan, method=method, preset=preset, engine=own,
             workers=None if own else workers, reading=reading, detector=detector, detection=detection,
-            knowledge=knowledge, overwrite=overwrite, restart=restart,
+            overwrite=overwrite, restart=restart,
         )  # fmt: skip
     finally:
         if own:
@@ -91,6 +100,10 @@ def command(
         _show(report, made.path)
     for warning in warnings:
         click.echo(f"wikilda: {warning}", err=True)
+
+
+def _fields(settings: Settings) -> list[str]:
+    return [each.name for each in fields(settings)]
 
 
 def _show(report: TrainingReport, model: Path) -> None:

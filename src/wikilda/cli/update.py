@@ -4,7 +4,8 @@ from pathlib import Path
 
 import click
 
-from wikilda.cli._options import ANY_PATH, model_argument, output_options, show_table, workers_option
+from wikilda.cli._options import ANY_PATH, model_argument, output_options, refuse, show_table, workers_option
+from wikilda.knowledge.entities import is_list
 from wikilda.training.update import update
 
 
@@ -19,7 +20,7 @@ from wikilda.training.update import update
 @workers_option("Processes")
 @click.option("--memory", default="1GB", show_default=True, help="Memory for joins and sorts; the rest spills to disk.")
 def command(
-    model: Path, files: tuple[Path, ...], target: Path, knowledge: Path | None, changes: bool | None,
+    model: Path, files: tuple[Path, ...], target: Path, changes: bool | None,
     page_props: Path | None, instances: Path | None, overwrite: bool, workers: int, memory: str,
 ) -> None:  # fmt: skip
     """Update a model with a newer dump, or with a list of entities.
@@ -28,8 +29,10 @@ def command(
     changed, or a list of your own entities (.csv, .tsv, .jsonl, .parquet) with columns id and name, as for `build
     --entities`. Pages that have not changed are not read again, and what training has learned is kept.
     """
+    if all(is_list(path) for path in files):
+        refuse(["changes", "page_props", "instances", "workers", "memory"], "is for a dump.")
     made = update(
-        model, files, target, knowledge=knowledge, changes=changes, page_props=page_props, instances=instances,
+        model, files, target, changes=changes, page_props=page_props, instances=instances,
         workers=workers, memory=memory, overwrite=overwrite,
     )  # fmt: skip
     from wikilda.knowledge.diff import HTML_FILE

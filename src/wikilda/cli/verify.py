@@ -6,9 +6,10 @@ import click
 
 from wikilda._core.artifact import MANIFEST, Artifact, kind_of
 from wikilda._core.errors import ArtifactError
-from wikilda.cli._options import ANY_PATH
+from wikilda.cli._options import ANY_PATH, refuse
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
+from wikilda.model.create import relative_hint
 from wikilda.training.corpus import Corpus
 
 _KINDS: tuple[type[Artifact], ...] = (Knowledge, Model, Corpus)
@@ -16,16 +17,21 @@ _KINDS: tuple[type[Artifact], ...] = (Knowledge, Model, Corpus)
 
 @click.command()
 @click.argument("artifact", type=ANY_PATH, metavar="ARTIFACT")
-@click.option("--knowledge", type=ANY_PATH, help="A model's knowledge, if it has moved.")
+@click.option("--knowledge", type=ANY_PATH, help="Where the model's knowledge is now; the model keeps the path.")
 def command(artifact: Path, knowledge: Path | None) -> None:
     """Check knowledge, a model or a corpus: all values that the program relies on, and all digests.
 
     Opening an artifact checks the same values once, but not the digests. Of a model, its knowledge is checked, too.
     """
     opened = _open(artifact)
+    if not isinstance(opened, Model):
+        refuse(["knowledge"], "is for a model.")
     _verify(opened)
     if isinstance(opened, Model) and opened.knowledge_identity:
-        _verify(opened.knowledge(knowledge))
+        known = opened.knowledge(knowledge)
+        _verify(known)
+        if knowledge:
+            opened.redirect(relative_hint(known.path, artifact))
 
 
 def _open(path: Path) -> Artifact:

@@ -380,5 +380,8 @@ def _inside(path: Path) -> Path:
     known = json.loads((path / MANIFEST).read_text("utf-8")).get("knowledge")
     hint = known.get("path") if isinstance(known, dict) else None
     if not isinstance(hint, str) or not (path / hint).is_dir():
-        raise ArtifactError(f"{path}: its knowledge is not where it was. Give the knowledge itself.")
+        place = path / hint if isinstance(hint, str) else "any known place"
+        raise ArtifactError(
+            f"{path}: its knowledge is not at {place}. Give its place: wikilda verify {path} --knowledge DIR."
+        )
     return (path / hint).resolve()

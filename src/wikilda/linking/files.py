@@ -28,7 +28,7 @@ from wikilda._core.platform import available_cores
 from wikilda.documents.detection import DetectorSettings
 from wikilda.documents.document import Document
 from wikilda.documents.reading import Bad, Read, ReadSettings, read_documents
-from wikilda.documents.writing import HTML, JSON_LINES, MENTIONS, encoded_line, format_of, write_file
+from wikilda.documents.writing import HTML, JSON_LINES, check_shown, encoded_line, format_of, write_file
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.escalation import DoubtfulMentions, Span, read_decisions
 from wikilda.linking.linker import Linker
@@ -388,7 +388,8 @@ def link_files(
     files
         Files or directories: text, JSON lines, CSV, TSV or Parquet, compressed or not.
     output, output_format
-        The file to write: `jsonl`, `tsv`, `parquet` or `html`, by default by the end of its name.
+        The file to write: `jsonl`, `tsv`, `parquet` or `html`, by default by the end of its name; or `mentions`,
+        Parquet with one row per mention.
     reading
         The format and columns of the files, and the unit of offsets.
     candidates, topics, nested, restriction
@@ -424,9 +425,10 @@ def link_files(
     (2, 0)
     """
     job = Job(
-        Path(model), Path(knowledge) if knowledge else None, method_settings(method, settings), detector, detection,
-        reading, candidates, topics, with_text, with_mentions, restriction, Path(decided) if decided else None,
-        escalate, nested,
+        model=Path(model), knowledge=Path(knowledge) if knowledge else None, settings=method_settings(method, settings),
+        detector=detector, detection=detection, reading=reading, candidates=candidates, topics=topics,
+        with_text=with_text, with_mentions=with_mentions, restriction=restriction,
+        decided=Path(decided) if decided else None, escalate=escalate, nested=nested,
     )  # fmt: skip
     paths = [Path(each) for each in ([files] if isinstance(files, str | Path) else files)]
     if not paths:
@@ -445,7 +447,8 @@ def run(
     workers: int | None, observer: Observer, *, overwrite: bool, unknown: Path | None = None,
 ) -> LinkedFiles:  # fmt: skip
     """Link documents into a file, through a journal."""
-    kind = output_format if output_format == MENTIONS else format_of(output, output_format)
+    kind = format_of(output, output_format)
+    check_shown(kind, with_text=job.with_text, with_mentions=job.with_mentions)
     inputs = [*files, *([job.decided] if job.decided else [])]
     for target in (output, unknown):
         if target:

@@ -291,8 +291,8 @@ class Model(Artifact):
         path = self.path / hint
         if not hint or not (path / MANIFEST).is_file():
             raise ArtifactError(
-                f"{self.path}: the knowledge that it was made from is not at {path if hint else 'any known place'}. "
-                "Give its place: --knowledge, or knowledge= in Python."
+                f"{self.path}: its knowledge is not at {path if hint else 'any known place'}. "
+                f"Give its place: wikilda verify {self.path} --knowledge DIR."
             )
         return path.resolve()
 

@@ -52,7 +52,7 @@ def _alone() -> None:
     """Notify no other process."""
 
 
-def serve(plan: Plan) -> None:
+def run(plan: Plan) -> None:
     """Serve until a signal stops it, after running requests have finished. SIGHUP reloads the model."""
     tier.stay()
     # Errors of the model are raised here, once, before the server listens.

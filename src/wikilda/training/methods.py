@@ -114,7 +114,7 @@ class UrnLearner(Learner[UrnTraining]):
         documents = sample(corpus, self.settings, TEXTS, held_out=False)
         texts = [documents.with_contexts(each, known.mention_strings) for each in range(len(documents.keys))]
         found = estimate(urn, texts)
-        settings = UrnTraining.from_mapping(self.settings.to_mapping() | found.settings())
+        settings = UrnTraining.from_mapping(self.settings.to_mapping() | {"prior_shift": False} | found.settings())
         return UrnLearner(settings)
 
     def shard_documents(self, documents: int) -> int:

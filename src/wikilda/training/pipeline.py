@@ -99,7 +99,9 @@ def train(
     read = _open_corpus(texts, first, place, own, detect, reading, workers)
     learner = learner_of(settings)
     if place is None and learner.needs_knowledge:
-        raise SettingsError(f"{model}: has no knowledge, and its link graph is needed. Give --knowledge.")
+        raise SettingsError(
+            f"{model}: has no knowledge, and its link graph is needed. Use a model that was made from knowledge."
+        )
     digests = _texts(first, read, learner)
     documents = len(digests)
     shards = plan.shards or -(-documents // learner.shard_documents(documents))
@@ -137,7 +139,7 @@ def _open_corpus(
         found.check_symbols(model.sizes)
         return found
     if knowledge is None:
-        raise SettingsError(f"{model.path}: has no knowledge to read texts with. Give --knowledge.")
+        raise SettingsError(f"{model.path}: has no knowledge to read texts with. Train on a corpus.")
     return make_corpus(
         given, knowledge, target, reading=reading, detector=detector, workers=workers, overwrite=True,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Settings of training."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -47,7 +47,6 @@ class UrnTraining(Settings):
         100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
     )
     particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
-    seed: int = setting(1, "Seed of the random numbers.")
 
     def urn(self) -> UrnSettings:
         """Return the settings of inference."""
@@ -168,7 +167,35 @@ def training_settings(
     if preset is not None and preset not in PRESETS:
         raise SettingsError(f"there is no preset {preset!r}{suggestion(preset, list(PRESETS))}")
     base = PRESETS[preset].to_mapping() if preset else {}
-    return TRAINING[name].from_mapping(base | dict(settings or {}))
+    chosen = TRAINING[name].from_mapping(base | dict(settings or {}))
+    _refuse_idle(chosen, settings or {})
+    return chosen
+
+
+# A setting, and the values of others with which it has no effect.
+_IDLE: tuple[tuple[str, dict[str, float | bool]], ...] = (
+    ("naming_shift", {"prior_shift": True}),
+    ("popularity_shift", {"prior_shift": True}),
+    ("new_mentions", {"new_sense": 0.0}),
+    ("rho_global", {"adaptive": True}),
+    ("kappa_global", {"adaptive": True}),
+    ("tau0", {"adaptive": True}),
+    ("tau0", {"kappa_global": 0.0, "kappa_local": 0.0}),
+    ("kappa_global", {"rho_global": 0.0}),
+    ("kappa_local", {"rho_local": 0.0}),
+    ("minibatch", {"rho_local": 0.0}),
+    ("shrink_sums", {"rho_local": 0.0}),
+    ("particles", {"evaluated": 0}),
+)
+
+
+def _refuse_idle(settings: TrainingSettings, given: Container[str]) -> None:
+    """Refuse settings that were given and have no effect."""
+    for name, others in _IDLE:
+        values = {other: getattr(settings, other) for other in others if hasattr(settings, other)}
+        if name in given and values and all(value == others[other] for other, value in values.items()):
+            with_these = " and ".join(f"{other}={str(value).lower()}" for other, value in values.items())
+            raise SettingsError(f"{name} has no effect with {with_these}. Remove it, or change {' or '.join(values)}.")
 
 
 def is_held_out(keys: NDArray[np.uint64], share: float) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ Tables are by symbol, so a topic's parameters are found by one pass, with bounde
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.jit import Real, inner, njit
 from wikilda.knowledge import Knowledge
+from wikilda.knowledge.describe import topic_of
 from wikilda.knowledge.knowledge import Table
 from wikilda.model import Model, Parameters
 from wikilda.model.create import shares
@@ -18,6 +20,7 @@ from wikilda.model.model import MENTIONS, WORDS
 from wikilda.model.writer import chunks
 
 KINDS = (WORDS, MENTIONS)
+_STRINGS = 6  # of a topic, where several are described
 
 
 class Entries(NamedTuple):
@@ -76,6 +79,45 @@ def sides(trained: Model, before: Model | None = None) -> tuple[Side, Side]:
     """Return the parameters before (t = 0 or another model) and after."""
     knowledge = trained.knowledge()
     return Side(trained, knowledge, before), Side(trained, knowledge, trained)
+
+
+def topic_changes(
+    model: str | Path, title: str | None = None, *, baseline: str | Path | None = None, most: int = 12
+) -> list[dict[str, Any]]:
+    """Return the topics that training moved most, with their words and mentions before and after: `wikilda topics`.
+
+    Parameters
+    ----------
+    model
+        A trained model.
+    title
+        Return this topic only.
+    baseline
+        Compare with this model; by default with the model before any training.
+    most
+        The number of topics, or of words and mentions of the topic `title`.
+
+    Returns
+    -------
+    list
+        For each topic `title`, and `words`, `mentions`, `words risen` and `mentions risen` with P(v|k) before and
+        after; without a title also `moved`, the mass that has moved, and `distance`, its share of the topic's mass.
+
+    Examples
+    --------
+    >>> from wikilda import topic_changes
+    >>> topic_changes(sample)
+    []
+    >>> [found] = topic_changes(sample, "Robert Croft", most=1)
+    >>> found["title"], found["mentions"][0]["string"]
+    ('Robert Croft', 'robert croft')
+    """
+    old, new = sides(Model.open(model), Model.open(baseline) if baseline is not None else None)
+    if title is not None:
+        return [describe(old, new, topic_of(new.knowledge, title), most)]
+    moved = changed(old, new, most)
+    about = describe_all(old, new, np.array([topic for topic, _, _ in moved], np.int64), _STRINGS)
+    return [{**each, "moved": mass, "distance": far} for each, (_, mass, far) in zip(about, moved, strict=True)]
 
 
 def describe(before: Side, after: Side, topic: int, most: int) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def lose_driver(
     options = [
         f"--method={how.method}",
         "--engine=spark",
-        f"--master={cluster.master}",
+        f"--conf=spark.master={cluster.master}",
         "--set=round=4",
         "--iterations=2",
         "--set=shards=7",

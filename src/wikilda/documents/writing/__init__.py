@@ -64,6 +64,7 @@ __all__ = [
     "PARQUET",
     "SUFFIXES",
     "TSV",
+    "check_shown",
     "format_of",
     "html_card",
     "html_fragment",
@@ -72,8 +73,8 @@ __all__ = [
 ]
 
 JSON_LINES, TSV, PARQUET, HTML = "jsonl", "tsv", "parquet", "html"
-FORMATS = (JSON_LINES, TSV, PARQUET, HTML)
-MENTIONS = "parquet with a row a mention"
+MENTIONS = "mentions"  # Parquet with one row per mention
+FORMATS = (JSON_LINES, TSV, PARQUET, HTML, MENTIONS)
 SUFFIXES = {".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".tsv": TSV, ".parquet": PARQUET, ".html": HTML, ".htm": HTML}
 
 Row = dict[str, Any]
@@ -89,6 +90,14 @@ def format_of(path: Path | None, given: str | None) -> str:
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the output is a file that ends in {', '.join(SUFFIXES)}; or give --output-format.")
     return SUFFIXES[path.suffix.lower()]
+
+
+def check_shown(kind: str, *, with_text: bool, with_mentions: bool) -> None:
+    """Refuse parts of results that a format cannot have, or always has."""
+    if with_text and kind in (TSV, HTML, MENTIONS):
+        raise InputError(f"with_text has no effect on {kind}. Remove it, or write JSON lines or Parquet.")
+    if not with_mentions and kind in (HTML, MENTIONS):
+        raise InputError(f"with_mentions=False has no effect on {kind}. Remove it, or write another format.")
 
 
 def write_rows(rows: Iterable[Row], kind: str) -> Iterator[bytes]:

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("lxml", reason="needs the extra zim")
 
-from wikilda.mediawiki.html import wikitext_of
+from wikilda.mediawiki.html import _without_long_tags, wikitext_of
 from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, TARGET_END, TARGET_START, dialect_of, scan
@@ -62,3 +64,44 @@ def test_marks() -> None:
         'href="./Category:Big_Cities#x"></head><body><p>Text</p></body></html>'
     )
     assert wikitext_of(html.encode(), target).splitlines() == ["Text", "__DISAMBIG__", "[[Category:Big Cities]]"]
+
+
+MANY = b" ".join(b"a%d=1" % number for number in range(20_000))
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<p " + MANY + b">text", b'<p z=">" ' + MANY + b">text", b'<p z="<i" ' + MANY + b">text", b"<p = " + MANY + b">text",
+        b"<p z='<i' \n=" + MANY + b">text", b"<p" + MANY.replace(b" ", b"/") + b">text", b'<p " ' + MANY + b">text",
+        b"<!-- <a ' -->" + b"<p " + MANY + b">text",
+    ],
+    ids=range(8),
+)  # fmt: skip
+def test_attributes_of_tags_that_have_thousands_are_not_read(html: bytes) -> None:
+    """Reading them takes time with the square of their number: 300,000 take minutes."""
+    kept = _without_long_tags(html)
+    assert len(kept) < 40
+    assert kept.endswith(b"text")
+    assert wikitext_of(html, target) == "text"
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        b"<p>" + b"word " * 20_000 + b"</p>", b'<p title="' + b"word " * 4_000 + b'">text</p>',
+        b"<script>" + b"a<b = 'x' " * 10_000 + b"</script>text", b"<!-- " + b"a <b c " * 10_000 + b" -->text",
+    ],
+    ids=range(4),
+)  # fmt: skip
+def test_long_texts_scripts_and_comments_are_kept(html: bytes) -> None:
+    assert _without_long_tags(html) == html
+
+
+@given(
+    st.lists(
+        st.sampled_from([b"<a ", b"<b", b'x="', b'"', b"'", b" ", b"/", b">", b"=", b"y", b"<!--", b"-->", b"<p>"])
+    )
+)
+def test_pages_without_long_tags_are_not_changed(parts: list[bytes]) -> None:
+    assert _without_long_tags(b"".join(parts)) == b"".join(parts)

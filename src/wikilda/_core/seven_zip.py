@@ -26,8 +26,10 @@ class SevenZip(io.RawIOBase):
         try:
             self._archive = py7zr.SevenZipFile(file, "r")
             self._name = _member(self._archive)
-        except py7zr.exceptions.ArchiveError as error:
-            raise ValueError(str(error)) from None
+        except OSError:
+            raise
+        except Exception as error:  # of the library, which has many kinds
+            raise ValueError(str(error) or type(error).__name__) from None
         self._blocks: Queue[bytes | Exception] = Queue(_AHEAD)
         self._stopped, self._rest, self._ended = Event(), memoryview(b""), False
         self._thread = Thread(target=self._run, daemon=True)

@@ -41,7 +41,7 @@ from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.name_index import write_name_index
 from wikilda.knowledge.settings import BuildSettings
 from wikilda.knowledge.types import write_types
-from wikilda.mediawiki.dump import Piece, cut, length, site_of
+from wikilda.mediawiki.dump import Piece, check, cut, length, site_of
 from wikilda.mediawiki.site import Site
 
 _UNINFORMATIVE = 0.5  # share of links; .02 in real dumps
@@ -268,6 +268,7 @@ def one_site(dumps: list[Path]) -> Site:
 
 def _cut_all(dumps: list[Path]) -> Iterator[Piece]:
     for path in dumps:
+        check(path)
         yield from cut(path, PIECE_SIZE)
 
 

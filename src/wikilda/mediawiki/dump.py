@@ -75,6 +75,12 @@ def length(path: Path) -> int:
     return zim.length(path) if path.suffix == _ZIM else path.stat().st_size
 
 
+def check(path: Path) -> None:
+    """Compare a file with its own checksum, if it has one for the whole of it."""
+    if path.suffix == _ZIM:
+        zim.check(path)
+
+
 def read_piece(piece: Piece) -> bytes:
     """Return the XML of the pages that begin in a piece."""
     if piece.xml is not None:

@@ -3,7 +3,6 @@
 A record has an article's wikitext and the names of its redirects.
 """
 
-import tarfile
 from collections.abc import Iterator
 from html import escape
 from itertools import islice
@@ -12,6 +11,7 @@ from typing import IO, Any
 
 from wikilda._core.compression import json_objects, open_compressed, whole_lines
 from wikilda._core.errors import InputError
+from wikilda._core.tar import TarReader
 from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 
@@ -64,15 +64,10 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _files(path: Path, stream: IO[bytes]) -> Iterator[tuple[Path, IO[bytes]]]:
-    try:
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
-            for member in archive:
-                if member.isfile() and member.name.endswith(".ndjson"):
-                    lines = archive.extractfile(member)
-                    assert lines is not None
-                    yield path / member.name, lines
-    except tarfile.TarError as error:
-        raise InputError(f"{path}: cannot be read as a tar file ({error}). Download it again.") from None
+    archive = TarReader(stream, path, skips=True)
+    while entry := archive.next():
+        if entry.name.endswith(".ndjson"):
+            yield path / entry.name, archive.open()
 
 
 def _xml(record: dict[str, Any], place: str) -> str:

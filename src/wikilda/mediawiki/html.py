@@ -33,9 +33,34 @@ _AT_START = re.compile(r"^[*#:;=! -]")
 _NOT_IN_TITLES = re.compile(r"[\[\]{}|<>\n]")
 
 
+_MOST_ATTRIBUTES = 5000  # of a tag; reading them takes time with the square of their number
+_SEPARATOR = re.compile(rb"[\s\"'/=]")
+_MARKUP = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)"
+    rb"|(?P<tag>(?P<name><[a-z][^\s/>]*+)(?:[\s/]++|(?:(?<=[\s/])=[^\s/=>]*+|[^\s/=>]++)(?:\s*+=\s*+"
+    rb"(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'>][^\s>]*+|(?=>)))?)*+)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _without_long_tags(html: bytes) -> bytes:
+    """Remove the attributes of tags that have thousands."""
+    parts = html.split(b"<")
+    if all(len(each) < _MOST_ATTRIBUTES or len(_SEPARATOR.findall(each)) < _MOST_ATTRIBUTES for each in parts):
+        return html
+    kept: list[bytes] = []
+    at = 0
+    for found in _MARKUP.finditer(html):
+        tag = found["tag"] or b""
+        if len(tag) > _MOST_ATTRIBUTES and len(_SEPARATOR.findall(tag)) > _MOST_ATTRIBUTES:
+            kept += html[at : found.start()], found["name"]
+            at = found.end()
+    return b"".join([*kept, html[at:]])
+
+
 def wikitext_of(html: bytes, target: Target) -> str:
     """Return the wikitext of a page; `target` gives the title that the address of a link leads to, or None."""
-    root = etree.fromstring(html, etree.HTMLParser(encoding="utf-8"))
+    root = etree.fromstring(_without_long_tags(html), etree.HTMLParser(encoding="utf-8"))
     if root is None:
         return ""
     writer = _Writer(target)

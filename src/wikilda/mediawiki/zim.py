@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from html import escape
 from pathlib import Path
@@ -12,6 +13,8 @@ from wikilda._core.errors import InputError
 from wikilda.mediawiki.languages import language
 from wikilda.mediawiki.site import Site
 
+_DAMAGES = (RuntimeError, ValueError, LookupError, ArithmeticError, MemoryError, OSError)  # exceptions of C++
+_LARGEST = 1 << 26  # bytes of HTML; the longest article of a wiki has 10 MB
 _HOST = "http://zim/"
 _WIKI = re.compile(r"(?:https?://)?([a-z][a-z-]*)\.(wikipedia|wiktionary|wikivoyage|wikiquote|wikibooks|wikinews)\.org")
 _NAME = re.compile(r"[^_]+_([a-z]{2,3}(?:-[a-z]+)*)_")
@@ -24,7 +27,8 @@ _PAGE = (
 def site_of(path: Path) -> Site:
     """Return the wiki of the file."""
     archive = _archive(path)
-    kept = {name: _metadata(archive, name) for name in ("Title", "Name", "Source", "Language")}
+    with _readable(path, "its metadata"):
+        kept = {name: _metadata(archive, name) for name in ("Title", "Name", "Source", "Language")}
     found, named = _WIKI.match(kept["Source"]), _NAME.match(kept["Name"])
     code = found.group(1) if found else named.group(1) if named else kept["Language"].split(",")[0] or "en"
     project = found.group(2) if found else ""
@@ -55,16 +59,31 @@ def read(path: Path, start: int, end: int) -> bytes:
     archive = _archive(path)
     namespaces = site_of(path).namespaces
     old = not archive.has_new_namespace_scheme
-    main = archive.main_entry.get_item().path if archive.has_main_entry else None
+    with _readable(path, "its main page"):
+        main = archive.main_entry.get_item().path if archive.has_main_entry else None
     parts = []
     for number in range(start, end):
-        try:
+        with _readable(path, f"entry {number}"):
             entry = archive._get_entry_by_id(number)
-            page = "" if _leads_to(entry, main) else _page(entry, namespaces, old=old)
-        except (RuntimeError, KeyError) as error:
-            raise InputError(f"{path}: entry {number} cannot be read ({error}). Download the file again.") from None
-        parts.append(page)
+            parts.append("" if _leads_to(entry, main) else _page(entry, namespaces, old=old))
     return "".join(parts).encode("utf-8", "replace")
+
+
+def check(path: Path) -> None:
+    """Compare the file with the checksum at its end, if it has one."""
+    archive = _archive(path)
+    with _readable(path, "its checksum"):
+        if archive.has_checksum and not archive.check():
+            raise ValueError("the file has another")
+
+
+@contextmanager
+def _readable(path: Path, what: str) -> Iterator[None]:
+    """Name what is damaged."""
+    try:
+        yield
+    except _DAMAGES as error:
+        raise InputError(f"{path}: {what} cannot be read ({error}). Download the file again.") from None
 
 
 def _leads_to(entry: Any, path: str | None) -> bool:
@@ -86,6 +105,8 @@ def _page(entry: Any, namespaces: dict[str, int], *, old: bool) -> str:
     item = entry.get_item()
     if not item.mimetype.startswith("text/html"):
         return ""
+    if item.size > _LARGEST:
+        raise ValueError(f"it has {item.size:,} bytes")
     from wikilda.mediawiki.html import wikitext_of
 
     base = urljoin(_HOST, quote(entry.path))
@@ -123,7 +144,7 @@ def _opened(path: Path, _size: int, _time: int) -> Any:
         raise InputError(f"{path}: reading ZIM files needs {error.name}: pip install 'wikilda[zim]'") from None
     try:
         return Archive(path)
-    except RuntimeError as error:
+    except _DAMAGES as error:
         raise InputError(f"{path}: is not a whole ZIM file ({error}). Download it again.") from None
 
 

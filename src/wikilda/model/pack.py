@@ -13,7 +13,7 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,13 +22,13 @@ from wikilda._core.artifact import MANIFEST, Artifact, check_target, kind_of
 from wikilda._core.atomic import check_output, lock, new_file, place_directory, scratch_directory
 from wikilda._core.compression import check_expansion
 from wikilda._core.errors import ArtifactError, InputError
+from wikilda._core.tar import Entry, TarReader
 from wikilda.knowledge import Knowledge
 from wikilda.model.model import Model
 
 ABOUT, FORMAT = "pack.json", 1
 INSIDE = "knowledge"  # where the knowledge of a model is in its pack
 _LARGEST_LIST = 1 << 23  # bytes of a manifest
-_BLOCK, _MAGICS, _PLAIN = 512, (b"ustar\0", b"ustar "), (b"0", b"\0")
 _NAME = re.compile(r"[\w-]+(?:/[\w.-]+)*\.npy")
 _WIKIMEDIA = re.compile(r"//[\w.-]+\.(?:wikipedia|wiktionary|wikibooks|wikiquote|wikisource|wikivoyage|wikinews)\.org/")
 
@@ -164,70 +164,19 @@ def unpack(file: Path, target: Path, *, overwrite: bool = False) -> Artifact:
     return kind.open(target)
 
 
-class _Entry(NamedTuple):
-    """A file in a pack."""
-
-    name: str
-    size: int
-
-
-class _Archive:
-    """The files of a tar stream, read by its plain headers only.
-
-    `tarfile` reads long names, PAX headers and sparse maps of any size whole, before a program can look at
-    them. Packs have none of these: anything but a plain file with a short name is refused.
-    """
-
-    def __init__(self, stream: Any, file: Path) -> None:
-        self._stream, self._file = stream, file
-        self._left = self._padding = 0  # of the file before
-
-    def next(self) -> _Entry | None:
-        """Return the next file, or None at the end."""
-        while self._left:
-            self.read(min(self._left, 1 << 20))
-        self._exactly(self._padding)
-        head = self._exactly(_BLOCK)
-        if not any(head):
-            return None
-        name, size, checksum, magic = head[:100], head[124:136], head[148:156], head[257:263]
-        total = sum(head) - sum(checksum) + 8 * ord(" ")
-        if magic not in _MAGICS or _octal(checksum) != total:
-            raise self.damaged("not a tar archive")
-        length = int.from_bytes(size[4:]) if size[:4] == b"\x80\0\0\0" else _octal(size)
-        plain = name.rstrip(b"\0").decode("ascii", "backslashreplace")
-        if head[156:157] not in _PLAIN or any(head[157:257]) or any(head[345:500]) or length is None:
-            raise InputError(f"{self._file}: has {plain!r}, which is not a plain file. Get it again from its maker.")
-        self._left, self._padding = length, -length % _BLOCK
-        return _Entry(plain, length)
-
-    def read(self, most: int) -> bytes:
-        """Return up to some bytes of the current file."""
-        data = self._exactly(min(most, self._left))
-        self._left -= len(data)
-        return data
-
-    def _exactly(self, size: int) -> bytes:
-        data: bytes = self._stream.read(size) if size else b""
-        if len(data) != size:
-            raise self.damaged("cut short")
-        return data
+class _Archive(TarReader):
+    """The files of a pack."""
 
     def damaged(self, why: object) -> InputError:
         """Return the error for a file that is not a pack, or is incomplete."""
         return InputError(f"{self._file}: is damaged, or not a pack of wikilda ({why}). Get it again.")
 
 
-def _octal(field: bytes) -> int | None:
-    digits = field.strip(b" \0")
-    return int(digits, 8) if digits and all(each in b"01234567" for each in digits) else None
-
-
 @contextmanager
 def _opened(file: Path) -> Iterator[_Archive]:
     if not file.is_file():
         raise InputError(f"{file}: no such file. Check the path.")
-    archive = _Archive(None, file)
+    archive = _Archive(io.BytesIO(), file)
     try:
         with pa.OSFile(str(file), "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
             archive = _Archive(stream, file)
@@ -252,7 +201,7 @@ def _read_about(archive: _Archive, file: Path) -> dict[str, Any]:
     return about
 
 
-def _json(archive: _Archive, entry: _Entry, file: Path) -> dict[str, Any]:
+def _json(archive: _Archive, entry: Entry, file: Path) -> dict[str, Any]:
     found = None
     if entry.size <= _LARGEST_LIST:
         try:
@@ -313,7 +262,7 @@ class _Unpacker:
             )
         return known
 
-    def _next(self, name: str) -> _Entry:
+    def _next(self, name: str) -> Entry:
         entry = self._archive.next()
         if entry is None or entry.name != name:
             found = f"{entry.name!r}" if entry else "nothing"

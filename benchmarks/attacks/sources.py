@@ -24,7 +24,7 @@ from io import BytesIO
 from pathlib import Path
 
 import click
-from tests.knowledge.test_dumps import _zim
+from tests.mediawiki.dumps import zim_file
 from tests.wikis import dump, page
 
 from benchmarks.attacks import artifacts
@@ -71,7 +71,7 @@ def _snapshot(path: Path) -> None:
 
 def _made_zim(path: Path) -> None:
     pages = {f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 40}">it</a>. {_text(n)}</p>' for n in range(40)}
-    _zim(path, pages, {f"Other {n}": f"Topic {n}" for n in range(40)})
+    zim_file(path, pages, {f"Other {n}": f"Topic {n}" for n in range(40)})
 
 
 SOURCES: dict[str, Callable[[Path], object]] = {

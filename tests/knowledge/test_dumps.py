@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.knowledge.conftest import EASY, ONE, build
-from tests.mediawiki.dumps import multistream
+from tests.mediawiki.dumps import multistream, zim_file
 from tests.wikis import FILLER, dump, page
 from wikilda import Document, InputError, read_documents
 from wikilda.knowledge import build_from_dump
@@ -173,50 +173,6 @@ def test_a_snapshot_of_wikimedia_enterprise(tmp_path: Path) -> None:
             build_from_dump([path], tmp_path / "none", EASY, resources=ONE)
 
 
-ZIM_PAGE = """<!DOCTYPE html><html class="client-js"><head><meta charset="UTF-8"><title>{title}</title>
-<link rel="stylesheet" href="_mw_/style.css"></head><body class="mw-body mediawiki"><div id="content" class="mw-body">
-<h1 id="firstHeading" class="firstHeading">{title}</h1><div id="bodyContent"><div id="mw-content-text">
-<div class="mw-parser-output">{body}</div></div></div></div></body></html>"""
-
-
-def _zim(path: Path, pages: dict[str, str], redirects: dict[str, str]) -> Path:
-    """A ZIM file as mwoffliner makes them."""
-    from libzim.writer import Creator, Hint, Item, StringProvider
-
-    class Entry(Item):
-        def __init__(self, path: str, data: str, kind: str) -> None:
-            super().__init__()
-            self.path, self.data, self.kind = path, data, kind
-
-        def get_path(self) -> str:
-            return self.path
-
-        def get_title(self) -> str:
-            return self.path.replace("_", " ")
-
-        def get_mimetype(self) -> str:
-            return self.kind
-
-        def get_contentprovider(self) -> StringProvider:
-            return StringProvider(self.data)
-
-        def get_hints(self) -> dict[Hint, int]:
-            return {Hint.FRONT_ARTICLE: self.kind == "text/html"}
-
-    with Creator(path).config_indexing(False, "eng") as made:
-        made.set_mainpath("index")
-        made.add_item(Entry("index", ZIM_PAGE.format(title="Welcome", body=f"<p>{FILLER}</p>"), "text/html"))
-        made.add_item(Entry("_mw_/style.css", "p { color: red }", "text/css"))
-        for title, body in pages.items():
-            made.add_item(Entry(title.replace(" ", "_"), ZIM_PAGE.format(title=title, body=body), "text/html"))
-        for title, to in redirects.items():
-            made.add_redirection(title.replace(" ", "_"), title, to.replace(" ", "_"), {})
-        about = {"Title": "Test", "Language": "eng", "Name": "wikipedia_en_test", "Source": "https://en.wikipedia.org"}
-        for name, value in about.items():
-            made.add_metadata(name, value)
-    return path
-
-
 def test_a_zim_file(tmp_path: Path) -> None:
     pytest.importorskip("libzim")
     pytest.importorskip("lxml")
@@ -225,7 +181,7 @@ def test_a_zim_file(tmp_path: Path) -> None:
         f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 9}" title="x">it</a>. {FILLER}</p>{fold}' for n in range(9)
     }
     bodies["AC/DC"] = f'<p>See <a href="../Topic_1#More">it</a> and <a href="https://x.org">x</a>. {FILLER}</p>{fold}'
-    path = _zim(tmp_path / "wikipedia_en_test.zim", bodies, {"Topic one": "Topic 1", "One": "Topic one"})
+    path = zim_file(tmp_path / "wikipedia_en_test.zim", bodies, {"Topic one": "Topic 1", "One": "Topic one"})
     known = build_from_dump([path], tmp_path / "zim", EASY, resources=ONE)
     whole = build(tmp_path, [
         *(page(f"Topic {n}", f"About [[Topic {(n + 1) % 9}|it]]. {FILLER}\n\n== More ==\nMore of it.") for n in range(9)),
@@ -253,7 +209,7 @@ def test_damaged_zim_files_are_one_message_or_pages(tmp_path: Path) -> None:
     pytest.importorskip("libzim")
     pytest.importorskip("lxml")
     bodies = {f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 9}">it</a>. {FILLER}</p>' for n in range(9)}
-    whole = _zim(tmp_path / "whole.zim", bodies, {"One": "Topic 1"}).read_bytes()
+    whole = zim_file(tmp_path / "whole.zim", bodies, {"One": "Topic 1"}).read_bytes()
     chance, refused = random.Random(1), 0
     for number in range(300):
         data = bytearray(whole)
@@ -276,7 +232,7 @@ def test_pieces_of_a_zim_file_do_not_change_the_result(tmp_path: Path) -> None:
     pytest.importorskip("libzim")
     pytest.importorskip("lxml")
     bodies = {f"Topic {n}": f'<p>About <a href="Topic_{(n + 1) % 40}">it</a>. {FILLER}</p>' for n in range(40)}
-    path = _zim(tmp_path / "many.zim", bodies, {f"Other {n}": f"Topic {n}" for n in range(40)})
+    path = zim_file(tmp_path / "many.zim", bodies, {f"Other {n}": f"Topic {n}" for n in range(40)})
     whole = b"".join(map(read_piece, cut(path, 1 << 30)))
     pieces = list(cut(path, 1))
     assert len(pieces) > 10

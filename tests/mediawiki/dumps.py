@@ -6,7 +6,7 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.wikis import dump, page
+from tests.wikis import FILLER, dump, page
 from wikilda.mediawiki.dump import cut, read_piece
 from wikilda.mediawiki.pages import BadPage, RawPage, pages_in
 
@@ -60,3 +60,47 @@ def read_all(path: Path, size: int) -> list[RawPage | BadPage]:
 
 def titles(path: Path, size: int) -> list[str]:
     return [each.title for each in read_all(path, size)]
+
+
+ZIM_PAGE = """<!DOCTYPE html><html class="client-js"><head><meta charset="UTF-8"><title>{title}</title>
+<link rel="stylesheet" href="_mw_/style.css"></head><body class="mw-body mediawiki"><div id="content" class="mw-body">
+<h1 id="firstHeading" class="firstHeading">{title}</h1><div id="bodyContent"><div id="mw-content-text">
+<div class="mw-parser-output">{body}</div></div></div></div></body></html>"""
+
+
+def zim_file(path: Path, pages: dict[str, str], redirects: dict[str, str]) -> Path:
+    """A ZIM file as mwoffliner makes them."""
+    from libzim.writer import Creator, Hint, Item, StringProvider
+
+    class Entry(Item):
+        def __init__(self, path: str, data: str, kind: str) -> None:
+            super().__init__()
+            self.path, self.data, self.kind = path, data, kind
+
+        def get_path(self) -> str:
+            return self.path
+
+        def get_title(self) -> str:
+            return self.path.replace("_", " ")
+
+        def get_mimetype(self) -> str:
+            return self.kind
+
+        def get_contentprovider(self) -> StringProvider:
+            return StringProvider(self.data)
+
+        def get_hints(self) -> dict[Hint, int]:
+            return {Hint.FRONT_ARTICLE: self.kind == "text/html"}
+
+    with Creator(path).config_indexing(False, "eng") as made:
+        made.set_mainpath("index")
+        made.add_item(Entry("index", ZIM_PAGE.format(title="Welcome", body=f"<p>{FILLER}</p>"), "text/html"))
+        made.add_item(Entry("_mw_/style.css", "p { color: red }", "text/css"))
+        for title, body in pages.items():
+            made.add_item(Entry(title.replace(" ", "_"), ZIM_PAGE.format(title=title, body=body), "text/html"))
+        for title, to in redirects.items():
+            made.add_redirection(title.replace(" ", "_"), title, to.replace(" ", "_"), {})
+        about = {"Title": "Test", "Language": "eng", "Name": "wikipedia_en_test", "Source": "https://en.wikipedia.org"}
+        for name, value in about.items():
+            made.add_metadata(name, value)
+    return path

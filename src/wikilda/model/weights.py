@@ -10,7 +10,7 @@ from typing import Any, Self
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import suggestion
 
-RANKING = ("naming", "popularity", "words", "title", "mismatch", "context", "graph")
+RANKING = ("naming", "popularity", "words", "title", "mismatch", "context", "repeats", "graph")
 NIL_STRING = ("nil_constant", "nil_new_meaning", "nil_never_linked", "nil_back_off")
 NIL_CANDIDATE = ("nil_title", "nil_full_title", "nil_part", "nil_mismatch")
 NIL_OTHERS = ("nil_parents", "nil_same_string", "nil_level", "nil_fit")
@@ -31,6 +31,7 @@ class Weights:
     title: float = _weight("Weight of a title that equals the string, with or without a note in parentheses.")
     mismatch: float = _weight("Weight of a title unlike the string if another candidate's title equals it.")
     context: float = _weight("Weight of the context of a mention: what is next to links to topics of a type.")
+    repeats: float = _weight("Weight of the contexts of the string's other mentions in the document.")
     graph: float = _weight("Exponent of the support by other mentions.")
     nil_constant: float = _weight("Log odds of NIL, all else 0.")
     nil_new_meaning: float = _weight("Weight of the log probability that the string's next link has a new meaning.")

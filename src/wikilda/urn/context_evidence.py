@@ -57,6 +57,31 @@ def context_evidence(
     return evidence
 
 
+@njit
+def of_other_mentions(
+    evidence: NDArray[np.float64], rows: NDArray[np.int64], offsets: NDArray[np.int64]
+) -> NDArray[np.float64]:  # fmt: skip
+    """Return, by candidate of each mention, the sum of S over the n other mentions of its string, divided by √n.
+
+    A string mostly means the same in all of a document (Gale, Church & Yarowsky 1992), but the contexts of a document
+    are not independent, so that their sum would say too much.
+    """
+    sums, found, begin = np.zeros(offsets[len(offsets) - 1], np.float64), np.empty(len(evidence), np.float64), 0
+    times = np.zeros(len(offsets) - 1, np.int64)
+    for row in rows:
+        times[row] += 1
+        for at in range(offsets[row], offsets[row + 1]):
+            sums[at] += evidence[begin + at - offsets[row]]
+        begin += offsets[row + 1] - offsets[row]
+    begin = 0
+    for row in rows:
+        for at in range(offsets[row], offsets[row + 1]):
+            rest: Real = sums[at] - evidence[begin + at - offsets[row]]
+            found[begin + at - offsets[row]] = rest / np.sqrt(np.float64(max(times[row] - 1, 1)))
+        begin += offsets[row + 1] - offsets[row]
+    return found
+
+
 @inner
 def _type_words(
     topics: NDArray[np.uint32], numbers: NDArray[np.int32], types: TopicTypes, slots: NDArray[np.int32]

@@ -15,11 +15,16 @@ Two convex problems are solved, each with a Gaussian prior around the pooled wei
 One weight is not learned: a surname after an unknown full name is unknown, too (`nil_parents`). Wikis link a name once,
 where it is first mentioned, so their links do not show it.
 
+A wiki links a name where it is first mentioned. What the contexts of a name's other mentions say is learned from the
+places of the article that have a link's string and are no links.
+
 What other mentions contribute depends on the weights, so inference and fitting alternate a few times.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +47,7 @@ from wikilda.urn._find import Found, Named
 from wikilda.urn._title_match import PART, SAME, UNLIKE
 from wikilda.urn._word_evidence import leave_topic_out
 from wikilda.urn.context_evidence import Rows as ContextRows
-from wikilda.urn.context_evidence import spread, without
+from wikilda.urn.context_evidence import of_other_mentions, spread, without
 from wikilda.urn.prior_shift import Exponents, Parts, maximise, softmax
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import Taught
@@ -62,6 +67,7 @@ _LEAST_PRIOR = 1e-12
 _LEAST_NAMING = 1e-3
 _NEWTON = 30  # steps at most
 _WIDE = 1.0  # standard deviation of an exponent whose estimate is not to be held back
+_MOST_REPEATS = 30  # occurrences of a string
 _FIXED = 1e9  # the precision of a weight that is not learned
 
 
@@ -90,7 +96,7 @@ class Prepared(NamedTuple):
     named: Named
     found: Found
     fame: Vector
-    contexts: Vector  # by candidate of a mention: the evidence of its context, unweighted
+    contexts: Matrix  # by candidate of a mention: the evidence of its context, and of the string's other mentions
     gold: Numbers  # by mention: the place of the right topic among its candidates; UNKNOWN, or MISSED
     naming: Vector  # by mention: P(v|k) of the right topic
 
@@ -152,7 +158,7 @@ def _reader(sample: Sequence[Prepared]) -> Parts:
 def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Prepared]:
     """Read an article as if the knowledge lacked it; `hidden`: one of this many topics is unknown (0: none)."""
     encoded = encode(Document(article.text, article.spans, str(article.topic)), urn.knowledge, contexts=True)
-    learned = _other_contexts(urn, encoded, article)
+    around = _Around.of(urn, encoded, article)
     targets = np.where(article.targets == article.topic, -1, article.targets)
     targets[is_hidden(targets, hidden)] = -1
     words = numbers(encoded.words)
@@ -165,7 +171,7 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
         found = urn.find(rest, words, by_words, article.topic)
         urn.words.totals[distinct] = 0.0  # they are summed up again when they are needed
         fame, naming = _fame(urn, found, own, rest, targets[chosen])
-        contexts = urn.context_evidence(learned, chosen, rest, found, 1.0)
+        contexts = around.evidence(urn, chosen, rest.rows, found)
         yield Prepared(rest, found, fame, contexts, _gold(rest, found, targets[chosen]), naming)
 
 
@@ -227,19 +233,63 @@ def roc_area(scores: Vector, positive: NDArray[np.bool_]) -> float:
 
 def decide(urn: Urn, prepared: Prepared) -> Part:
     """Infer the posterior of a prepared article's mentions."""
-    chosen, contexts = np.arange(len(prepared.named.rows)), urn.weights.context * prepared.contexts
+    chosen = np.arange(len(prepared.named.rows))
+    contexts = prepared.contexts @ np.array([urn.weights.context, urn.weights.repeats])
     return urn.decide(prepared.named, prepared.found, chosen, contexts, fame=prepared.fame)
 
 
 # -- an article that is taken out --------------------------------------------------------------------------------
 
 
-def _other_contexts(urn: Urn, encoded: EncodedDocument, article: Article) -> tuple[Contexts, ContextCounts] | None:
-    """The contexts of an article's links, and the counts of other articles."""
-    if encoded.contexts is None or urn.view.contexts is None:
-        return None
-    own = counted_links(urn.knowledge, encoded, np.where(article.targets == article.topic, RED, article.targets))
-    return encoded.contexts, without(urn.view.contexts, encoded.contexts, own)
+class _Around(NamedTuple):
+    """The contexts of an article's links, then those of their strings' other occurrences; and the counts of others."""
+
+    contexts: Contexts | None
+    known: ContextCounts | None
+    owners: Numbers  # by occurrence: the link that it repeats
+
+    @classmethod
+    def of(cls, urn: Urn, encoded: EncodedDocument, article: Article) -> "_Around":
+        if urn.view.contexts is None:
+            return cls(None, None, np.empty(0, np.int64))
+        own = counted_links(urn.knowledge, encoded, np.where(article.targets == article.topic, RED, article.targets))
+        repeats = list(_repeats(article))
+        document = Document(article.text, [*article.spans, *(span for span, _ in repeats)])
+        contexts = encode(document, urn.knowledge, contexts=True).contexts
+        assert contexts is not None
+        owners = np.array([owner for _, owner in repeats], np.int64)
+        return cls(contexts, without(urn.view.contexts, contexts, own), owners)
+
+    def evidence(self, urn: Urn, chosen: Numbers, rows: Numbers, found: Found) -> Matrix:
+        """S of the candidates of chosen links, and its sums over the other occurrences of their strings."""
+        offsets = found.candidates.offsets
+        size = int(np.diff(offsets)[rows].sum())
+        if self.contexts is None or self.known is None:
+            return np.zeros((size, 2))
+        row_of = dict(zip(chosen.tolist(), rows.tolist(), strict=True))
+        here = [at for at, owner in enumerate(self.owners.tolist()) if owner in row_of]
+        repeated = np.array([row_of[self.owners[at]] for at in here], np.int64)
+        more = np.array(here, np.int64) + len(self.contexts.offsets) - 1 - len(self.owners)
+        both = np.concatenate([chosen, more]), np.concatenate([rows, repeated])
+        evidence = urn.context_evidence((self.contexts, self.known), *both, found)
+        return np.column_stack([evidence, of_other_mentions(evidence, both[1], offsets)])[:size]
+
+
+def _repeats(article: Article) -> Iterator[tuple[tuple[int, int], int]]:
+    """Yield the occurrences of linked strings that are not links, with the first link that has the string."""
+    free = np.ones(len(article.text), np.bool_)
+    for start, end in article.spans:
+        free[start:end] = False
+    seen = set[str]()
+    for number, (start, end) in enumerate(article.spans):
+        string = article.text[start:end]
+        if string in seen:
+            continue
+        seen.add(string)
+        for found in islice(re.finditer(rf"(?<!\w){re.escape(string)}(?!\w)", article.text), _MOST_REPEATS):
+            if free[found.start() : found.end()].all():
+                free[found.start() : found.end()] = False
+                yield found.span(), number
 
 
 def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbers) -> ContextRows:
@@ -337,7 +387,7 @@ def _gold(named: Named, found: Found, targets: Numbers) -> Numbers:
 # -- features ----------------------------------------------------------------------------------------------------
 
 
-def choice_features(part: Part, fame: Vector, contexts: Vector) -> Matrix:
+def choice_features(part: Part, fame: Vector, contexts: Matrix) -> Matrix:
     """What RANKING weigh, one row per candidate of a mention."""
     found, sources, drawing = part.found.candidates, part.sources, part.drawing
     kinds, topics = drawing.kinds[sources], part.mentions.numbers
@@ -349,7 +399,7 @@ def choice_features(part: Part, fame: Vector, contexts: Vector) -> Matrix:
     return np.column_stack([
         np.log(np.maximum(found.priors[sources], _LEAST_PRIOR)) - popular, popular,
         WORDS_SCALE * part.found.evidence[topics], same, has_same & ~same & (kinds & UNLIKE > 0),
-        contexts if len(contexts) else np.zeros(len(topics)), np.log(drawing.found.content),
+        contexts, np.log(drawing.found.content),
     ])  # fmt: skip
 
 

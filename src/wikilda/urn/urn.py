@@ -31,7 +31,7 @@ from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn._names import resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
 from wikilda.urn._word_evidence import OVERLAP, Scratch, word_parts
-from wikilda.urn.context_evidence import context_evidence, spread, without
+from wikilda.urn.context_evidence import context_evidence, of_other_mentions, spread, without
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
@@ -344,7 +344,10 @@ class Urn:
         if entities:
             named, found, exact, known_names = entities.join(named, found)
             nil[known_names] = 0.0  # texts may have meant these entities
-        contexts = self.context_evidence(learned, chosen, named, found, self.weights.context)
+        evidence = self.context_evidence(learned, chosen, named.rows, found)
+        contexts = self.weights.context * evidence
+        if len(evidence):
+            contexts += self.weights.repeats * of_other_mentions(evidence, named.rows, found.candidates.offsets)
         return self.decide(named, found, chosen, contexts, nil, self._gains(found.candidates.topics, own), exact)
 
     def decide(
@@ -376,13 +379,16 @@ class Urn:
         return found
 
     def context_evidence(
-        self, learned: tuple[Contexts, ContextCounts] | None, chosen: Numbers, named: Named, found: Found, weight: float
+        self, learned: tuple[Contexts, ContextCounts] | None, chosen: Numbers, rows: Numbers, found: Found
     ) -> Vector:
-        """Return the weighted evidence of the contexts of mentions; nothing if the model has none."""
+        """Return the evidence of the contexts of mentions, by candidate; nothing if the model has none.
+
+        `rows` are the strings of the chosen mentions.
+        """
         if learned is None:
             return _NO_CONTEXTS
         around, known = learned
-        return context_evidence(around, chosen, named.rows, found.candidates, known, self.view.counted, weight)
+        return context_evidence(around, chosen, rows, found.candidates, known, self.view.counted, 1.0)
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """Return the gains of relatedness by other documents."""

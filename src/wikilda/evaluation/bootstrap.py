@@ -35,7 +35,7 @@ def shares(right: Reals, total: Reals, samples: int = SAMPLES, seed: int = SEED)
     columns = np.stack((right, total, right / np.maximum(total, 1.0), there), axis=1)
     sums = np.concatenate((columns.sum(axis=0, keepdims=True), _resampled(columns, samples, seed)))
     micros, macros = sums[:, 0] / np.maximum(sums[:, 1], 1.0), sums[:, 2] / np.maximum(sums[:, 3], 1.0)
-    return Shares(float(micros[0]), float(macros[0]), micros[1:], macros[1:])
+    return Shares(micro=float(micros[0]), macro=float(macros[0]), micros=micros[1:], macros=macros[1:])
 
 
 def _resampled(columns: Reals, samples: int, seed: int) -> Reals:
@@ -68,4 +68,4 @@ def _difference(value: float, sampled: Reals) -> Difference:
     low, high = np.percentile(sampled, [2.5, 97.5])
     against = min(np.sum(sampled <= 0.0), np.sum(sampled >= 0.0))
     p = min(1.0, 2.0 * (int(against) + 1) / (len(sampled) + 1))
-    return Difference(100 * value, 100 * float(low), 100 * float(high), p)
+    return Difference(value=100 * value, low=100 * float(low), high=100 * float(high), p=p)

@@ -13,7 +13,6 @@ from wikilda.linking import Document
 
 # Instead of a topic: NIL; an entity that the knowledge lacks; no answer of a method.
 NIL, ABSENT, NO_ANSWER = -1, -2, -3
-TEST_SPLITS = ("test", "testb")
 
 _WIKI = re.compile(r"https?://(?:([a-z][a-z-]*)\.)?(?:m\.)?(?:wikipedia\.org/wiki|dbpedia\.org/(?:resource|page))/(.+)")
 _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:wiki|entity)/)?Q([1-9]\d*)")

@@ -174,7 +174,7 @@ def on_threads(
 
 def _judge(answer: Answer, gold: int) -> Verdict:
     rank = answer.topics.index(gold) if gold in answer.topics else -1
-    return Verdict(answer.topics[:KEPT], answer.scores[:KEPT], answer.nil, rank)
+    return Verdict(topics=answer.topics[:KEPT], scores=answer.scores[:KEPT], nil=answer.nil, rank=rank)
 
 
 Linked = tuple[int, int, int]  # start, end, topic

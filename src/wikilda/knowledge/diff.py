@@ -175,11 +175,16 @@ class Comparison:
         order = np.lexsort((changed, -linked))
         return [
             Meaning(
-                self.before.mention_strings[old], self.before.titles[int(olds.topics[old])], float(olds.share[old]),
-                self.after.titles[int(news.topics[new])], float(news.share[new]), int(self.after.linked[new]),
+                name=self.before.mention_strings[old],
+                before=self.before.titles[int(olds.topics[old])],
+                share_before=float(olds.share[old]),
+                after=self.after.titles[int(news.topics[new])],
+                share_after=float(news.share[new]),
+                links=int(self.after.linked[new]),
             )
-            for old in changed[order].tolist() for new in [int(self.mentions[old])]
-        ]  # fmt: skip
+            for old in changed[order].tolist()
+            for new in [int(self.mentions[old])]
+        ]
 
     def save_map(self, file: Path) -> None:
         """Write a table of topics: number and title before and after, null for removed ones."""

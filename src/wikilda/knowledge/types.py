@@ -43,7 +43,9 @@ _CATEGORY = np.uint64(0xD1B54A32D192ED00)
 _OPEN, _CLOSE = ord("("), ord(")")
 _COPULA, _STOP, _JOINT, _LIGHT = -2, -3, -4, -5  # roles of words that are not nouns; −1: none
 
-_NO_WORDS = TypeWords("", "", "", "", (), dict.fromkeys(TYPES, ""), {})  # of a language without a list
+_NO_WORDS = TypeWords(
+    copulas="", stops="", joints="", light="", suffixes=(), nouns=dict.fromkeys(TYPES, ""), compounds={}
+)  # of a language without a list
 
 Features = NDArray[np.uint32]
 Shares = NDArray[np.uint8]

@@ -147,16 +147,19 @@ class NameMatcher:
         known = self.knowledge
         strings, titles = known.mention_strings, known.titles
         rows = MentionRows(
-            Strings(strings.data, strings.offsets), known.mentions.offsets, known.mentions.topics,
-            known.mentions.counts, Strings(titles.data, titles.offsets),
-        )  # fmt: skip
+            strings=Strings(strings.data, strings.offsets),
+            offsets=known.mentions.offsets,
+            topics=known.mentions.topics,
+            counts=known.mentions.counts,
+            titles=Strings(titles.data, titles.offsets),
+        )
         raw, lower = (_strings(each.take(pa.array(chosen))) for each in spelled)
         cells = Spelled(*raw, *lower)
         everything = np.ones(0, np.bool_)
         topics, logs = gather(
             names, weights, rows, cells, self.costs, most, everything if allowed is None else allowed
         )  # fmt: skip
-        return Found(topics, logs, unknown + np.log(_UNKNOWN), names[:, 0].astype(np.int64))
+        return Found(topics=topics, logs=logs, unknown=unknown + np.log(_UNKNOWN), names=names[:, 0].astype(np.int64))
 
     def _scratch(self, table: NameTable) -> Scratch:
         if not hasattr(self._local, "scratch"):

@@ -23,7 +23,12 @@ class Rows(NamedTuple):
     def some(self, allowed: NDArray[np.bool_]) -> "Rows":
         """Return the candidates that are allowed."""
         before = np.append(0, np.cumsum(allowed)).astype(np.int64)
-        return Rows(before[self.offsets], self.topics[allowed], self.posterior[allowed], self.priors[allowed])
+        return Rows(
+            offsets=before[self.offsets],
+            topics=self.topics[allowed],
+            posterior=self.posterior[allowed],
+            priors=self.priors[allowed],
+        )
 
 
 class Best(NamedTuple):

@@ -53,7 +53,9 @@ class Inference:
         own: OwnEntities | None = None,
     ) -> None:  # fmt: skip
         self.linker, self.request, self.encoded, self.inferred, self._own = linker, request, encoded, inferred, own
-        self._every = Rows(inferred.offsets, inferred.topics, inferred.posterior, inferred.priors())
+        self._every = Rows(
+            offsets=inferred.offsets, topics=inferred.topics, posterior=inferred.posterior, priors=inferred.priors()
+        )
         self.nil = inferred.nil
         self._ranked: dict[bool, Best] = {}  # cached by whether candidates are restricted
 

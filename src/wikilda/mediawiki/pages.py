@@ -68,7 +68,7 @@ def pages_in(xml: bytes, namespaces: Mapping[str, int]) -> Iterator[RawPage | Ba
         end = xml.find(_PAGE_END, at, following if following >= 0 else len(xml))
         if end < 0:
             size = (following if following >= 0 else len(xml)) - at
-            yield BadPage(at, _guess_title(xml[at : at + 2000]), "has no </page>", size)
+            yield BadPage(at=at, title=_guess_title(xml[at : at + 2000]), reason="has no </page>", size=size)
         else:
             yield _read_page(xml[at : end + len(_PAGE_END)], at, namespaces)
         at = following
@@ -94,10 +94,17 @@ def _read_page(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage |
     place = int(namespace) if namespace is not None else _namespace_of(name, namespaces)
     revision, stamp = _REVISION.match(page, head.end()), _STAMP.search(page, head.end(), begin)
     return RawPage(
-        name, place, int(number), _words(redirect or b""), _named(text, name, place),
-        model is None or model.group(1) == b"wikitext", repaired, int(revision.group(1)) if revision else 0,
-        int(b"".join(stamp.groups())) if stamp else 0, len(page),
-    )  # fmt: skip
+        title=name,
+        namespace=place,
+        id=int(number),
+        redirect=_words(redirect or b""),
+        text=_named(text, name, place),
+        wikitext=model is None or model.group(1) == b"wikitext",
+        repaired=repaired,
+        revision=int(revision.group(1)) if revision else 0,
+        stamp=int(b"".join(stamp.groups())) if stamp else 0,
+        size=len(page),
+    )
 
 
 def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawPage | BadPage:
@@ -105,18 +112,18 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
     try:
         root = ElementTree.fromstring(_valid(page))
     except ElementTree.ParseError as error:
-        return BadPage(at, _guess_title(page), str(error), len(page))
+        return BadPage(at=at, title=_guess_title(page), reason=str(error), size=len(page))
     revisions = root.findall("revision")
     title, number = root.findtext("title"), (root.findtext("id") or "").strip()
     if not title or not _ID.fullmatch(number):
-        return BadPage(at, title or "", "has no title or no id", len(page))
+        return BadPage(at=at, title=title or "", reason="has no title or no id", size=len(page))
     redirect = root.find("redirect")
     body = revisions[-1] if revisions else None
     content = (body.findtext("text") if body is not None else None) or ""
     model = (body.findtext("model") if body is not None else None) or "wikitext"
     namespace = (root.findtext("ns") or str(_namespace_of(title, namespaces))).strip()
     if not _NAMESPACE.fullmatch(namespace):
-        return BadPage(at, title, f"has namespace {namespace[:20]!r}", len(page))
+        return BadPage(at=at, title=title, reason=f"has namespace {namespace[:20]!r}", size=len(page))
     target = redirect.get("title", "") if redirect is not None else ""
     repaired = not _is_valid(page)
     text = _named(content.encode(), title, int(namespace))
@@ -124,9 +131,17 @@ def _read_carefully(page: bytes, at: int, namespaces: Mapping[str, int]) -> RawP
     written = (body.findtext("timestamp") if body is not None else None) or ""
     stamp = _STAMP.search(f"<timestamp>{written}</".encode())
     return RawPage(
-        title, int(namespace), int(number), target, text, model == "wikitext", repaired,
-        int(revision) if _ID.fullmatch(revision) else 0, int(b"".join(stamp.groups())) if stamp else 0, len(page),
-    )  # fmt: skip
+        title=title,
+        namespace=int(namespace),
+        id=int(number),
+        redirect=target,
+        text=text,
+        wikitext=model == "wikitext",
+        repaired=repaired,
+        revision=int(revision) if _ID.fullmatch(revision) else 0,
+        stamp=int(b"".join(stamp.groups())) if stamp else 0,
+        size=len(page),
+    )
 
 
 def _named(text: bytes, title: str, namespace: int) -> bytes:

@@ -153,7 +153,16 @@ def _add(
         if meaning in first:
             first[meaning] = first[meaning]._replace(occurrences=first[meaning].occurrences + 1)
         else:
-            first[meaning] = Place(number, start, end, meaning, string, posterior, 1, meaning in links)
+            first[meaning] = Place(
+                page=number,
+                start=start,
+                end=end,
+                topic=meaning,
+                string=string,
+                posterior=posterior,
+                occurrences=1,
+                linked=meaning in links,
+            )
     seen.places += first.values()
     strings |= linked
     around = {start: False for start, *_ in found} | dict.fromkeys((link.start for link in page.prose.links), True)

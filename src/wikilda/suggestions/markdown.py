@@ -84,7 +84,9 @@ def read_markdown(source: str) -> Note:
     aliases = [each for name in _NAMES for each in front.values.get(name, [])]
     aliases += [each.strip() for name in _NAMES for each in properties.get(name, "").split(",")]
     plain = tuple(dict.fromkeys(each.strip("[] ") for each in aliases if each.strip("[] ")))
-    return Note(Prose(blanked(source, gone), sorted(links), closed), title, plain, front.wrong)
+    return Note(
+        prose=Prose(blanked(source, gone), sorted(links), closed), title=title, aliases=plain, wrong=front.wrong
+    )
 
 
 def _take(

@@ -266,7 +266,7 @@ def tokens_of(text: str) -> Tokens:
     data = as_bytes(text)
     hashes, bounds = np.empty(len(data) + 1, np.uint64), np.empty((2, len(data) + 1), np.int64)
     count = tokenize(data, 0, len(data), characters(), hashes, bounds[0], bounds[1])
-    return Tokens(data, hashes[:count], bounds[0][:count], bounds[1][:count])
+    return Tokens(text=data, hashes=hashes[:count], starts=bounds[0][:count], ends=bounds[1][:count])
 
 
 def token_hashes(text: str) -> Hashes:

@@ -114,7 +114,12 @@ class Method(ABC):
         offsets = np.cumsum([0, *(len(topics) for topics, _ in rows)])
         topics = np.concatenate([topics for topics, _ in rows]) if rows else np.empty(0, np.uint32)
         return Candidates(
-            distinct, strings, counts[known:], offsets, topics, np.concatenate(priors) if priors else np.empty(0)
+            symbols=distinct,
+            strings=strings,
+            occurrences=counts[known:],
+            offsets=offsets,
+            topics=topics,
+            priors=np.concatenate(priors) if priors else np.empty(0),
         )
 
 

@@ -107,9 +107,11 @@ def identify(
     words = [_context(linker, node) for node in nodes]
     clusters = Clusters(linker.knowledge)
     for each in before:
-        clusters.add(Described(each.name, each.type, each.sources, each.words), each.identity, each.title)
+        clusters.add(
+            Described(name=each.name, type=each.type, sources=each.sources, words=each.words), each.identity, each.title
+        )
     described = [
-        Described(node.name, node.type, tuple(map(_digest, node.sources)), context)
+        Described(name=node.name, type=node.type, sources=tuple(map(_digest, node.sources)), words=context)
         for node, context in zip(nodes, words, strict=True)
     ]
     made: dict[int, Identified] = {}

@@ -126,7 +126,13 @@ def dialect_of(site: Site, *, transcluded: bool = False) -> Dialect:
     names |= {_key(TEMPLATE, f"{kind}-{code}"): FIRST for kind in ("lang", "ipa") for code in language_prefixes()}
     pairs = sorted((names | _entities()).items())
     lookup = Lookup(np.array([k for k, _ in pairs], np.uint64), np.array([v for _, v in pairs], np.int64))
-    return Dialect(characters().lower, characters().upper, lookup, trail, site.first_letter_case)
+    return Dialect(
+        lower=characters().lower,
+        upper=characters().upper,
+        names=lookup,
+        trail=trail,
+        first_letter_case=site.first_letter_case,
+    )
 
 
 def _prefixes(site: Site) -> dict[str, int]:

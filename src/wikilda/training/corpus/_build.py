@@ -130,9 +130,15 @@ def _encoded(
         some, its = _piece(len(words), piece, pieces), _piece(len(mentions), piece, pieces)
         digest = (int(text_digest(document.text)) + piece) % 2**64
         yield Encoded(
-            identity, words[some].astype(np.uint32), mentions[its].astype(np.uint32), digest, positions[its],
-            contexts[its], sketch(hashes, piece), key_of(document.source) if document.source else 0,
-        )  # fmt: skip
+            id=identity,
+            words=words[some].astype(np.uint32),
+            mentions=mentions[its].astype(np.uint32),
+            digest=digest,
+            positions=positions[its],
+            contexts=contexts[its],
+            sketch=sketch(hashes, piece),
+            source=key_of(document.source) if document.source else 0,
+        )
 
 
 def _piece(length: int, piece: int, pieces: int) -> slice:
@@ -212,7 +218,7 @@ def make_corpus(
     target, known = Path(target), Knowledge.open(knowledge)
     tier.expect_files(map(Path, inputs), LINKED)
     check_target(target, overwrite=overwrite)
-    recipe = Recipe(known.path.resolve(), settings, reading, detector)
+    recipe = Recipe(knowledge=known.path.resolve(), settings=settings, reading=reading, detector=detector)
     with work_directory(target, "encoding", {}, restart=True) as work:
         parts = work / "parts"
         with pool or Workers(workers or available_cores()) as own, bar("reading documents", None) as shown:

@@ -198,15 +198,15 @@ def _cut(documents: Documents, first: int, end: int) -> Documents:
     mentions = documents.mention_offsets[start : stop + 1]
     its = slice(mentions[0], mentions[-1])
     return Documents(
-        documents.keys[start:stop],
-        words - words[0],
-        documents.words[words[0] : words[-1]],
-        mentions - mentions[0],
-        documents.mentions[its],
-        documents.digests[start:stop],
-        documents.positions[its],
-        documents.contexts[MOST_CONTEXTS * its.start : MOST_CONTEXTS * its.stop],
-        documents.counted[its],
+        keys=documents.keys[start:stop],
+        word_offsets=words - words[0],
+        words=documents.words[words[0] : words[-1]],
+        mention_offsets=mentions - mentions[0],
+        mentions=documents.mentions[its],
+        digests=documents.digests[start:stop],
+        positions=documents.positions[its],
+        contexts=documents.contexts[MOST_CONTEXTS * its.start : MOST_CONTEXTS * its.stop],
+        counted=documents.counted[its],
     )
 
 

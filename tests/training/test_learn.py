@@ -18,7 +18,7 @@ from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import ContextCounts, TopicTypes, topic_types
+from wikilda.knowledge.context_counts import UNIT, ContextCounts, TopicTypes, topic_types
 from wikilda.linking import Document, Linker
 from wikilda.model import Model, Parameters
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
@@ -40,7 +40,6 @@ from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence, spread, without
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
-from wikilda.knowledge.context_counts import UNIT
 from wikilda.urn.statistics import Taught, new_senses, nil_counts, nil_evidence, taught_by
 
 QUICK = UrnTraining(held_out=0.1, evaluated=3, particles=2)

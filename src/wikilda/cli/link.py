@@ -79,12 +79,13 @@ _CHANCE = click.FloatRange(0, 1)
 @settings_options("format", "text_column", method=METHODS, detection=DetectorSettings, reading=ReadSettings)
 @workers_option("Threads")
 @engine_options
+@click.option("--tables", metavar="URI", help="Keep Spark's tables of the model there.")
 def command(
     model: Path, files: tuple[str, ...], output: str | None, output_format: str | None, overwrite: bool, as_table: bool,
     candidates: int, topics: int, detector: str, detection: DetectorSettings, nested: bool, types: str | None,
     category: str, only: Path | None, exclude: Path | None, unknown: Path | None, escalate: float, decided: Path | None,
     estimate_prior: bool, no_mentions: bool, with_text: bool, reading: ReadSettings, method: MethodSettings,
-    workers: int, cluster: Cluster | None,
+    workers: int, cluster: Cluster | None, tables: str | None,
 ) -> int:  # fmt: skip
     """Link the mentions of documents to the entities they refer to.
 
@@ -104,7 +105,10 @@ def command(
         job, shift = job.with_estimated_prior(read_documents([Path(each) for each in files], None, reading))
         click.echo(shift.describe(), err=True)
     if cluster:
-        return _on_spark(cluster, files, job, output, output_format, overwrite=overwrite)
+        return _on_spark(
+            cluster, files, job, output, output_format, overwrite=overwrite, tables=tables, unknown=unknown
+        )  # fmt: skip
+    refuse(["tables"], "is for --engine spark.")
     tally = Tally(UnknownNames() if unknown and output is None else None)
     files = () if files == ("-",) else files
     if unknown and output is None:
@@ -181,9 +185,9 @@ def _print(job: Job, kind: str, results: Iterator[Linked]) -> None:
 
 def _on_spark(
     cluster: Cluster, files: tuple[str, ...], job: Job, output: str | None, output_format: str | None, *,
-    overwrite: bool,
+    overwrite: bool, tables: str | None, unknown: Path | None,
 ) -> int:  # fmt: skip
-    refuse(["as_table", "workers", "escalate", "decided", "unknown", "invalid"], "is for --engine local.")
+    refuse(["as_table", "workers", "escalate", "decided", "invalid"], "is for --engine local.")
     if not files or not output:
         raise click.UsageError("with --engine spark, give Parquet files or directories of them, and -o.")
     kind = output_format or SUFFIXES.get(Path(output).suffix.lower(), PARQUET)
@@ -192,6 +196,8 @@ def _on_spark(
     from wikilda.linking.spark import link_files
 
     job = replace(job, model=job.model.resolve())
-    documents, bad = link_files(files, output, job, **cluster._asdict(), overwrite=overwrite)
+    documents, bad = link_files(
+        files, output, job, **cluster._asdict(), overwrite=overwrite, tables=tables, unknown=unknown
+    )  # fmt: skip
     click.echo(f"{documents - bad:,} documents linked, {bad:,} skipped (see their error) → {output}", err=True)
     return _SOME_SKIPPED if bad else 0

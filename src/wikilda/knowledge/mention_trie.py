@@ -13,7 +13,7 @@ from wikilda.text.characters import Characters, characters
 from wikilda.text.tokens import BREAK, Bytes, Hashes, Offsets, chain, tokenize
 
 PREFIX = -1  # a sequence that begins a mention but is not one
-_LONGEST = 4096
+LONGEST = 4096  # bytes of a string that are read
 
 
 def fill_trie(strings: StringTable, trie: HashTable) -> None:
@@ -43,14 +43,14 @@ def count_occurrences(
 
 
 def _scratch() -> tuple[Hashes, Offsets]:
-    return np.empty(_LONGEST, np.uint64), np.empty((2, _LONGEST), np.int64)
+    return np.empty(LONGEST, np.uint64), np.empty((2, LONGEST), np.int64)
 
 
 @njit
 def _count_tokens(data: Bytes, offsets: Offsets, table: Characters, hashes: Hashes, places: Offsets) -> int:
     total = 0
     for mention in range(len(offsets) - 1):
-        end = min(offsets[mention + 1], offsets[mention] + _LONGEST)
+        end = min(offsets[mention + 1], offsets[mention] + LONGEST)
         total += tokenize(data, offsets[mention], end, table, hashes, places[0], places[1])
     return total
 
@@ -60,7 +60,7 @@ def _fill_trie(
     data: Bytes, offsets: Offsets, table: Characters, hashes: Hashes, places: Offsets, trie: HashTable
 ) -> None:
     for mention in range(len(offsets) - 1):
-        end = min(offsets[mention + 1], offsets[mention] + _LONGEST)
+        end = min(offsets[mention + 1], offsets[mention] + LONGEST)
         count = tokenize(data, offsets[mention], end, table, hashes, places[0], places[1])
         sequence = BREAK
         for at in range(count):

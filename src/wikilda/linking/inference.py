@@ -66,7 +66,7 @@ class Inference:
         if not restriction:
             return self._every
         types = [each.type for each in self._own.entities] if self._own else []
-        return restriction.apply(self.linker.knowledge, self._every, self.encoded.strings, types)
+        return restriction.apply(self.linker.allowed(restriction), self._every, self.encoded.strings, types)
 
     @cached_property
     def kept(self) -> NDArray[np.bool_]:

@@ -17,8 +17,8 @@ from wikilda.knowledge.describe import topic_of
 from wikilda.linking import escalation
 from wikilda.linking.batch import map_ordered
 from wikilda.linking.inference import Inference
-from wikilda.linking.methods import MethodSettings, Ranking, check_method, make_method, method_settings
-from wikilda.linking.restriction import ALL, Restriction
+from wikilda.linking.methods import Method, MethodSettings, Ranking, check_method, make_method, method_settings
+from wikilda.linking.restriction import ALL, Allowed, Restriction
 from wikilda.linking.results import Entity, Linked, LinkedMention, Request, Source
 from wikilda.model import Model
 from wikilda.urn import UrnSettings
@@ -56,9 +56,26 @@ class Linker:
         self.model, self.settings = model, settings
         self.knowledge = knowledge or model.knowledge()
         self.method = make_method(model, self.knowledge, settings)
-        self.source = Source.of(self.knowledge)
+        self._begin(Source.of(self.knowledge), detector)
+
+    def _begin(self, source: Source, detector: Detector | None, allowed: Allowed | None = None) -> None:
+        self.source, self._allowed = source, allowed
         self._entity = lru_cache(1 << 14)(self._make_entity)
         self.detector: Detector = detector or DictionaryDetector(self.knowledge)
+
+    @classmethod
+    def of_parts(
+        cls, method: Method, knowledge: Knowledge, detector: Detector, source: Source, allowed: Allowed | None = None
+    ) -> "Linker":
+        """Return a linker over parts of knowledge in memory: it has no model, and may have the allowed topics."""
+        made = cls.__new__(cls)
+        made.settings, made.knowledge, made.method = method.settings, knowledge, method
+        made._begin(source, detector, allowed)
+        return made
+
+    def allowed(self, restriction: Restriction) -> Allowed:
+        """Return the topics that a restriction leaves."""
+        return self._allowed or restriction.allowed(self.knowledge)
 
     @cached_property
     def names(self) -> "NameMatcher":

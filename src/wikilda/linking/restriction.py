@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,21 +68,24 @@ class Restriction:
 
     def topics(self, knowledge: Knowledge) -> Flags:
         """Return which topics are allowed for any mention."""
+        return _allowed(self, knowledge).topics
+
+    def allowed(self, knowledge: Knowledge) -> "Allowed":
+        """Return which topics are allowed."""
         return _allowed(self, knowledge)
 
     def apply(
-        self, knowledge: Knowledge, rows: Rows, strings: Sequence[str], own_types: Sequence[str | None] = ()
+        self, allowed: "Allowed", rows: Rows, strings: Sequence[str], own_types: Sequence[str | None] = ()
     ) -> Rows:
         """Return the candidates of mentions that are allowed; none where the posterior of all of them is 0.
 
         `strings` are those of the mentions, `own_types` the types of the caller's own entities.
         """
-        kept = _allowed(self, knowledge)
         own = [not self.types or each in self.types for each in own_types]
-        flags = np.append(kept, np.array(own, np.bool_))[rows.topics]
+        flags = np.append(allowed.topics, np.array(own, np.bool_))[rows.topics]
         free, barred = _strings(self.only), _strings(self.exclude)
         if free or barred:
-            possible = np.append(~_named(knowledge, _titles(self.exclude)), np.ones(len(own), np.bool_))
+            possible = np.append(allowed.possible, np.ones(len(own), np.bool_))
             for number, string in enumerate(strings):
                 span = slice(rows.offsets[number], rows.offsets[number + 1])
                 if string.casefold() in barred:
@@ -96,21 +100,28 @@ class Restriction:
 ALL = Restriction()
 
 
+class Allowed(NamedTuple):
+    """The topics that a restriction leaves: for any mention, and for strings that may mean anything."""
+
+    topics: Flags
+    possible: Flags
+
+
 @lru_cache(maxsize=8)
-def _allowed(restriction: Restriction, knowledge: Knowledge) -> Flags:
+def _allowed(restriction: Restriction, knowledge: Knowledge) -> Allowed:
     """The topics that a restriction leaves."""
     allowed = np.ones(len(knowledge.titles), np.bool_)
+    possible = ~_named(knowledge, _titles(restriction.exclude))
     if restriction.types:
         allowed &= knowledge.types.topics(restriction.types)
     if restriction.category:
         allowed &= _within(knowledge, restriction.category)
     if restriction.only:
         allowed &= _named(knowledge, _titles(restriction.only))
-    if restriction.exclude:
-        allowed &= ~_named(knowledge, _titles(restriction.exclude))
+    allowed &= possible
     if not allowed.any() and not _strings(restriction.only):
         raise InputError("no topic is of these types, in this category and among these titles. Remove a restriction.")
-    return allowed
+    return Allowed(allowed, possible)
 
 
 def read_list(path: Path) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from wikilda.urn._candidates import Rows
 from wikilda.urn._coreference import Names
 
 _MOST = 512  # topics that are looked at
+INSIDE_MOST = 128  # of a mention that is a part of a string
 _MOST_WORDS = 0.1  # of a title that has not all words but most
 _ALIKE = 0.2  # of a title that begins like the string
 _INSIDE = 0.3  # of candidates of a part of the string, if the string has all words of their title
@@ -73,7 +74,9 @@ def _look(
     """Find the topics of a string."""
     if len(words) == 1:
         _add_row(found, index, lookup(index.table, words[0]))
-        _add_initials(found, string, index, table, fold)
+        initials = initials_of(string, table, fold)
+        if initials != 0:
+            _add_row(found, index, lookup(index.table, initials))
         if not known and found.size[0] == 0:
             _add_alike(found, string, index, titles, table, fold)
     elif len(words) > 1:
@@ -121,8 +124,8 @@ def _add_row(found: Scratch, index: NameIndex, row: Whole) -> None:
 
 
 @inner
-def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Characters, fold: Folds) -> None:
-    """Add titles whose initials are the letters of a string in capitals."""
+def initials_of(string: Bytes, table: Characters, fold: Folds) -> np.uint64:
+    """Return the key of titles whose initials are the letters of a string in capitals; 0 of other strings."""
     letters = np.empty(len(string), np.uint8)
     size = count = np.int64(0)
     at: Whole = np.int64(0)
@@ -130,14 +133,15 @@ def _add_initials(found: Scratch, string: Bytes, index: NameIndex, table: Charac
         point, length = decode(string, at)
         if kind_of(point, table) == WORD_PART:
             if lower_of(point, table) == point:
-                return
+                return np.uint64(0)
             for byte in range(length):
                 letters[size] = string[at + byte]
                 size += 1
             count += 1
         at += length
-    if _INITIALS[0] <= count <= _INITIALS[1]:
-        _add_row(found, index, lookup(index.table, initials_key(letters[:size], table, fold)))
+    if not _INITIALS[0] <= count <= _INITIALS[1]:
+        return np.uint64(0)
+    return initials_key(letters[:size], table, fold)
 
 
 @inner
@@ -277,7 +281,7 @@ def _add_inside(
             total = 0.0
             for at in range(rows.offsets[mention], rows.offsets[mention + 1]):
                 total += np.float64(rows.values[at])
-            for at in range(rows.offsets[mention], min(rows.offsets[mention + 1], rows.offsets[mention] + _MOST // 4)):
+            for at in range(rows.offsets[mention], min(rows.offsets[mention + 1], rows.offsets[mention] + INSIDE_MOST)):
                 topic, share = rows.topics[at], np.float64(rows.values[at]) / max(total, 1e-300)
                 own = _title_words(titles, topic, table, fold)
                 strength = _INSIDE if _shared(own, words) == len(own) else _SURNAME

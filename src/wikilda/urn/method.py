@@ -21,6 +21,13 @@ class UrnMethod:
     def __init__(self, model: Model, knowledge: Knowledge, settings: UrnSettings) -> None:
         self.settings, self.urn = settings, Urn(model, knowledge, settings)
 
+    @classmethod
+    def over(cls, urn: Urn) -> "UrnMethod":
+        """Return the method with an urn over a packet, which does not rank topics."""
+        made = cls.__new__(cls)
+        made.settings, made.urn = urn.settings, urn
+        return made
+
     @property
     def needs_contexts(self) -> bool:
         """Whether documents are encoded with the contexts of their mentions."""

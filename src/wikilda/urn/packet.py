@@ -145,9 +145,9 @@ class Tables:
         entries = np.empty(len(by_words.topics), ENTRIES[BY_WORDS])
         entries["topic"], entries["prior"] = by_words.topics, by_words.priors
         return {
-            STRING: _rows(symbols, view.strings.offsets, view.strings.data),
-            LINKS: _rows(symbols, view.links.offsets, view.links.counts),
-            FIRST: _rows(symbols, self.first.offsets, self.first.topics),
+            STRING: rows_of(symbols, view.strings.offsets, view.strings.data),
+            LINKS: rows_of(symbols, view.links.offsets, view.links.counts),
+            FIRST: rows_of(symbols, self.first.offsets, self.first.topics),
             BY_WORDS: Keyed(symbols, by_words.offsets, entries),
         }
 
@@ -176,9 +176,9 @@ class Tables:
         entries["topic"], entries["norm"] = near.topics, view.words.lengths[near.topics]
         entries["degree"] = _degrees(view.degrees, near.topics.astype(np.int64))
         return {
-            TITLE: _rows(topics, view.titles.offsets, view.titles.data),
+            TITLE: rows_of(topics, view.titles.offsets, view.titles.data),
             TOPIC: Keyed(topics, np.arange(len(topics) + 1), plain),
-            TYPES: _rows(topics, self.types.offsets, self.types.words),
+            TYPES: rows_of(topics, self.types.offsets, self.types.words),
             NEAR: Keyed(topics, near.offsets, entries),
         }
 
@@ -202,7 +202,7 @@ class Tables:
         numbers = np.searchsorted(self._context_keys, symbols)
         there = self._context_keys[np.minimum(numbers, max(len(self._context_keys) - 1, 0))] == symbols
         numbers, keys = numbers[there], (symbols[there] >> np.uint64(1)).astype(np.int64)
-        offsets, source = _source(known.offsets[numbers], np.diff(known.offsets)[numbers])
+        offsets, source = source_of(known.offsets[numbers], np.diff(known.offsets)[numbers])
         entries = np.empty(len(source), ENTRIES[CONTEXT])
         for name, column in (("word", known.words), ("count", known.counts), ("expected", known.expected)):
             entries[name] = column[source]
@@ -219,7 +219,7 @@ class Tables:
         found = [Rows(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float64))]
         for start in range(0, len(symbols), _AT_ONCE):
             some = symbols[start : start + _AT_ONCE]
-            rows = _rows(some, self.view.strings.offsets, self.view.strings.data)
+            rows = rows_of(some, self.view.strings.offsets, self.view.strings.data)
             zeros, unmarked = np.zeros(len(some), np.int64), np.zeros(len(some), np.bool_)
             strings = Strings(rows.entries, rows.offsets)
             named = read_names(
@@ -235,7 +235,7 @@ class Tables:
 def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
     """A packet as tables, and which topics its numbers of topics are."""
     own = packet[TOPIC].keys
-    mentioned = [packet[FIRST].entries, packet[NEAR].entries["topic"]]
+    mentioned = [packet[FIRST].entries, packet[NEAR].entries["topic"], packet[TITLE].keys.astype(np.uint32)]
     mentioned += [packet[kind].entries["topic"] for kind in (BASE, BY_WORDS)]
     topics = np.unique(np.concatenate([own.astype(np.uint32), *mentioned]))
     number = np.full(int(topics[-1]) + 2 if len(topics) else 1, -1, np.int64)
@@ -253,7 +253,7 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         return column
 
     strings = packet[STRING].keys
-    texts, links, titles = packet[STRING], packet[LINKS].of(strings), packet[TITLE].of(own)
+    texts, links, titles = packet[STRING], packet[LINKS].of(strings), packet[TITLE]
     none = np.zeros(size + 1, np.int64), np.empty(0, np.uint32)
     contexts = _contexts(packet, shared, _spread(packet[TYPES].of(own), at, size)) if CONTEXT in shared.has else None
     view = View(
@@ -265,7 +265,7 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         nil=_nil(packet[NIL].of(strings)) if NIL in shared.has else None,
         nil_share=shared.nil_share,
         words=_words(packet[WORD], number, norms),
-        titles=Strings(titles.entries, _spread(titles, at, size).offsets),
+        titles=Strings(titles.entries, _spread(titles, number[titles.keys], size).offsets),
         cases=NO_CASES,
         capitals=by_topic("capital"),
         popularity=by_topic("popularity"),
@@ -338,22 +338,23 @@ def _spread(rows: Keyed, at: Numbers, size: int) -> Keyed:
 
 
 def _parameters(keys: Numbers, table: Parameters) -> Keyed:
-    offsets, source = _source(table.offsets[keys], table.offsets[keys + 1] - table.offsets[keys])
+    offsets, source = source_of(table.offsets[keys], table.offsets[keys + 1] - table.offsets[keys])
     entries = np.empty(len(source), PARAMETER)
     entries["topic"], entries["value"] = table.topics[source], table.values[source]
     return Keyed(keys, offsets, entries)
 
 
-def _rows(keys: Numbers, offsets: Numbers, values: NDArray[Any]) -> Keyed:
+def rows_of(keys: Numbers, offsets: Numbers, values: NDArray[Any]) -> Keyed:
+    """Return the rows of keys of a table."""
     return Keyed(keys, *_taken(offsets[keys], offsets[keys + 1] - offsets[keys], values))
 
 
 def _taken(starts: Numbers, lengths: Numbers, values: NDArray[Any]) -> tuple[Numbers, NDArray[Any]]:
-    offsets, source = _source(starts, lengths)
+    offsets, source = source_of(starts, lengths)
     return offsets, np.asarray(values[source])
 
 
-def _source(starts: Numbers, lengths: Numbers) -> tuple[Numbers, Numbers]:
+def source_of(starts: Numbers, lengths: Numbers) -> tuple[Numbers, Numbers]:
     """Where rows that are taken begin, and where their entries were."""
     offsets = offsets_of(lengths)
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)

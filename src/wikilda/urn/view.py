@@ -54,7 +54,8 @@ class View:
     counted: float  # all context counts together
     texts: float  # the number of texts that were learned from
     names: NameIndex | None
-    by_words: Rows | None = None  # candidates of mention strings by words of titles, where there is no index
+    by_words: Rows | None = None  # candidates of mention strings by words of titles, where they are known beforehand
+    iteration: int = 0  # of training
 
     @property
     def topics(self) -> int:
@@ -90,4 +91,5 @@ class View:
             counted=learned.total if learned else 0.0,
             texts=float(len(learned.texts)) if learned else 0.0,
             names=name_index(knowledge) if indexed else None,
+            iteration=model.iteration,
         )

@@ -11,13 +11,7 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wiki
 
 from wikilda import __version__
 from wikilda._core.errors import WikildaError
-from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import topic_types
-from wikilda.model import Model
-from wikilda.sample import texts
-from wikilda.training.corpus import Corpus, make_corpus
-from wikilda.training.engines.spark._urn import Drawing, document_values, draw_partition
-from wikilda.training.engines.spark.blocks import (
+from wikilda.joins.blocks import (
     CONTEXTS,
     NONE,
     REQUEST,
@@ -34,6 +28,12 @@ from wikilda.training.engines.spark.blocks import (
     unpacked,
     values_of,
 )
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import topic_types
+from wikilda.model import Model
+from wikilda.sample import texts
+from wikilda.training.corpus import Corpus, make_corpus
+from wikilda.training.engines.spark._urn import Drawing, document_values, draw_partition
 from wikilda.training.settings import UrnTraining, of_shard
 from wikilda.training.shard import Task
 from wikilda.training.urn_shard import asked_by, sample_urn_shard

@@ -19,6 +19,8 @@ from wikilda._core.atomic import write_text
 from wikilda._core.errors import WikildaError
 from wikilda._core.npy import GrowingArray
 from wikilda._core.spark import open_session, worded
+from wikilda.joins.broadcast import Spread, spread
+from wikilda.joins.tables import Tables
 from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model import model as kinds
@@ -26,11 +28,10 @@ from wikilda.model.model import LDA, URN
 from wikilda.training.engines.base import STUB, Engine, Job
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark._merging import next_table
-from wikilda.training.engines.spark._sampling import Spread, sample_partition, spread
+from wikilda.training.engines.spark._sampling import sample_partition
 from wikilda.training.engines.spark._urn_training import UrnTraining, rounds_of
 from wikilda.training.engines.spark.rows import BEFORE, COUNTS, MENTIONS, WORDS, Sources, form_shards, list_array, lists
 from wikilda.training.engines.spark.tables import (
-    Tables,
     documents_table,
     links_table,
     model_table,

@@ -1,38 +1,24 @@
-"""The E-step of the urn by joins: Figure 3 of the paper with blocks in place of rows. See docs/method/joins.md.
-
-No process holds the model, the knowledge or the link graph: a task has the blocks of some buckets, or the packet of a
-shard. The driver writes the first tables from its files, a bucket at a time, and then handles figures only.
-"""
+"""The E-step of the urn by joins (`wikilda.joins.packets`). The driver writes first tables, then handles figures."""
 
 import json
 import time
 from collections.abc import Callable, Iterator
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda import __version__
 from wikilda._core.errors import WikildaError
-from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import CONTEXTS as CONTEXT_COUNTS
-from wikilda.knowledge.context_counts import topic_types
-from wikilda.model.model import EXPECTED
-from wikilda.training.corpus import Documents
-from wikilda.training.corpus.corpus import KINDS as DOCUMENT_TYPES
-from wikilda.training.engines.base import Job
-from wikilda.training.engines.spark._sampling import Spread
-from wikilda.training.engines.spark._urn_step import parameters_of, rows_of_run
-from wikilda.training.engines.spark.blocks import (
-    BLOCK,
+from wikilda.joins.blocks import (
     CONTEXTS,
     COUNTED,
     COUNTS,
     DOCUMENTS,
+    HALVES,
     LAMBDA,
     NONE,
     NOTES,
@@ -46,29 +32,33 @@ from wikilda.training.engines.spark.blocks import (
     WORDS,
     Buckets,
     Value,
-    asked_of,
     batches_of,
     blocks_of,
-    groups_of,
     requests_of,
-    serve,
-    together,
-    unpacked,
+    rows_of_kind,
     values_of,
 )
-from wikilda.training.engines.spark.tables import Tables
+from wikilda.joins.broadcast import Spread
+from wikilda.joins.packets import ModelRows, by_shard, candidate_requests, joined, served
+from wikilda.joins.tables import Tables
+from wikilda.knowledge import Knowledge
+from wikilda.knowledge.context_counts import CONTEXTS as CONTEXT_COUNTS
+from wikilda.knowledge.context_counts import topic_types
+from wikilda.model.model import EXPECTED
+from wikilda.training.corpus import Documents
+from wikilda.training.corpus.corpus import KINDS as DOCUMENT_TYPES
+from wikilda.training.engines.base import Job
+from wikilda.training.engines.spark._urn_step import rows_of_run
 from wikilda.training.methods import learner_of
 from wikilda.training.settings import of_shard
 from wikilda.training.shard import Found, Task
 from wikilda.training.urn_shard import asked_by, log_likelihoods, noted_topics, sample_packet
 from wikilda.urn import Urn
 from wikilda.urn import packet as packets
-from wikilda.urn.packet import Keyed, Packet, Shared, candidates_of
+from wikilda.urn.packet import Keyed, Packet, Shared
 
 STATIC, DOCUMENT_TABLE = "urn-static", "urn-documents"
-_AT_ONCE = 50_000  # keys whose rows are gathered together
 _FILE_SHARDS = 16
-_HALVES = 1 << 63  # of context symbols
 
 
 def model_name(iteration: int) -> str:
@@ -84,8 +74,8 @@ class Source:
         self.job, first, knowledge = job, job.first, Knowledge.open(job.knowledge)
         self.urn = Urn(first, knowledge, job.task.settings.urn())
         self.types = first.contexts.types if first.contexts else topic_types(knowledge.titles, knowledge.sentences)
-        self.rows = packets.Tables(self.urn, first.mentions, self.types)
-        self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, _HALVES))
+        self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, HALVES))
+        self.rows = ModelRows(self.urn, first.mentions, self.types, self.buckets)
 
     def write(self, tables: Tables) -> None:
         """Write what is not there yet: documents with their requests, what never changes, and the first model."""
@@ -93,9 +83,9 @@ class Source:
             tables.write(DOCUMENT_TABLE, self._documents())
         if not tables.is_whole(STATIC):
             strings, words = self._occurring()
-            tables.write(STATIC, self._by_bucket(partial(self._static, strings=strings, words=words)))
+            tables.write(STATIC, self._by_bucket(partial(self.rows.static, strings=strings, words=words)))
         if not tables.is_whole(model_name(0)):
-            tables.write(model_name(0), self._by_bucket(self._learned))
+            tables.write(model_name(0), self._by_bucket(self.rows.learned))
 
     def _documents(self) -> Iterator[Iterator[pa.RecordBatch]]:
         for first in range(0, self.job.checkpoint.count, _FILE_SHARDS):
@@ -121,44 +111,6 @@ class Source:
         """A file for each bucket."""
         for bucket in range(self.buckets.ranges):
             yield batches_of(values(bucket))
-
-    def _keys(self, side: int, bucket: int) -> Iterator[NDArray[np.int64]]:
-        width, size = self.buckets.width(side), self.buckets.sizes[side]
-        for start in range(bucket * width, min((bucket + 1) * width, size), _AT_ONCE):
-            yield np.arange(start, min(start + _AT_ONCE, (bucket + 1) * width, size))
-
-    def _values(self, side: int, rows: dict[int, Keyed]) -> Iterator[Value]:
-        for kind, each in rows.items():
-            yield from blocks_of(kind, each, self.buckets, side)
-
-    def _static(self, bucket: int, strings: NDArray[np.bool_], words: NDArray[np.bool_]) -> Iterator[Value]:
-        for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.of_strings(keys[strings[keys]]))
-        for keys in self._keys(WORDS, bucket):
-            yield from self._values(WORDS, {packets.WORD: self.rows.words(keys[words[keys]])})
-        for keys in self._keys(TOPICS, bucket):
-            yield from self._values(TOPICS, self.rows.of_topics(keys))
-
-    def _learned(self, bucket: int) -> Iterator[Value]:
-        for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.learned_of_strings(keys) | {LAMBDA: self.rows.known(keys)})
-        for keys in self._keys(TOPICS, bucket):
-            yield from self._values(TOPICS, {packets.PAIRS: self.rows.pairs(keys)})
-        if self.urn.view.contexts is not None:
-            yield from self._values(CONTEXTS, self.rows.contexts(self._symbols(bucket)))
-
-    def _symbols(self, bucket: int) -> NDArray[np.uint64]:
-        assert self.urn.view.contexts is not None
-        first = bucket * self.buckets.width(CONTEXTS)
-        start, end = np.searchsorted(self._halves, (first, min(first + self.buckets.width(CONTEXTS), _HALVES - 1)))
-        found: NDArray[np.uint64] = self._halves[start:end].astype(np.uint64) << np.uint64(1)
-        return found
-
-    @cached_property
-    def _halves(self) -> NDArray[np.int64]:
-        """Halves of the context symbols that the first model has counts of, sorted."""
-        assert self.urn.view.contexts is not None
-        return (self.urn.view.contexts.keys >> np.uint64(1)).astype(np.int64)
 
 
 def document_values(documents: Documents, shard: int, buckets: Buckets) -> Iterator[Value]:
@@ -186,28 +138,15 @@ def form_packets(pieces: Pieces, shards: list[int], buckets: Buckets, candidates
     wanted = pieces.documents.where(f"shard in ({listed})")
     requests = wanted.where(f"kind = {REQUEST}")
     tables = pieces.static.unionByName(pieces.learned.where(f"kind < {LAMBDA}"))
-    of_strings = tables.where(f"side = {STRINGS} and kind in ({packets.BASE}, {packets.BY_WORDS})")
-    meant = _joined(of_strings.unionByName(requests.where(f"side = {STRINGS}")), buckets, tasks).mapInArrow(
-        partial(ask_for_candidates, buckets=buckets, most=candidates), BLOCK
-    )
+    meant = candidate_requests(tables, requests, buckets, candidates, tasks)
     parts = [wanted.where(f"kind != {REQUEST}")]
     if pieces.before is not None:
         before = pieces.before.where(f"shard in ({listed})")
         meant = meant.unionByName(before.where(f"kind = {REQUEST}"))
         parts.append(before.where(f"kind = {NOTES}"))
     for rows, asked in ((f"side = {TOPICS}", meant), (f"side != {TOPICS}", requests)):
-        parts.append(_joined(tables.where(rows).unionByName(asked), buckets, tasks).mapInArrow(serve, BLOCK))
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = whole.unionByName(part)
-    place = F.expr(f"array_position(array({listed}), shard) - 1").cast("int")
-    return whole.repartitionById(len(shards), place).sortWithinPartitions("kind", "bucket")
-
-
-def _joined(rows: DataFrame, buckets: Buckets, tasks: int) -> DataFrame:
-    """Blocks and requests of a bucket together."""
-    place = F.expr(f"cast((side * {buckets.ranges} + bucket) % {tasks} as int)")
-    return rows.repartitionById(tasks, place).sortWithinPartitions("side", "bucket", "kind")
+        parts.append(served(tables.where(rows), asked, buckets, tasks))
+    return by_shard(parts, shards)
 
 
 def counts_by_bucket(counts: DataFrame, learned: list[DataFrame], buckets: Buckets, tasks: int) -> DataFrame:
@@ -215,20 +154,7 @@ def counts_by_bucket(counts: DataFrame, learned: list[DataFrame], buckets: Bucke
     rows = counts.where(f"kind >= {COUNTED} and kind < {REQUEST}")
     for each in learned:
         rows = rows.unionByName(each)
-    return _joined(rows, buckets, tasks)
-
-
-def ask_for_candidates(batches: Iterator[pa.RecordBatch], buckets: Buckets, most: int) -> Iterator[pa.RecordBatch]:
-    """The topics that the mentions of each shard may mean, as requests for rows of topics."""
-    for _, _, found in groups_of(values_of(batches)):
-        asked = asked_of(found.pop(REQUEST, []))
-        rows, by_words = (
-            together([unpacked(each.data, kind) for each in found.get(kind, [])], kind)
-            for kind in (packets.BASE, packets.BY_WORDS)
-        )
-        for shard, keys in asked.items():
-            topics = candidates_of(parameters_of(rows.of(keys)), by_words, keys, most)
-            yield from batches_of(requests_of(TOPICS, topics.astype(np.int64), buckets, shard))
+    return joined(rows, buckets, tasks)
 
 
 class Drawing(NamedTuple):
@@ -283,10 +209,7 @@ def _read(batches: Iterator[pa.RecordBatch]) -> tuple[int, Documents, NDArray[np
         np.frombuffer(by_kind[kind][0].data, dtype).copy() for kind, dtype in enumerate(DOCUMENT_TYPES, DOCUMENTS)
     ]
     notes = np.frombuffer(by_kind[NOTES][0].data, np.uint32).copy() if NOTES in by_kind else None
-    packet = {
-        kind: together([unpacked(each.data, kind) for each in by_kind.get(kind, [])], kind)
-        for kind in packets.ENTRIES
-    }  # fmt: skip
+    packet = {kind: rows_of_kind(by_kind, kind) for kind in packets.ENTRIES}
     documents = Documents(*columns)
     _check(packet, documents)
     return by_kind[DOCUMENTS][0].shard, documents, notes, packet

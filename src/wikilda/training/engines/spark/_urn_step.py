@@ -12,9 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs, table_of
-from wikilda.knowledge.context_counts import ContextCounts, CountedContexts, TopicTypes, counted_contexts, empty_counts
-from wikilda.model.model import BASE, MENTIONS, NilCounts, Parameters
-from wikilda.training.engines.spark.blocks import (
+from wikilda.joins.blocks import (
     CONTEXTS,
     COUNT,
     COUNTED,
@@ -34,10 +32,13 @@ from wikilda.training.engines.spark.blocks import (
     batches_of,
     groups_of,
     packed,
-    together,
+    rows_of_kind,
     unpacked,
     values_of,
 )
+from wikilda.joins.packets import parameters_of
+from wikilda.knowledge.context_counts import ContextCounts, CountedContexts, TopicTypes, counted_contexts, empty_counts
+from wikilda.model.model import BASE, MENTIONS, NilCounts
 from wikilda.training.interpolate import add_up
 from wikilda.training.learn import (
     Blended,
@@ -106,7 +107,7 @@ class _Bucket:
         return run_of_pairs(symbols, entries["topic"], entries["sweeps"])
 
     def _rows(self, kind: int) -> Keyed:
-        return together([unpacked(each.data, kind) for each in self.found.get(kind, [])], kind)
+        return rows_of_kind(self.found, kind)
 
     def _value(self, kind: int, data: bytes) -> Value:
         return Value(self.side, self.bucket, kind, NONE, data)
@@ -182,12 +183,6 @@ def rows_of_run(run: Run) -> Keyed:
     entries = np.empty(len(run.topics), COUNT)
     entries["topic"], entries["sweeps"] = run.topics, run.sweeps
     return Keyed(run.symbols, run.offsets, entries)
-
-
-def parameters_of(rows: Keyed) -> Parameters:
-    """Rows of parameters as arrays."""
-    topics, values = (np.ascontiguousarray(rows.entries[name]) for name in ("topic", "value"))
-    return Parameters(rows.offsets, topics, values)
 
 
 def totals_of(made: CountedContexts, types: int) -> NDArray[np.void]:

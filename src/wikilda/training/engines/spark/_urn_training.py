@@ -19,13 +19,30 @@ from wikilda._core.arrays import offsets_of, table_of
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import SettingsError, WikildaError
 from wikilda._core.npy import GrowingArray, save_array
+from wikilda.joins.blocks import (
+    BLOCK,
+    CONTEXTS,
+    COUNTED,
+    HALVES,
+    LAMBDA,
+    REPORT,
+    REQUEST,
+    STRINGS,
+    TOPICS,
+    TOTAL,
+    TOTALS,
+    Buckets,
+    batches_of,
+    unpacked,
+)
+from wikilda.joins.broadcast import spread
+from wikilda.joins.tables import Tables
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import PARTS_OF_ONE, ContextCounts
 from wikilda.model import Model
 from wikilda.model.model import URN, NilCounts
 from wikilda.training.checkpoints import Checkpoint
 from wikilda.training.engines.base import STUB, Job
-from wikilda.training.engines.spark._sampling import spread
 from wikilda.training.engines.spark._urn import (
     DOCUMENT_TABLE,
     STATIC,
@@ -40,22 +57,6 @@ from wikilda.training.engines.spark._urn import (
     model_name,
 )
 from wikilda.training.engines.spark._urn_step import Step, step_partition
-from wikilda.training.engines.spark.blocks import (
-    BLOCK,
-    CONTEXTS,
-    COUNTED,
-    LAMBDA,
-    REPORT,
-    REQUEST,
-    STRINGS,
-    TOPICS,
-    TOTAL,
-    TOTALS,
-    Buckets,
-    batches_of,
-    unpacked,
-)
-from wikilda.training.engines.spark.tables import Tables
 from wikilda.training.interpolate import Change, Joined
 from wikilda.training.learn import NextParts, write_next
 from wikilda.training.settings import to_evaluate
@@ -143,7 +144,7 @@ class UrnTraining:
             count = max(4 * self.context.defaultParallelism, entries // _BLOCK_ENTRIES)
             write_text(place, json.dumps(count))
         count = json.loads(place.read_text("utf-8"))
-        return Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, 1 << 63))
+        return Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, HALVES))
 
     @cached_property
     def _knowledge(self) -> Knowledge:

@@ -7,7 +7,7 @@ shard and bucket, and the work is that of arrays.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,17 +16,25 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
+from wikilda.knowledge.types import TYPES
 from wikilda.urn import packet as packets
+from wikilda.urn.name_rows import NAME_ENTRIES
 from wikilda.urn.packet import ENTRIES, PARAMETER, Keyed
 
 # What the keys of a side are; and kinds of values besides those of packets.
 STRINGS, WORDS, TOPICS, CONTEXTS = range(4)
+# Sides that linking reads, all by halves of hashes: beginnings of mention strings, words as they are spelt, keys of the
+# index of names, folded strings, digests of training texts.
+PREFIXES, SPELLINGS, NAMES, VARIANTS, TEXTS = range(4, 9)
 LAMBDA = 20  # λ̂ of mention strings, which linking reads and inference in training does not
 DOCUMENTS = 30  # and on: the columns of the documents of a shard
 NOTES, REPORT, TOTALS, REQUEST = 40, 41, 42, 100
 COUNTED = 50  # and on: counts by kind, in the order of COUNTS
 COUNTS = ("mentions", "base", "contexts", "expected", "pairs", "nil")
 TOPIC_WORDS = 60  # type words of the topics that are counted with context symbols
+
+NODE, SPELLING, TRAINED, ENTITY, ADDRESS, ID, ALLOWED = range(75, 82)
+TEXT, UNKNOWN = 90, 91  # a document as JSON; unknown names of a shard
 
 BLOCK = "side tinyint, bucket int, kind tinyint, shard int, data binary"
 COUNT = np.dtype([("topic", np.uint32), ("sweeps", np.int64)])
@@ -39,15 +47,31 @@ SIDE_OF = {
     packets.CONTEXT: CONTEXTS, packets.CONTEXT_SUM: CONTEXTS,
 }  # fmt: skip
 SIDE_OF_COUNTS = (STRINGS, STRINGS, CONTEXTS, CONTEXTS, TOPICS, STRINGS)
-ENTRY: dict[int, Any] = ENTRIES | {LAMBDA: PARAMETER} | dict.fromkeys(range(COUNTED, COUNTED + len(COUNTS)), COUNT)
+ENTRY: dict[int, Any] = ENTRIES | NAME_ENTRIES | {LAMBDA: PARAMETER} | {
+    # A sequence of tokens that a mention string begins with, and the string if it is one (else −1).
+    NODE: np.dtype([
+        ("key", np.uint64), ("mention", np.int32), ("linked", np.uint32), ("occurrences", np.uint32),
+        ("lower", np.bool_),
+    ]),
+    SPELLING: np.dtype([
+        ("key", np.uint64), ("word", np.int32), ("cased", np.bool_), ("capital", np.uint8), ("before", np.uint8),
+        ("after", np.uint8),
+    ]),
+    TRAINED: np.dtype(np.uint64),
+    ENTITY: np.dtype([("page", np.int64), ("wikidata", np.int64), ("types", np.uint8, (len(TYPES),))]),
+    ADDRESS: np.dtype(np.uint8),
+    ID: np.dtype(np.uint8),
+    ALLOWED: np.dtype([("topic", np.bool_), ("possible", np.bool_)]),
+} | dict.fromkeys(range(COUNTED, COUNTED + len(COUNTS)), COUNT)  # fmt: skip
+HALVES = 1 << 63  # keys that are halves of hashes are below
 NONE = -1  # the shard of a block, the bucket of what belongs to a shard
 
 
 class Buckets(NamedTuple):
-    """The numbers of ranges into which the keys of the four sides are cut."""
+    """The number of ranges into which the keys of each side are cut."""
 
     ranges: int
-    sizes: tuple[int, int, int, int]
+    sizes: tuple[int, ...]
 
     def width(self, side: int) -> int:
         """How many keys a range has."""
@@ -64,6 +88,13 @@ class Buckets(NamedTuple):
         for number, (start, end) in enumerate(pairwise(ends), first):
             if start < end:
                 yield number, slice(start, end)
+
+    def within(self, side: int, bucket: int, keys: NDArray[np.int64]) -> slice:
+        """Return which of some sorted keys are in a bucket."""
+        width, most = self.width(side), (1 << 63) - 1
+        bounds = [min(number * width, most) for number in (bucket, bucket + 1)]
+        start, end = np.searchsorted(keys, bounds).tolist()
+        return slice(start, end if bounds[1] < most else len(keys))
 
 
 class Value(NamedTuple):
@@ -113,6 +144,11 @@ def together(parts: list[Keyed], kind: int) -> Keyed:
     keys = np.concatenate([np.empty(0, np.int64), *(each.keys for each in parts)])
     entries = np.concatenate([np.empty(0, ENTRY[kind]), *(each.entries for each in parts)])
     return Keyed(keys, offsets_of(lengths), entries)
+
+
+def rows_of_kind(found: Mapping[int, list[Value]], kind: int) -> Keyed:
+    """Return the rows of a kind from its blocks."""
+    return together([unpacked(each.data, kind) for each in found.get(kind, [])], kind)
 
 
 def batches_of(values: Iterable[Value], most: int = 1 << 24) -> Iterator[pa.RecordBatch]:

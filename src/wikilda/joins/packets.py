@@ -1,0 +1,140 @@
+"""Packets by joins: Figure 3 of the paper with blocks in place of rows. See docs/method/joins.md.
+
+No process holds the model, the knowledge or the link graph: a task has the blocks of some buckets, or the packet of a
+shard. The driver writes the tables from its files, a bucket at a time.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from wikilda.joins.blocks import (
+    BLOCK,
+    CONTEXTS,
+    LAMBDA,
+    REQUEST,
+    STRINGS,
+    TOPICS,
+    WORDS,
+    Buckets,
+    Value,
+    asked_of,
+    batches_of,
+    blocks_of,
+    groups_of,
+    requests_of,
+    rows_of_kind,
+    serve,
+    values_of,
+)
+from wikilda.knowledge.context_counts import TopicTypes
+from wikilda.model.model import Parameters
+from wikilda.urn import Urn
+from wikilda.urn import packet as packets
+from wikilda.urn.packet import Keyed, candidates_of
+
+_AT_ONCE = 50_000  # keys whose rows are gathered together
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class ModelRows:
+    """The rows that packets are made of, gathered from the files of the driver."""
+
+    def __init__(self, urn: Urn, first: Parameters, types: TopicTypes, buckets: Buckets) -> None:
+        """`first` are the mentions of the model that training began with, `types` the type words of topics."""
+        self.urn, self.types, self.buckets = urn, types, buckets
+        self.rows = packets.Tables(urn, first, types)
+
+    def static(self, bucket: int, strings: Flags | None = None, words: Flags | None = None) -> Iterator[Value]:
+        """Yield the rows of a bucket that training does not change; of `strings` and `words`, or of all."""
+        for keys in self._keys(STRINGS, bucket):
+            yield from self._values(STRINGS, self.rows.of_strings(_some(keys, strings)))
+        for keys in self._keys(WORDS, bucket):
+            yield from self._values(WORDS, {packets.WORD: self.rows.words(_some(keys, words))})
+        for keys in self._keys(TOPICS, bucket):
+            yield from self._values(TOPICS, self.rows.of_topics(keys))
+
+    def learned(self, bucket: int) -> Iterator[Value]:
+        """Yield the rows of a bucket that training changes."""
+        for keys in self._keys(STRINGS, bucket):
+            yield from self._values(STRINGS, self.rows.learned_of_strings(keys) | {LAMBDA: self.rows.known(keys)})
+        for keys in self._keys(TOPICS, bucket):
+            yield from self._values(TOPICS, {packets.PAIRS: self.rows.pairs(keys)})
+        if self.urn.view.contexts is not None:
+            yield from self._values(CONTEXTS, self.rows.contexts(self._symbols(bucket)))
+
+    def _keys(self, side: int, bucket: int) -> Iterator[Numbers]:
+        width, size = self.buckets.width(side), self.buckets.sizes[side]
+        for start in range(bucket * width, min((bucket + 1) * width, size), _AT_ONCE):
+            yield np.arange(start, min(start + _AT_ONCE, (bucket + 1) * width, size))
+
+    def _values(self, side: int, rows: dict[int, Keyed]) -> Iterator[Value]:
+        for kind, each in rows.items():
+            yield from blocks_of(kind, each, self.buckets, side)
+
+    def _symbols(self, bucket: int) -> NDArray[np.uint64]:
+        here = self.buckets.within(CONTEXTS, bucket, self._halves)
+        found: NDArray[np.uint64] = self._halves[here].astype(np.uint64) << np.uint64(1)
+        return found
+
+    @cached_property
+    def _halves(self) -> Numbers:
+        """Halves of the context symbols that the first model has counts of, sorted."""
+        assert self.urn.view.contexts is not None
+        return (self.urn.view.contexts.keys >> np.uint64(1)).astype(np.int64)
+
+
+def _some(keys: Numbers, which: Flags | None) -> Numbers:
+    return keys if which is None else keys[which[keys]]
+
+
+def joined(rows: DataFrame, buckets: Buckets, tasks: int) -> DataFrame:
+    """Bring blocks and requests of a bucket together."""
+    place = F.expr(f"cast((side * {buckets.ranges} + bucket) % {tasks} as int)")
+    return rows.repartitionById(tasks, place).sortWithinPartitions("side", "bucket", "kind")
+
+
+def served(rows: DataFrame, requests: DataFrame, buckets: Buckets, tasks: int) -> DataFrame:
+    """Return the rows that shards have asked for."""
+    return joined(rows.unionByName(requests), buckets, tasks).mapInArrow(serve, BLOCK)
+
+
+def candidate_requests(
+    rows: DataFrame, requests: DataFrame, buckets: Buckets, candidates: int, tasks: int
+) -> DataFrame:
+    """Return the requests of shards for the topics that their mention strings may mean."""
+    of_strings = rows.where(f"side = {STRINGS} and kind in ({packets.BASE}, {packets.BY_WORDS})")
+    together = joined(of_strings.unionByName(requests.where(f"side = {STRINGS}")), buckets, tasks)
+    return together.mapInArrow(partial(ask_for_candidates, buckets=buckets, most=candidates), BLOCK)
+
+
+def by_shard(parts: list[DataFrame], shards: list[int]) -> DataFrame:
+    """Bring everything of a shard together: one shard is one partition."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = whole.unionByName(part)
+    place = F.expr(f"array_position(array({', '.join(map(str, shards))}), shard) - 1").cast("int")
+    return whole.repartitionById(len(shards), place).sortWithinPartitions("kind", "bucket")
+
+
+def ask_for_candidates(batches: Iterator[pa.RecordBatch], buckets: Buckets, most: int) -> Iterator[pa.RecordBatch]:
+    """The topics that the mentions of each shard may mean, as requests for rows of topics."""
+    for _, _, found in groups_of(values_of(batches)):
+        asked = asked_of(found.pop(REQUEST, []))
+        rows, by_words = (rows_of_kind(found, kind) for kind in (packets.BASE, packets.BY_WORDS))
+        for shard, keys in asked.items():
+            topics = candidates_of(parameters_of(rows.of(keys)), by_words, keys, most)
+            yield from batches_of(requests_of(TOPICS, topics.astype(np.int64), buckets, shard))
+
+
+def parameters_of(rows: Keyed) -> Parameters:
+    """Rows of parameters as arrays."""
+    topics, values = (np.ascontiguousarray(rows.entries[name]) for name in ("topic", "value"))
+    return Parameters(rows.offsets, topics, values)

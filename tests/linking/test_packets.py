@@ -23,10 +23,10 @@ from wikilda.joins.blocks import (
     PREFIXES,
     REQUEST,
     SPELLINGS,
+    STRING_LIST,
     STRINGS,
     TEXTS,
     TOPICS,
-    UNKNOWN,
     VARIANTS,
     WORDS,
     Buckets,
@@ -44,8 +44,8 @@ from wikilda.linking._packets import Everywhere
 from wikilda.linking._requests import (
     Linking,
     ask_for_names,
+    ask_for_titled,
     ask_for_tokens,
-    ask_for_unknown,
     document_value,
     link_partition,
 )
@@ -113,8 +113,8 @@ class Joins:
         tokens = self.served(asked, *STEPS)
         asked = _by_shard([*documents, *tokens], lambda batches: ask_for_names(batches, self.linking))
         names = self.served(asked, NAMES, VARIANTS)
-        unknown = [each for each in asked if each.kind == UNKNOWN]
-        more = _by_shard([*unknown, *names], lambda batches: ask_for_unknown(batches, self.linking))
+        unknown = [each for each in asked if each.kind == STRING_LIST]
+        more = _by_shard([*unknown, *names], lambda batches: ask_for_titled(batches, self.linking))
         requests = [each for each in (*asked, *more) if each.kind == REQUEST and each.side not in (NAMES, VARIANTS)]
         most = self.linking.values().settings.max_candidates
         meant = self._joined(requests, (STRINGS,), lambda batches: ask_for_candidates(batches, self.buckets, most))
@@ -147,7 +147,8 @@ def local(job: Job, rows: list[dict[str, Any]], linker: Linker) -> list[dict[str
     names = ["id", "text", "mentions", "topics", "knowledge"]
     found = [job.row(linker.link(each, candidates=job.candidates, topics=0, nested=job.nested,
                                  restriction=job.restriction)) for each in documents]  # fmt: skip
-    return pa.Table.from_pylist(found, schema_of([each for each in names if each in found[0]])).to_pylist()
+    table = pa.Table.from_pylist(found, schema_of([each for each in names if each in found[0]]))
+    return [dict(each) for each in table.to_pylist()]
 
 
 def same(joins: Joins, rows: list[dict[str, Any]], size: int = 4) -> None:
@@ -259,7 +260,11 @@ def _cached(model: Path) -> Joins:
 
 
 def test_bad_documents_have_errors(model: Path) -> None:
-    rows = [{"id": "a", "text": "Croft bowled."}, {"id": None, "text": None}, {"id": 7, "text": "x", "mentions": "?"}]
+    rows: list[dict[str, Any]] = [
+        {"id": "a", "text": "Croft bowled."},
+        {"id": None, "text": None},
+        {"id": 7, "text": "x", "mentions": "?"},
+    ]
     found = _cached(model).answers(rows)
     assert [each["id"] for each in found] == ["a", "", "7"]
     assert found[0]["error"] is None

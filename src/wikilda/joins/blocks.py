@@ -34,7 +34,7 @@ COUNTS = ("mentions", "base", "contexts", "expected", "pairs", "nil")
 TOPIC_WORDS = 60  # type words of the topics that are counted with context symbols
 
 NODE, SPELLING, TRAINED, ENTITY, ADDRESS, ID, ALLOWED = range(75, 82)
-TEXT, UNKNOWN = 90, 91  # a document as JSON; unknown names of a shard
+TEXT, STRING_LIST = 90, 91  # a document; the names of a shard, and whether they are known: as JSON
 
 BLOCK = "side tinyint, bucket int, kind tinyint, shard int, data binary"
 COUNT = np.dtype([("topic", np.uint32), ("sweeps", np.int64)])

@@ -52,8 +52,14 @@ class ModelRows:
         self.urn, self.types, self.buckets = urn, types, buckets
         self.rows = packets.Tables(urn, first, types)
 
+    def for_training(self, bucket: int, strings: Flags, words: Flags) -> Iterator[Value]:
+        """Yield the rows of a bucket that training does not change: those of some strings and words."""
+        for keys in self._keys(STRINGS, bucket):
+            yield from self._values(STRINGS, self.rows.first_of_strings(keys[strings[keys]]))
+        yield from self.static(bucket, strings, words)
+
     def static(self, bucket: int, strings: Flags | None = None, words: Flags | None = None) -> Iterator[Value]:
-        """Yield the rows of a bucket that training does not change; of `strings` and `words`, or of all."""
+        """Yield the rows of a bucket that no text changes; of some strings and words, or of all."""
         for keys in self._keys(STRINGS, bucket):
             yield from self._values(STRINGS, self.rows.of_strings(_some(keys, strings)))
         for keys in self._keys(WORDS, bucket):

@@ -1,5 +1,6 @@
 """Parquet tables on Spark's file systems, written and read by the driver in parts."""
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from wikilda._core.errors import WikildaError
 from wikilda._core.spark import entries, file_system, hadoop_path
 
 _DONE = "_SUCCESS"  # Spark's marker of complete tables
@@ -29,8 +31,28 @@ class Tables:
         return self.spark.read.schema(schema).parquet(self.uri(name))
 
     def is_whole(self, name: str) -> bool:
-        """Whether a table is complete."""
-        return _DONE in entries(self.spark, self.uri(name))
+        """Return whether a table is complete. One that the driver has written and that was cut short is refused."""
+        system, path = self._at(name)
+        if not system.exists(path):
+            return False
+        found = {str(each.getPath().getName()): int(each.getLen()) for each in system.listStatus(path)}
+        if not found.get(_DONE):
+            return _DONE in found
+        for file, size in self._sizes(name).items():
+            if found.get(file) != size:
+                raise WikildaError(
+                    f"{self.uri(name)}: is cut short: {file} has {found.get(file, 0):,} of {size:,} bytes. "
+                    "Remove the table, and run the same command again."
+                )
+        return True
+
+    def _sizes(self, name: str) -> dict[str, int]:
+        """Return the sizes of the files that the driver has written."""
+        local = self.scratch / "sizes.json"
+        system, path = self._at(f"{name}/{_DONE}")
+        system.copyToLocalFile(False, path, hadoop_path(self.spark, local.resolve().as_uri()), True)
+        sizes: dict[str, int] = json.loads(local.read_text("utf-8"))
+        return sizes
 
     def remove(self, name: str) -> None:
         """Remove a table, if it exists."""
@@ -46,12 +68,14 @@ class Tables:
     def write(self, name: str, files: Iterable[Iterable[pa.RecordBatch]]) -> None:
         """Write a table, file by file."""
         self.remove(name)
+        sizes = {}
         for number, batches in enumerate(files):
             local = self.scratch / f"part-{number:05d}.parquet"
             _write_file(local, batches)
+            sizes[local.name] = local.stat().st_size
             self._put(local, f"{name}/{local.name}")
         local = self.scratch / _DONE
-        local.touch()
+        local.write_text(json.dumps(sizes), "utf-8")
         self._put(local, f"{name}/{_DONE}")
 
     def copied(self, name: str, target: Path) -> list[Path]:

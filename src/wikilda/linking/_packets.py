@@ -159,7 +159,7 @@ def linker_of(rows: Rows, everywhere: Everywhere) -> Linker:
     view, topics = view_of(whole, everywhere.shared)
     contexts = view.contexts._replace(texts=np.sort(rows[TRAINED].entries)) if view.contexts else None
     view = replace(
-        view, names=names.as_index(topics, strings) if everywhere.has_names else None, contexts=contexts,
+        view, names=names.as_index(topics, strings) if everywhere.has_names else None, by_words=None, contexts=contexts,
         iteration=everywhere.iteration,
     )  # fmt: skip
     knowledge.describe_topics(rows, view, topics.astype(np.int64), everywhere)

@@ -1,9 +1,9 @@
 """Linking by joins, on a worker: what documents ask for, step by step, and their answers.
 
 1. `ask_for_tokens`: what detection reads of the tokens of documents.
-2. `ask_for_names`: mentions are detected; they and the words around them ask for their rows, unknown names for rows of
-   the index of names.
-3. `ask_for_unknown`: unknown names ask for the topics that they may mean.
+2. `ask_for_names`: mentions are detected; they and the words around them ask for their rows, names for rows of the
+   index of names.
+3. `ask_for_titled`: names ask for the topics whose titles have their words.
 4. `wikilda.joins.packets.ask_for_candidates`: known mention strings ask for theirs.
 5. `link_partition`: the packet of a shard is whole, and its documents are linked as on one machine.
 """
@@ -29,16 +29,17 @@ from wikilda.documents.reading.rows import from_row
 from wikilda.documents.writing.parquet import storable
 from wikilda.joins.blocks import (
     CONTEXTS,
+    ENTITY,
     ENTRY,
     NAMES,
     NONE,
     PREFIXES,
     SPELLINGS,
+    STRING_LIST,
     STRINGS,
     TEXT,
     TEXTS,
     TOPICS,
-    UNKNOWN,
     VARIANTS,
     WORDS,
     Buckets,
@@ -50,6 +51,7 @@ from wikilda.joins.blocks import (
 )
 from wikilda.joins.broadcast import Spread
 from wikilda.joins.dictionary import asked_by_tokens
+from wikilda.joins.packets import parameters_of
 from wikilda.knowledge.context_counts import text_digest
 from wikilda.lda.packet import numbers
 from wikilda.linking._packets import Everywhere, PacketKnowledge, linker_of
@@ -59,8 +61,8 @@ from wikilda.linking.unknown import unknown_in
 from wikilda.text.layout import shown
 from wikilda.text.tokens import Strings, tokens_of
 from wikilda.urn import packet as packets
-from wikilda.urn.name_rows import NameParts, halves, keys_of_names, unknown_candidates
-from wikilda.urn.packet import Keyed, Numbers
+from wikilda.urn.name_rows import NameParts, halves, keys_of_names, named_candidates
+from wikilda.urn.packet import Keyed, Numbers, candidates_of
 
 PLACE = "place of the row"  # an added column: the id of documents without one
 _AT_ONCE = 64  # answers, which are Python objects
@@ -170,7 +172,7 @@ def ask_for_names(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterat
     for shard, found in _shards(batches):
         asked, everywhere = _Requests(linking.buckets), linking.values()
         knowledge = PacketKnowledge.of(rows_in(found), everywhere)
-        detector, unknown = DictionaryDetector(knowledge, everywhere.detection), set[str]()
+        detector, strings = DictionaryDetector(knowledge, everywhere.detection), dict[str, bool]()
         for document in _good(found.get(TEXT, []), linking.job):
             encoded = _encoded(document, knowledge, detector, linking.job, everywhere)
             if encoded is None:
@@ -180,13 +182,12 @@ def ask_for_names(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterat
             asked.add(shard, WORDS, knowledge.words_here[words[words >= 0]])
             if encoded.contexts is not None:
                 asked.add(shard, CONTEXTS, halves(encoded.contexts.symbols))
-            unknown |= {each for each, number in zip(encoded.strings, mentions, strict=True) if number < 0}
-        if unknown and everywhere.has_names:
-            strings = sorted(unknown)
-            names, variants = keys_of_names(Strings.of(strings))
+            strings.update(zip(encoded.strings, (mentions >= 0).tolist(), strict=True))
+        if strings and everywhere.has_names:
+            names, variants = keys_of_names(Strings.of(list(strings)))
             asked.add(shard, NAMES, halves(names))
             asked.add(shard, VARIANTS, halves(variants))
-            yield from batches_of([Value(NONE, NONE, UNKNOWN, shard, json.dumps(strings).encode())])
+            yield from batches_of([Value(NONE, NONE, STRING_LIST, shard, json.dumps(strings).encode())])
         yield from batches_of(asked.values())
 
 
@@ -204,14 +205,15 @@ def _encoded(
         return None
 
 
-def ask_for_unknown(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterator[pa.RecordBatch]:
-    """Ask for what the unknown names of a shard may mean."""
+def ask_for_titled(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterator[pa.RecordBatch]:
+    """Ask for what the names of a shard may mean by the words of titles."""
     for shard, found in _shards(batches):
-        if UNKNOWN not in found:
+        if STRING_LIST not in found:
             continue
-        strings = Strings.of(json.loads(bytes(found[UNKNOWN][0].data)))
-        most = linking.values().settings.backoff_candidates
-        mentions, topics = unknown_candidates(strings, NameParts.of(rows_in(found)), most)
+        strings: dict[str, bool] = json.loads(bytes(found[STRING_LIST][0].data))
+        most, known = linking.values().settings.backoff_candidates, np.array(list(strings.values()), np.bool_)
+        parts = NameParts.of(rows_in(found))
+        mentions, topics = named_candidates(Strings.of(list(strings)), known, parts, most)
         for side, keys in ((STRINGS, mentions), (TOPICS, topics.astype(np.int64))):
             yield from batches_of(requests_of(side, keys, linking.buckets, shard))
 
@@ -220,8 +222,9 @@ def link_partition(batches: Iterator[pa.RecordBatch], linking: Linking, schema: 
     """Link the documents of a shard."""
     for _, found in _shards(batches):
         rows = rows_in(found)
-        _check(rows)
-        linker = linker_of(rows, linking.values())
+        everywhere = linking.values()
+        _check(rows, everywhere.settings.max_candidates)
+        linker = linker_of(rows, everywhere)
         for at in range(0, len(documents := found.get(TEXT, [])), _AT_ONCE):
             some = [_answer(linker, each, linking) for each in documents[at : at + _AT_ONCE]]
             yield pa.RecordBatch.from_pylist(some, schema)
@@ -237,11 +240,12 @@ def _answer(linker: Linker, value: Value, linking: Linking) -> dict[str, Any]:
     return storable(job.row(linked)) | {"unknown": names}
 
 
-def _check(rows: dict[int, Keyed]) -> None:
-    """Refuse a packet that lacks rows that every string or topic has."""
+def _check(rows: dict[int, Keyed], candidates: int) -> None:
+    """Refuse a packet that lacks rows that every string or candidate has."""
     strings, topics = rows[packets.STRING].keys, rows[packets.TOPIC].keys
-    meant = np.unique(rows[packets.BY_WORDS].entries["topic"]).astype(np.int64)
-    if not np.array_equal(rows[packets.BASE].keys, strings) or not np.isin(meant, topics).all():
+    whole = np.array_equal(rows[packets.BASE].keys, strings) and np.array_equal(rows[ENTITY].keys, topics)
+    base = parameters_of(rows[packets.BASE])
+    if not whole or not np.isin(candidates_of(base, rows[packets.BY_WORDS], strings, candidates), topics).all():
         raise WikildaError("a table of the model is cut short: files of it are missing. Remove it: see --tables.")
 
 

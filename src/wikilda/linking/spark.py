@@ -32,14 +32,15 @@ from wikilda.joins.blocks import (
     CONTEXTS,
     ENTRY,
     HALVES,
+    LAMBDA,
     NAMES,
     PREFIXES,
     REQUEST,
     SPELLINGS,
+    STRING_LIST,
     STRINGS,
     TEXTS,
     TOPICS,
-    UNKNOWN,
     VARIANTS,
     WORDS,
     Buckets,
@@ -57,8 +58,8 @@ from wikilda.linking._requests import (
     PLACE,
     Linking,
     ask_for_names,
+    ask_for_titled,
     ask_for_tokens,
-    ask_for_unknown,
     document_value,
     link_partition,
 )
@@ -66,7 +67,6 @@ from wikilda.linking.files import Job
 from wikilda.linking.linker import Linker
 from wikilda.linking.restriction import Allowed
 from wikilda.linking.unknown import Unknown, UnknownNames
-from wikilda.urn import packet as packets
 from wikilda.urn.method import UrnMethod
 from wikilda.urn.packet import Keyed
 
@@ -201,11 +201,10 @@ class _Joins:
             types = model.contexts.types if model.contexts else topic_types(known.titles, known.sentences)
             rows = ModelRows(self.urn, model.mentions, types, self.buckets)
             words = DictionaryRows(model, known, self.buckets)
-            kinds = packets.ENTRIES.keys() - {packets.FIRST}
 
             def values(bucket: int) -> Iterator[Value]:
-                for part in (rows.static, rows.learned):
-                    yield from (each for each in part(bucket) if each.kind in kinds)
+                yield from rows.static(bucket)
+                yield from (each for each in rows.learned(bucket) if each.kind != LAMBDA)
                 yield from words.values(bucket)
 
             tables.write(name, self._by_bucket(values))
@@ -263,8 +262,8 @@ class _Joins:
         tokens = keep(served(rows_of(PREFIXES, SPELLINGS, TEXTS), asked, self.buckets, tasks))
         asked = keep(by_shard([documents, tokens], shards).mapInArrow(partial(ask_for_names, linking=linking), BLOCK))
         names = keep(served(rows_of(NAMES, VARIANTS), _asked(asked, NAMES, VARIANTS), self.buckets, tasks))
-        unknown = by_shard([asked.where(f"kind = {UNKNOWN}"), names], shards)
-        more = keep(unknown.mapInArrow(partial(ask_for_unknown, linking=linking), BLOCK))
+        strings = by_shard([asked.where(f"kind = {STRING_LIST}"), names], shards)
+        more = keep(strings.mapInArrow(partial(ask_for_titled, linking=linking), BLOCK))
         requests = _asked(asked, *range(NAMES)).unionByName(more)
         most = self.urn.settings.max_candidates
         meant = candidate_requests(rows_of(STRINGS), requests, self.buckets, most, tasks)

@@ -32,16 +32,6 @@ def chosen_rows(rows: Rows, symbols: NDArray[np.int64]) -> Rows:
     return Rows(offsets, rows.topics[source], rows.priors[source])
 
 
-def replaced_rows(rows: Rows, known: Rows, symbols: NDArray[np.int64]) -> Rows:
-    """Return rows of strings, but those of `known` for strings with a symbol."""
-    count = len(symbols)
-    both = Rows(
-        np.append(rows.offsets, rows.offsets[-1] + known.offsets[1:]), np.append(rows.topics, known.topics),
-        np.append(rows.priors, known.priors),
-    )  # fmt: skip
-    return chosen_rows(both, np.where(symbols >= 0, count + symbols, np.arange(count)))
-
-
 class Candidates(NamedTuple):
     """By distinct string: indices in `topics` (sorted, distinct), P(k|v), and the sum of the string's λ̂."""
 

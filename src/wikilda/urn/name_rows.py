@@ -1,4 +1,4 @@
-"""The index of names as rows by key: what mention strings need that the wiki never linked.
+"""The index of names as rows by key: what mention strings need that may mean topics by the words of their titles.
 
 `NameRows` gathers the rows of some keys from the files of the knowledge, `NameParts` makes an index of them again, for
 which the kernels give the same candidates.
@@ -215,8 +215,11 @@ def table_with(keys: NDArray[np.uint64], values: NDArray[np.int32]) -> HashTable
     return table
 
 
-def unknown_candidates(strings: Strings, parts: NameParts, most: int) -> tuple[Numbers, Topics]:
-    """Return the mentions that strings differ from in accents only, and the topics that the other strings may mean."""
+def named_candidates(strings: Strings, known: NDArray[np.bool_], parts: NameParts, most: int) -> tuple[Numbers, Topics]:
+    """Return what strings may mean by the words of titles, and the mentions that differ from them in accents only.
+
+    `known` are the strings that are mentions themselves.
+    """
     topics, mentions = parts.topics, parts.mentions
     index, titles = parts.as_index(topics, mentions), parts.titles().of(topics.astype(np.int64))
     base = numbered(parts.base().of(mentions), topics)
@@ -225,13 +228,15 @@ def unknown_candidates(strings: Strings, parts: NameParts, most: int) -> tuple[N
         base, links, index, Strings(titles.entries, titles.offsets), characters(), folds(), _UNKNOWN, _UNKNOWN
     )  # fmt: skip
     count = len(strings.offsets) - 1
-    symbols = resolve(np.full(count, -1), strings, index.variants, tables.characters, tables.folds, True)
-    chosen, marks = np.flatnonzero(symbols < 0), np.zeros(count, np.bool_)
-    named = read_names(tables, 1, symbols, strings, np.zeros(count, np.int64), marks, marks, chosen)
+    variants = resolve(np.full(count, -1), strings, index.variants, tables.characters, tables.folds, True)
+    variants[known] = -1
+    own, marks = -2 - np.arange(count), np.zeros(count, np.bool_)  # each is read for itself
+    named = read_names(tables, 1, own, strings, np.zeros(count, np.int64), marks, marks, np.arange(count))
+    symbols = np.where(known | (variants >= 0), 0, own)
     found = back_off(
-        named.names, named.strings, named.symbols, most, index, tables.titles, base, tables.characters, tables.folds
+        named.names, named.strings, symbols, most, index, tables.titles, base, tables.characters, tables.folds
     )  # fmt: skip
-    return mentions[np.unique(symbols[symbols >= 0])], np.unique(topics[found.topics])
+    return mentions[np.unique(variants[variants >= 0])], np.unique(topics[found.topics])
 
 
 def numbered(rows: Keyed, topics: Topics) -> Parameters:

@@ -130,7 +130,8 @@ class Tables:
 
     def packet(self, asked: Asked) -> Packet:
         """All rows that documents need."""
-        strings = self.of_strings(asked.mentions) | self.learned_of_strings(asked.mentions)
+        strings = self.of_strings(asked.mentions) | self.first_of_strings(asked.mentions)
+        strings |= self.learned_of_strings(asked.mentions)
         rows, most = strings[BASE], self.urn.limits.candidates
         values = np.ascontiguousarray(rows.entries["topic"]), np.ascontiguousarray(rows.entries["value"])
         candidates = candidates_of(Parameters(rows.offsets, *values), strings[BY_WORDS], asked.mentions, most)
@@ -139,14 +140,19 @@ class Tables:
         return strings | more | {WORD: self.words(asked.words)} | self.contexts(asked.contexts)
 
     def of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
-        """Return the rows of mention strings that training does not change."""
+        """Return the rows of mention strings that no text changes."""
         view = self.view
+        return {
+            STRING: rows_of(symbols, view.strings.offsets, view.strings.data),
+            LINKS: rows_of(symbols, view.links.offsets, view.links.counts),
+        }
+
+    def first_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
+        """Return further rows for training, whose documents have mention strings in the dictionary's spelling only."""
         by_words = self._by_words(symbols)
         entries = np.empty(len(by_words.topics), ENTRIES[BY_WORDS])
         entries["topic"], entries["prior"] = by_words.topics, by_words.priors
         return {
-            STRING: rows_of(symbols, view.strings.offsets, view.strings.data),
-            LINKS: rows_of(symbols, view.links.offsets, view.links.counts),
             FIRST: rows_of(symbols, self.first.offsets, self.first.topics),
             BY_WORDS: Keyed(symbols, by_words.offsets, entries),
         }

@@ -24,7 +24,7 @@ from wikilda.text.characters import characters
 from wikilda.text.contexts import Contexts
 from wikilda.text.folding import folds
 from wikilda.urn._backoff import back_off
-from wikilda.urn._candidates import Rows, chosen_rows, leave_out, replaced_rows, with_new_senses
+from wikilda.urn._candidates import Rows, chosen_rows, leave_out, with_new_senses
 from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_topics, draw
 from wikilda.urn._find import Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._mean_field import Mentions, Rules
@@ -287,14 +287,12 @@ class Urn:
         tables = self.name_tables
         if not self.limits.backoff:
             return Rows(np.zeros(len(named.symbols) + 1, np.int64), *_NO_TOPICS)
-        known = self.view.by_words
-        if known is not None and self.view.names is None:
-            return chosen_rows(known, named.symbols)
-        found = back_off(
+        if self.view.by_words is not None:
+            return chosen_rows(self.view.by_words, named.symbols)
+        return back_off(
             named.names, named.strings, named.symbols, self.limits.backoff, tables.index_of_names, tables.titles,
             tables.base, tables.characters, tables.folds,
         )  # fmt: skip
-        return found if known is None else replaced_rows(found, known, named.symbols)
 
     def find(self, named: Named, words: Numbers, by_words: Rows | None = None, without: int = -1) -> Found:
         """Find the candidates of mentions and the evidence of the document's words.

@@ -54,7 +54,7 @@ class View:
     counted: float  # all context counts together
     texts: float  # the number of texts that were learned from
     names: NameIndex | None
-    by_words: Rows | None = None  # candidates of mention strings by words of titles, where they are known beforehand
+    by_words: Rows | None = None  # candidates of mention strings by words of titles, where there is no index
     iteration: int = 0  # of training
 
     @property

@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from wikilda.training.engines.spark.cluster import Cluster
@@ -41,3 +43,10 @@ def links(directory: Path) -> set[str]:
             with contextlib.suppress(OSError):
                 found.add(str(each.readlink()))
     return found
+
+
+def wait(happened: Callable[[], bool], seconds: float = 500) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.02)

@@ -52,6 +52,7 @@ def documents(tmp_path: Path) -> Path:
             "--set=recall=0.4",
             "--set=tolerance=0.1",
             "--type=person,organisation",
+            "--topics=0",
         ],
         ["--method=lda", "--no-mentions", "--topics=3", "--set=sweeps=20", "--set=burn_in=5"],
     ],
@@ -81,6 +82,8 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
         ["--set=invalid=replace"],
         ["--format=csv"],
         ["--output-format=tsv"],
+        ["--escalate=0.5"],
+        ["--rows=mentions"],
         ["-o", "a.jsonl"],
         [],
     ],
@@ -90,6 +93,22 @@ def test_what_spark_cannot_do_is_refused(model: Path, tmp_path: Path, options: l
     code, _, err = run("link", model, tmp_path / "in.parquet", *options, *more, "--engine=spark")
     assert code == 2
     assert (options[0].split("=")[0] if options else "-o") in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "Add --topics 0."),
+        (["--topics=0", "--detector=spacy"], "--detector spacy is for --engine local."),
+        (["--method=lda", "--unknown=names.jsonl"], "--unknown with --engine spark is for the method urn."),
+        (["--topics=0", "--type=planet"], "planet"),
+    ],
+)
+def test_what_joins_cannot_do_is_refused_before_spark_starts(
+    model: Path, documents: Path, tmp_path: Path, options: list[str], said: str
+) -> None:
+    found = run("link", model, documents, *options, "-o", tmp_path / "out", "--engine=spark", "--master=nowhere")
+    assert (found[0], said in found[2]) == (1, True)
 
 
 @pytest.mark.parametrize("command", ["corpus", "link", "train"])

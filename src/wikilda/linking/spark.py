@@ -283,7 +283,8 @@ class _Joins:
         """Cluster the unknown names of all documents, in their order."""
         names = UnknownNames()
         for first in range(0, shards, _ROUND * self.cores):
-            for row in self.spark.read.parquet(own.uri(_unknown_name(first))).toLocalIterator():
+            found = self.spark.read.parquet(own.uri(_unknown_name(first)))
+            for row in found.orderBy("_metadata.file_path", "_metadata.row_index").toLocalIterator():
                 for each in row.unknown or ():
                     names.add_one(Unknown.from_json(json.loads(each)))
         return names

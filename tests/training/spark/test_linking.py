@@ -83,7 +83,6 @@ def test_the_same_answers(model: Path, documents: Path, tmp_path: Path, options:
         ["--format=csv"],
         ["--output-format=tsv"],
         ["--escalate=0.5"],
-        ["--rows=mentions"],
         ["-o", "a.jsonl"],
         [],
     ],
@@ -107,7 +106,9 @@ def test_what_spark_cannot_do_is_refused(model: Path, tmp_path: Path, options: l
 def test_what_joins_cannot_do_is_refused_before_spark_starts(
     model: Path, documents: Path, tmp_path: Path, options: list[str], said: str
 ) -> None:
-    found = run("link", model, documents, *options, "-o", tmp_path / "out", "--engine=spark", "--master=nowhere")
+    found = run(
+        "link", model, documents, *options, "-o", tmp_path / "out", "--engine=spark", "--conf=spark.master=nowhere"
+    )
     assert (found[0], said in found[2]) == (1, True)
 
 

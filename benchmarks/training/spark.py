@@ -1,33 +1,52 @@
-"""One iteration of the same training by the local engine and by Spark, side by side, and again with a skewed symbol.
+"""Training and linking by joins on a cluster of this machine, next to the local engine: `docs/figures/spark.json`.
 
-python -m benchmarks.training.spark MODEL CORPUS DIRECTORY [--shards 16] [--part 1.0] [--round 0] [--planted 100000]
+python -m benchmarks.training.spark MODEL TEXTS --work DIRECTORY [--documents 20000] [--shards 16] [--method urn]
+[--parts training linking] [--name spark]
 
-Models must come out the same. Processor times: of Spark's joins they are those of its Java threads (to re-key, join,
-sort, write and read), of sampling those of the Python workers, as they are in the local engine. Memory is the
-anonymous memory of a Python worker: what it maps from files is not in it. Then the same documents again, with a word
-planted in every one that may mean so many topics (--planted): the slowest task is shown beside the median.
+A standalone cluster has two workers of one core, the local engine two processes. Both train twice over the same shards;
+the second iteration is compared, and models must be the same. Of the cluster's processor time, joins are all that is
+not sampling: Java, serving rows, writing tables. Skew: the slowest task of a stage, in medians of its tasks. Memory is
+the largest anonymous memory of a Python worker and of the driver. Linking compares processor time and answers.
 """
 
 import argparse
+import json
 import os
 import shutil
+import statistics
+import subprocess
+import sys
 import threading
 import time
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from benchmarks.training.events import PHASES, read_tasks, show_tasks
-from benchmarks.training.planted import plant_in_corpus, plant_in_model, spare_word
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks import record
 from benchmarks.training.scale import anonymous
+from wikilda.documents.document import Document
+from wikilda.documents.reading import read_documents
+from wikilda.linking import Linker
 from wikilda.model import Model
 from wikilda.training.checkpoints import Metrics, read_metrics
-from wikilda.training.corpus import Corpus
+from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.base import Engine
 from wikilda.training.engines.local import LocalEngine
 from wikilda.training.engines.spark import SparkEngine
-from wikilda.training.engines.spark._engine import MERGING, SAMPLING
+from wikilda.training.engines.spark.cluster import Cluster
 from wikilda.training.pipeline import train
-from wikilda.training.settings import PRESETS, TrainingPlan
+from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_LEAST = 4  # tasks of a stage that has a median, and seconds of the slowest that is looked at
+_SETTINGS: dict[str, UrnTraining | LdaTraining] = {
+    "urn": UrnTraining(held_out=0.0, evaluated=0, prior_shift=False),
+    "lda": LdaTraining(held_out=0.0, evaluated=0),
+}  # fmt: skip
 
 
 def children(process: int) -> list[int]:
@@ -49,95 +68,186 @@ def is_python_worker(process: int) -> bool:
 
 
 class Watch:
-    """Peak memory of Python workers while it is on."""
+    """Processor seconds and peak memory of what a cluster has started, while it is on."""
 
-    def __init__(self) -> None:
-        self.peak = 0.0
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self.worker, self.driver = cluster, 0.0, 0.0
+        self._seconds: dict[int, float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
     def __enter__(self) -> "Watch":
+        self._note()
+        self._begun = dict(self._seconds)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
         self._thread.join()
+        self._note()
+
+    @property
+    def seconds(self) -> float:
+        """Processor seconds of all processes, also of those that have ended."""
+        return sum(self._seconds.values()) - sum(self._begun.values())
 
     def _look(self) -> None:
         while not self._over.wait(0.25):
-            workers = filter(is_python_worker, children(os.getpid()))
-            self.peak = max(self.peak, *map(anonymous, workers), 0.0)
+            self._note()
+
+    def _note(self) -> None:
+        theirs = [each for daemon in self.cluster.daemons for each in (daemon.pid, *children(daemon.pid))]
+        for process in theirs:
+            try:
+                fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            self._seconds[process] = (int(fields[11]) + int(fields[12])) / _TICKS
+            if is_python_worker(process):
+                self.worker = max(self.worker, anonymous(process))
+        mine = {os.getpid(), *children(os.getpid())} - set(theirs)  # the driver, and its Java
+        self.driver = max(self.driver, sum(map(anonymous, mine)))
 
 
-def run(engine: Engine, given: argparse.Namespace, target: Path, *, small: bool = False) -> tuple[str, Metrics]:
-    """One iteration; on two small shards, if it is just to have Java compile."""
-    for old in (target, target.with_name(f"{target.name}.training")):
-        shutil.rmtree(old, ignore_errors=True)
-    settings = replace(PRESETS["default"], evaluated=0, held_out=1.0 - given.part * (0.02 if small else 1.0))
-    plan = TrainingPlan(1, 2 if small else given.shards)
-    made = train(given.model, given.corpus, target, settings, plan, engine=engine)
-    return made.identity, read_metrics(target)[-1]
+def slowest(events: Path, since: float) -> Iterator[tuple[str, float, float]]:
+    """By stage: what it is for, its slowest task and the median."""
+    jobs: dict[int, str] = {}
+    tasks = defaultdict[int, list[float]](list)
+    for file in (each for each in events.rglob("*") if each.is_file()):
+        for event in map(json.loads, file.read_text("utf-8").splitlines()):
+            if event["Event"] == "SparkListenerJobStart":
+                name = event.get("Properties", {}).get("spark.job.description", "")
+                jobs |= dict.fromkeys(event["Stage IDs"], name)
+            elif event["Event"] == "SparkListenerTaskEnd" and event["Task Info"]["Launch Time"] / 1e3 >= since:
+                seconds = event["Task Info"]["Finish Time"] - event["Task Info"]["Launch Time"]
+                tasks[event["Stage ID"]].append(seconds / 1e3)
+    for stage, found in tasks.items():
+        if len(found) >= _LEAST and statistics.median(found) > 0:
+            yield jobs.get(stage, ""), max(found), statistics.median(found)
 
 
-def show(name: str, row: Metrics, joining: float, merging: float) -> None:
-    rest = f"joins {joining:.1f}, sampling {row.sampling_seconds:.1f}, merging {merging:.1f}"
-    print(f"{name}: {row.seconds:.1f} s, {row.documents / row.seconds:.0f} documents/s; processor seconds: {rest}")
-
-
-def conf(events: Path, partitions: int) -> dict[str, str]:
-    """As many join tasks as there are partitions, so that there is a median."""
+def conf(events: Path) -> dict[str, str]:
+    events.mkdir(parents=True)
     log = {"enabled": "true", "dir": events.resolve().as_uri(), "compress": "false", "rolling.enabled": "false"}
-    tasks = {"shuffle.partitions": str(partitions), "adaptive.coalescePartitions.enabled": "false"}
-    named = {"eventLog": log, "sql": tasks, "driver": {"memory": "2g"}, "local": {"dir": str(events.resolve().parent)}}
+    named = {"eventLog": log, "executor": {"memory": "1g"}, "driver": {"memory": "1g"}}
     return {f"spark.{kind}.{name}": value for kind, pairs in named.items() for name, value in pairs.items()}
 
 
-def compare(given: argparse.Namespace, name: str) -> None:
-    """Run both engines on the same shards."""
-    place = given.directory / name
-    shutil.rmtree(place, ignore_errors=True)
-    (place / "events").mkdir(parents=True)
-    print(f"\n{name}; load {os.getloadavg()[0]:.1f}", flush=True)
+def trained(engine: Engine, given: argparse.Namespace, corpus: Path, target: Path, shards: int) -> list[Metrics]:
+    for old in (target, target.with_name(f"{target.name}.training")):
+        shutil.rmtree(old, ignore_errors=True)
+    plan = TrainingPlan(2, shards)
+    train(given.model, corpus, target, _SETTINGS[given.method], plan, engine=engine, overwrite=True)
+    return read_metrics(target)[-2:]
+
+
+def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[str, record.Rows]:
+    """Both engines on the same shards."""
+    knowledge, corpora = Model.open(given.model).knowledge().path, []
+    for text in texts:
+        corpora.append(place / f"{text.stem}.corpus")
+        if not corpora[-1].exists():
+            make_corpus([text], knowledge, corpora[-1], workers=2)
     local = LocalEngine(2)
-    mine, row = run(local, given, place / "local")
+    trained(local, given, corpora[1], place / "warm", 2)
+    mine = trained(local, given, corpora[0], place / "local", given.shards)
     local.close()
-    show("local, 2 workers", row, row.joining_seconds, row.merging_seconds)
-    spark = SparkEngine(given.master, conf=conf(place / "events", given.partitions), together=given.round)
-    started = time.perf_counter()
-    run(spark, given, place / "small", small=True)
-    began = time.time()
-    print(f"Spark has started and done 2 % of it in {time.perf_counter() - started:.1f} s", flush=True)
-    with Watch() as watch:
-        theirs, row = run(spark, given, place / "spark")
-    spark.close()
-    tasks = [task for task in read_tasks(place / "events") if task.launched >= began]
-    java = {phase: sum(task.processor for task in tasks if task.phase == phase) for phase in PHASES}
-    show(f"Spark at {given.master}", row, java[SAMPLING] + row.joining_seconds, java[MERGING] + row.merging_seconds)
-    show_tasks(tasks)
-    print(f"  peak memory of a Python worker: {watch.peak:.0f} MB; load {os.getloadavg()[0]:.1f}")
-    print("models are the same" if mine == theirs else f"MODELS DIFFER: {mine}, {theirs}", flush=True)
+    with Cluster(place / "cluster", 2, "1500m") as cluster:
+        spark = SparkEngine(cluster.master, conf=conf(place / "events"))
+        trained(spark, given, corpora[1], place / "warm", 2)
+        since = time.time()
+        with Watch(cluster) as watch:
+            theirs = trained(spark, given, corpora[0], place / "spark", given.shards)
+        spark.close()
+    assert Model.open(place / "local").identity == Model.open(place / "spark").identity, "models differ"
+    sampling = sum(row.sampling_seconds for row in theirs)
+    stages: list[dict[str, record.Cell]] = [
+        {"stage": name, "slowest, s": round(most, 2), "median, s": round(middle, 2), "ratio": round(most / middle, 1)}
+        for name, most, middle in sorted(slowest(place / "events", since), key=lambda each: -each[1])[:10]
+    ]
+    row: dict[str, record.Cell] = {
+        "method": given.method,
+        "documents": Corpus.open(corpora[0]).documents,
+        "topics": Model.open(given.model).topics,
+        "local, s": round(mine[1].seconds, 1),
+        "Spark, s": round(theirs[1].seconds, 1),
+        "ratio": round(theirs[1].seconds / mine[1].seconds, 2),
+        "joins, % of CPU": round(100 * (1 - sampling / watch.seconds)),
+        "worker, MB": round(watch.worker),
+        "driver, MB": round(watch.driver),
+    }
+    return {"training": [row], "training stages": stages}
+
+
+def linking(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[str, record.Rows]:
+    """The command `link`, by joins and here with two threads; the second run by joins finds the model's tables."""
+    pages = place / "pages"
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir()
+    rows = [json.loads(line) for line in texts[0].read_text("utf-8").splitlines()]
+    pq.write_table(pa.Table.from_pylist(rows).select(["id", "text"]), pages / "0.parquet")
+    command = [sys.executable, "-m", "wikilda", "link", str(given.model), str(pages), "--topics=0", "-n", "3"]
+    command += ["--overwrite", "-o"]
+    seconds = {}
+    with Cluster(place / "linking", 2, "1500m") as cluster:
+        spark = ["--engine=spark", f"--conf=spark.master={cluster.master}", f"--tables={place / 'tables'}"]
+        spark += [f"--conf={name}={value}" for name, value in conf(place / "link-events").items()]
+        ways = {"local": ["-j", "2"], "first": spark, "Spark": spark}
+        for name, options in ways.items():
+            started = time.perf_counter()
+            since = time.time()
+            with Watch(cluster) as watch:
+                subprocess.run([*command, str(place / f"{name}.parquet"), *options], check=True)
+            seconds[name] = time.perf_counter() - started
+    local, found = (pq.read_table(place / f"{name}.parquet").to_pylist() for name in ("local", "Spark"))
+    assert [{**row, "error": None} for row in local] == found, "answers differ"
+    ratios = [most / middle for _, most, middle in slowest(place / "link-events", since) if most > 1 and middle > 0]
+    row: dict[str, record.Cell] = {
+        "documents": len(found),
+        "topics": Model.open(given.model).topics,
+        "local, s": round(seconds["local"], 1),
+        "Spark, s": round(seconds["Spark"], 1),
+        "ratio": round(seconds["Spark"] / seconds["local"], 2),
+        "tables of the model, s": round(seconds["first"] - seconds["Spark"], 1),
+        "slowest task, medians": round(max(ratios, default=1.0), 1),
+        "worker, MB": round(watch.worker),
+    }
+    return {"linking": [row]}
+
+
+def parts_of(given: argparse.Namespace, place: Path) -> list[Path]:
+    """The documents that are measured, and a few to have everything compiled."""
+    files = [place / "texts.jsonl", place / "few.jsonl"]
+    documents = (each for each in read_documents([given.texts]) if isinstance(each, Document))
+    some = islice(documents, given.documents)
+    lines = [json.dumps({"id": str(at), "text": each.text}) for at, each in enumerate(some)]
+    for file, kept in zip(files, (lines, lines[:200]), strict=True):
+        file.write_text("".join(f"{line}\n" for line in kept), "utf-8")
+    linker = Linker.open(given.model)
+    linker.link(json.loads(lines[0])["text"])
+    return files
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("model", "corpus", "directory"):
-        parser.add_argument(name, type=Path)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--shards", type=int, default=16)
-    parser.add_argument("--part", type=float, default=1.0, help="share of the documents that is trained on")
-    parser.add_argument("--round", type=int, default=0)
-    parser.add_argument("--partitions", type=int, default=16, help="tasks of a join")
-    parser.add_argument("--planted", type=int, default=100_000, help="topics of the planted word (0: plant nothing)")
-    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--method", default="urn", choices=sorted(_SETTINGS))
+    parser.add_argument("--parts", nargs="+", default=["training", "linking"], choices=["training", "linking"])
+    parser.add_argument("--name", default="spark")
     given = parser.parse_args()
-    given.directory.mkdir(parents=True, exist_ok=True)
-    compare(given, "as it is")
-    if given.planted:
-        model, corpus = Model.open(given.model), Corpus.open(given.corpus)
-        word = spare_word(model, corpus)
-        given.corpus = plant_in_corpus(corpus, word, given.directory / "corpus")
-        given.model = plant_in_model(model, word, given.planted, given.directory / "model")
-        compare(given, "planted")
+    shutil.rmtree(given.work, ignore_errors=True)
+    given.work.mkdir(parents=True)
+    texts, tables = parts_of(given, given.work), dict[str, record.Rows]()
+    for part, measure in {"training": training, "linking": linking}.items():
+        if part in given.parts:
+            tables |= measure(given, given.work, texts)
+    print(json.dumps(tables, indent=1))
+    print(record.write(given.name, tables))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ import importlib.util
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from wikilda import __version__
 from wikilda._core.errors import SettingsError, WikildaError
 
 if importlib.util.find_spec("pyspark") is None:
@@ -83,6 +84,35 @@ def worded(advice: str = "What is finished is kept: run the same command again."
         lines = [line.strip() for line in str(error).split("\n") if line.strip()]
         why = next((line for line in reversed(lines) if "Error:" in line and not line.startswith("at ")), lines[0])
         raise WikildaError(f"Spark has failed: {why[:500]}. {advice}") from error
+
+
+def check_cluster(spark: SparkSession, places: Iterable[str]) -> None:
+    """Check that Spark can reach some places, and that its Python processes have this version of the package."""
+    for uri in places:
+        try:
+            file_system(spark, uri)
+        except Py4JError as error:
+            why = str(getattr(error, "java_exception", error))[:200]
+            raise SettingsError(
+                f"{uri}: Spark has no connector for this file system ({why}). Add it: --conf spark.jars.packages=NAME."
+            ) from None
+    tasks = 2 * spark.sparkContext.defaultParallelism
+    try:
+        found = set(spark.sparkContext.parallelize(range(tasks), tasks).map(_version).collect())
+    except (PySparkException, Py4JError) as error:
+        if "No module named 'wikilda" not in str(error):
+            raise
+        raise SettingsError(
+            "a node of the cluster has no package wikilda. Install it in the Python that spark.pyspark.python names."
+        ) from None
+    if others := sorted(found - {__version__}):
+        raise SettingsError(
+            f"a node has wikilda {others[0]}, but the driver has {__version__}. Install the same version on all."
+        )
+
+
+def _version(_: int) -> str:
+    return __version__
 
 
 # The packaged Java lacks the vector module, which Spark requests but does not need.

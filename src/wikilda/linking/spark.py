@@ -21,7 +21,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from wikilda import __version__
 from wikilda._core.errors import InputError, SettingsError, WikildaError
-from wikilda._core.spark import entries, file_system, running, worded
+from wikilda._core.spark import check_cluster, entries, file_system, running, worded
 from wikilda.documents.reading import Bad
 from wikilda.documents.reading.rows import from_row
 from wikilda.documents.reading.tables import check_columns
@@ -119,6 +119,7 @@ def link_files(
     by_joins = isinstance(linker.method, UrnMethod)
     _check_options(job, by_joins=by_joins, unknown=unknown)
     with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
+        check_cluster(spark, [*sources, target, *([tables] if tables else [])])
         if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
             raise InputError(f"{target}: exists already. Use --overwrite to replace it.")
         documents = _read(spark, sources, job)

@@ -112,6 +112,8 @@ def train(
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)
+            if engine is not None:
+                engine.check()
             learner = learner.adapted(first, place, read)
             runs = engine or LocalEngine(workers or available_cores())
             try:

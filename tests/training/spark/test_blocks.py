@@ -105,7 +105,7 @@ def shard(
     urn = Urn(first, sample, settings.urn())
     documents = of_shard(corpus, 0, 1, 0.0)
     buckets = Buckets(4, (first.mentions.symbols, first.words.symbols, first.topics, 1 << 63))
-    packet = Tables(urn, first.mentions, topic_types(sample)).packet(asked_by(documents))
+    packet = Tables(urn, first.mentions, topic_types(sample.titles, sample.sentences)).packet(asked_by(documents))
     values = [each for each in document_values(documents, 0, buckets) if each.kind != REQUEST]
     for kind, rows in packet.items():
         values += blocks_of(kind, rows, buckets, SIDE_OF[kind], 0)

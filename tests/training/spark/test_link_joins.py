@@ -92,7 +92,9 @@ def test_the_same_answers_and_unknown_names(
         assert rows_of(tmp_path / f"out{at}") == rows_of(tmp_path / "local.parquet")
         assert (tmp_path / f"{at}.jsonl").read_bytes() == (tmp_path / "local.jsonl").read_bytes()
         assert not (tmp_path / f"out{at}.partial").exists()
-    found = {each["name"]: each["count"] for each in map(json.loads, (tmp_path / "0.jsonl").open(encoding="utf-8"))}
+    found = {
+        each["name"]: each["count"] for each in map(json.loads, (tmp_path / "0.jsonl").read_text("utf-8").splitlines())
+    }
     assert found["Zebulon Quux"] == 6
     [part] = (tmp_path / "tables").glob("*/part-00001.parquet")
     part.write_bytes(part.read_bytes()[:-10])

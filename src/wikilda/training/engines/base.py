@@ -42,6 +42,10 @@ class Engine(ABC):
     merging_seconds = 0.0  # of the iteration: processor time outside of workers
     kind = "local"  # of those that cannot go on with each other's unfinished trainings for the urn
 
+    @abstractmethod
+    def check(self) -> None:
+        """Raise an error before any work if the engine cannot do it."""
+
     def missing(self, job: Job) -> list[int]:
         """The shards that are not done."""
         return job.checkpoint.missing()

@@ -29,6 +29,9 @@ class LocalEngine(Engine):
     def __init__(self, workers: int | None = None) -> None:
         self.pool = Workers(workers or available_cores())
 
+    def check(self) -> None:
+        """There is nothing that this machine could lack."""
+
     def sample(self, job: Job) -> Iterator[int]:
         """Sample all shards that are not done yet, and yield the number of documents of each."""
         missing, place = job.checkpoint.missing(), job.checkpoint

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import WikildaError
 from wikilda._core.npy import GrowingArray
-from wikilda._core.spark import open_session, worded
+from wikilda._core.spark import check_cluster, open_session, worded
 from wikilda.joins.broadcast import Spread, spread
 from wikilda.joins.tables import Tables
 from wikilda.knowledge import Knowledge
@@ -112,6 +112,11 @@ class SparkEngine(Engine):
     def spark(self) -> SparkSession:
         """The session, which takes seconds to start."""
         return open_session(self._master, self._conf, self._scratch)
+
+    def check(self) -> None:
+        """Start the session, and check that nodes have the same package, and that tables can be written."""
+        with worded():
+            check_cluster(self.spark, [self._tables] if self._tables else [])
 
     def missing(self, job: Job) -> list[int]:
         """The shards that are not in a finished round."""

@@ -127,7 +127,7 @@ def test_a_string_counts_once_per_document(model: Path, sample: Knowledge) -> No
 
 def test_descriptions_are_plain() -> None:
     assert PriorShift(0.4, 1.05, 900.0, 300).describe() == (
-        "How the wiki names entities counts less than usual (× 0.40), how popular they are counts as usual "
+        "In these texts, the wiki's use of names counts less than usual (× 0.40) and popularity as usual "
         "(estimated from 300 texts with 900 ambiguous names)."
     )
 

@@ -23,8 +23,8 @@ def _groups() -> dict[str, tuple[str, type[Settings]]]:
     from wikilda.urn.settings import UrnSettings
 
     return {
-        "urn": ("link, match, explain, serve, evaluate", UrnSettings),
-        "lda": ("link, match, serve with --method lda", LdaSettings),
+        "urn": ("link, match, identify, explain, serve, evaluate", UrnSettings),
+        "lda": ("link, match, identify, serve with --method lda", LdaSettings),
         "detection": ("link, train, corpus", DetectorSettings),
         "reading": ("link, train, corpus", ReadSettings),
         "build": ("build", BuildSettings),

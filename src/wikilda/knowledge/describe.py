@@ -21,8 +21,8 @@ def describe(knowledge: Knowledge, term: str, most: int = 10) -> dict[str, Any]:
         found["topic"] = describe_topic(knowledge, topic, most)
     if not found:
         near = suggest(knowledge, term, 8)
-        hint = f" There are: {', '.join(near)}." if near else ""
-        raise InputError(f"{term!r} is neither a title nor a mention in {knowledge.path}.{hint}")
+        hint = f"There are: {', '.join(near)}." if near else "Check the spelling."
+        raise InputError(f"{term!r} is neither a title nor a mention in {knowledge.path}. {hint}")
     return found
 
 

@@ -18,7 +18,6 @@ import pyarrow as pa
 from wikilda._core.compression import json_objects, open_compressed, uncompressed_suffix, whole_lines
 from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, read_table
-from wikilda._core.settings import suggestion
 from wikilda.knowledge._type_words import LANGUAGES, TYPES
 from wikilda.text import normalized
 
@@ -298,7 +297,7 @@ def _check_columns(place: str, found: list[str]) -> None:
     for name in ("id", "name"):
         if name not in found:
             raise InputError(
-                f"{place}: has no column {name!r}{suggestion(name, found)} Its columns are {', '.join(found)[:200]}. "
+                f"{place}: has no column {name!r}. Its columns are {', '.join(found)[:200]}. "
                 f"Needed are id and name, and there may be {', '.join(COLUMNS[2:])}."
             )
 

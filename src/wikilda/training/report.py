@@ -120,8 +120,8 @@ class TrainingReport:
             return "No document was compared."
         share = self.changed / max(self.answers, 1)
         return (
-            f"{self.changed:,} of {self.answers:,} answers changed ({share:.1%}) in {self.documents:,} texts, "
-            f"{self.held_out:,} of them held out."
+            f"{self.changed:,} of {self.answers:,} answers changed ({share:.1%}). "
+            f"Texts compared: {self.documents:,}, of which {self.held_out:,} held out."
         )
 
     @property

@@ -54,10 +54,10 @@ class PriorShift:
 
     def describe(self) -> str:
         """Return what was found, for people."""
-        names = f"How the wiki names entities counts {_compared(self.naming)}"
-        popular = f"how popular they are counts {_compared(self.popularity)}"
+        names = f"In these texts, the wiki's use of names counts {_compared(self.naming)}"
+        popular = f"popularity {_compared(self.popularity)}"
         source = f" (estimated from {self.texts:,} texts with {self.mentions:,.0f} ambiguous names)"
-        return f"{names}, {popular}{source if self.texts else ''}."
+        return f"{names} and {popular}{source if self.texts else ''}."
 
     def settings(self) -> dict[str, float]:
         """Return the weights to link such texts with, as settings."""

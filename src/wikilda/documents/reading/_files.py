@@ -109,8 +109,9 @@ def find_files(paths: Sequence[Path], settings: ReadSettings) -> Iterator[File]:
     names = Counter(path.name for path in paths)
     for path in paths:
         if not path.exists():
-            hint = " To link a text, pipe it: echo 'TEXT' | wikilda link MODEL" if " " in str(path) else ""
-            raise InputError(f"{path}: no such file or directory.{hint}")
+            piped = "To link a text, pipe it: echo 'TEXT' | wikilda link MODEL"
+            remedy = piped if " " in str(path) else "Check the path."
+            raise InputError(f"{path}: no such file or directory. {remedy}")
     for path in paths:
         inside = _walk(path) if path.is_dir() else [path]
         for each in inside:

@@ -89,7 +89,8 @@ def naive(knowledge: Knowledge) -> tuple[Counter[tuple[int, int]], Counter[tuple
 def test_counts_are_those_of_the_links(built: Knowledge) -> None:
     """Every row has the counts of counting in Python; contexts that are hardly ever met have no row."""
     known = built.context_counts
-    assert known is not None and len(known.sums) > 20
+    assert known is not None
+    assert len(known.sums) > 20
     counts, expected = naive(built)
     sums = Counter[int]()
     for (symbol, _), times in counts.items():
@@ -111,9 +112,15 @@ def test_an_article_can_be_taken_out(built: Knowledge) -> None:
         text, spans, targets = plain(wikitext[: wikitext.index("\n\n")])
         encoded = encode(Document(text, spans), built, contexts=True)
         meant = np.array([titles.index(each) if each in titles and each != title else -1 for each in targets])
-        symbols, words, times, _ = counted_links(built, encoded, meant)
-        for symbol, word, n in zip(symbols.tolist(), words.tolist(), times.tolist(), strict=True):
-            counts[symbol, word] += n
+        own = counted_links(built, encoded, meant)
+        assert encoded.contexts is not None
+        assert built.context_counts is not None
+        types, around = built.context_counts.types, encoded.contexts
+        for mention, topic, share in zip(own.mentions.tolist(), own.topics, own.shares, strict=True):
+            words = types.words[types.offsets[topic] : types.offsets[topic + 1]].tolist()
+            for symbol in around.symbols[around.offsets[mention] : around.offsets[mention + 1]].tolist():
+                for word in words if share else []:
+                    counts[symbol, word] += share / UNIT / len(words)
     whole, _ = naive(built)
     late = sum(whole.values()) - sum(counts.values())
     assert 0 < late < 0.05 * sum(whole.values())  # the links of the last sentences
@@ -131,7 +138,8 @@ def test_a_bounded_number_of_articles_counts(tmp_path: Path, monkeypatch: pytest
 
 def test_a_model_takes_the_counts_of_its_wiki(built: Knowledge, tmp_path: Path) -> None:
     model = create_model(built, tmp_path / "model")
-    assert model.contexts is not None and built.context_counts is not None
+    assert model.contexts is not None
+    assert built.context_counts is not None
     assert model.contexts.counts.tolist() == built.context_counts.counts.tolist()
     assert model.contexts.total == built.context_counts.total
 

@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs
 from wikilda._core.errors import InputError, SettingsError
 from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import UNIT, ContextCounts, TopicTypes, topic_types
+from wikilda.knowledge.context_counts import UNIT, ContextCounts, TopicTypes, text_digest, topic_types
 from wikilda.linking import Document, Linker
 from wikilda.model import Model, Parameters
 from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
@@ -38,7 +39,7 @@ from wikilda.training.report import TrainingReport
 from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
-from wikilda.urn.context_evidence import context_evidence, spread, without
+from wikilda.urn.context_evidence import context_evidence
 from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
 from wikilda.urn.statistics import Taught, new_senses, nil_counts, nil_evidence, taught_by
 
@@ -292,7 +293,7 @@ def test_evidence_is_that_of_the_formula(sample: Knowledge) -> None:
     candidates = Candidates(
         np.arange(3, dtype=np.uint32), np.array([0, 3, 5, 6]), topics.astype(np.int32), np.ones(6), np.ones(3)
     )
-    found = context_evidence(around, np.arange(3), np.arange(3), candidates, known, known.total, 1.0)
+    found = context_evidence(around, np.arange(3), np.arange(3), candidates, known, known.total)
     seen = [[100, 104], [100, 104], [100, 104], [110], [110], []]
     for at, (topic, symbols) in enumerate(zip(topics.tolist(), seen, strict=True)):
         words = TYPES.words[TYPES.offsets[topic] : TYPES.offsets[topic + 1]].tolist()
@@ -347,16 +348,14 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         document = encode(DOCUMENTS[left_out], sample, contexts=True)
         plain = Urn(Model.open(model), sample, alone.urn())
         key = make_key(DOCUMENTS[left_out].id)
-        drawn = plain.draw_without(replace(document.without_text(), id=key, contexts=None), None)
+        ends = offsets_of([len(each) for each in document.strings]).tolist()
+        shown = replace(document, text="".join(document.strings), spans=list(pairwise(ends)), id=key, contexts=None)
+        drawn = plain.draw_without(shown, None)  # a corpus has no text around mentions
         symbols = np.asarray(document.mentions, np.int64)
         own = taught_by(drawn, new_senses(drawn.offsets, drawn.topics, symbols, plain.model.mentions))
         assert others.contexts is not None
         assert every.contexts is not None
-        rest = without(
-            every.contexts,
-            document.contexts,
-            spread(document.contexts, own, every.contexts.types),
-        )
+        rest = _without(every.contexts, document.contexts, own)
         assert others.nil is not None
         assert every.nil is not None
         mine = nil_counts(symbols, own.nil)
@@ -372,6 +371,36 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         for symbol, row in found.items():
             for word, count in row.items():
                 assert count == pytest.approx(wanted.get(symbol, {}).get(word, 0.0), abs=1e-4) or symbol not in wanted
+        candidates = Candidates(
+            drawn.topics, drawn.offsets, np.arange(len(drawn.topics), dtype=np.int32), np.ones(len(drawn.topics)),
+            np.ones(len(symbols)),
+        )  # fmt: skip
+        mentions = document.contexts, np.arange(len(symbols)), np.arange(len(symbols)), candidates
+        left, by_rest = (
+            context_evidence(*mentions, known, every.contexts.total, *more)
+            for known, more in ((every.contexts, [own]), (rest, []))
+        )
+        np.testing.assert_allclose(left, by_rest, atol=1e-4)
+        assert not np.allclose(left, context_evidence(*mentions, every.contexts, every.contexts.total), atol=1e-2)
+
+
+def _without(known: ContextCounts, contexts: Contexts, own: Taught) -> ContextCounts:
+    """The counts without what a document has counted."""
+    counts, expected, sums = (np.array(each, np.float64) for each in (known.counts, known.expected, known.sums))
+    rows = {int(key): int(n) for key, n in zip(known.symbols.keys, known.symbols.values, strict=True) if key}
+    for mention, topic, share, prior in zip(own.mentions, own.topics, own.shares, own.prior, strict=True):
+        words = known.types.words[known.types.offsets[topic] : known.types.offsets[topic + 1]]
+        for symbol in contexts.symbols[contexts.offsets[mention] : contexts.offsets[mention + 1]].tolist():
+            if symbol not in rows or not len(words):
+                continue
+            row = rows[symbol]
+            start, end = known.offsets[row], known.offsets[row + 1]
+            places = start + np.searchsorted(known.words[start:end], words)
+            counts[places] -= share / UNIT / len(words)
+            expected[places] -= prior / UNIT / len(words)
+            sums[row] -= share / UNIT
+    counts, expected = (np.maximum(each, 0.0).astype(np.float32) for each in (counts, expected))
+    return known._replace(counts=counts, expected=expected, sums=np.maximum(sums, 0.0))
 
 
 def test_topics_that_texts_have_together_are_related() -> None:
@@ -446,7 +475,9 @@ def test_counts_of_nil_add_up(sample: Knowledge, model: Path, lines: Path, whole
     """Every text has a string once; what a model has learned before is kept."""
     assert whole.nil is not None
     texts_of: Counter[int] = Counter()
-    trained = [each for each in DOCUMENTS if whole.contexts is not None and whole.contexts.has(each.text)]
+    assert whole.contexts is not None
+    known = whole.contexts.among(np.array([text_digest(each.text) for each in DOCUMENTS]))
+    trained = [each for each, learned_from in zip(DOCUMENTS, known, strict=True) if learned_from]
     for each in trained:
         texts_of.update({int(symbol) for symbol in encode(each, sample).mentions if symbol >= 0})
     assert dict(zip(whole.nil.symbols.tolist(), whole.nil.texts.tolist(), strict=True)) == texts_of

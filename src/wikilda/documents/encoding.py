@@ -56,12 +56,6 @@ class EncodedDocument:
         """The mention strings."""
         return [self.text[start:end] for start, end in self.spans] if self.written is None else list(self.written)
 
-    def without_text(self) -> "EncodedDocument":
-        """The same mentions without the text around them, which training does not have, either."""
-        ends = np.cumsum([len(each) for each in self.strings], dtype=np.int64).tolist()
-        spans = [(end - len(each), end) for each, end in zip(self.strings, ends, strict=True)]
-        return replace(self, text="".join(self.strings), spans=spans)
-
     @cached_property
     def names(self) -> Strings:
         """The mention strings, as kernels take them."""

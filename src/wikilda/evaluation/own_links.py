@@ -29,7 +29,7 @@ from wikilda.model.create import initial, popularity_of
 from wikilda.model.model import Parameters
 from wikilda.model.writer import sum_by_topic, word_norms
 from wikilda.urn.context_evidence import subtracted
-from wikilda.urn.learning import counted_links, learn
+from wikilda.urn.learning import learn, links_of
 
 Numbers = NDArray[np.int64]
 _LEAST_ARTICLES = 4
@@ -141,11 +141,13 @@ def _fewer_contexts(knowledge: Knowledge, taken: list[Article]) -> dict[str, NDA
     known = knowledge.context_counts
     if known is None:
         return {}
-    for article in taken:
-        encoded = encode(Document(article.text, article.spans), knowledge, contexts=True)
-        targets = np.where(article.targets == article.topic, RED, article.targets)
-        known = subtracted(known, counted_links(knowledge, encoded, targets))
-    return {f"{CONTEXTS}/{name}": getattr(known, name) for name in ("counts", "expected", "sums")}
+    encoded = (encode(Document(each.text, each.spans), knowledge, contexts=True) for each in taken)
+    links = [
+        (each.contexts, links_of(knowledge, each, article))
+        for each, article in zip(encoded, taken, strict=True) if each.contexts is not None
+    ]  # fmt: skip
+    left = subtracted(known, links)
+    return {f"{CONTEXTS}/{name}": getattr(left, name) for name in ("counts", "expected", "sums")}
 
 
 def _without(table: Table, hidden: NDArray[np.bool_]) -> tuple[Numbers, Table]:

@@ -81,10 +81,6 @@ class ContextCounts(NamedTuple):
         found[self.symbols.values[used]] = self.symbols.keys[used]
         return found
 
-    def has(self, text: str) -> bool:
-        """Whether a text is among the training texts."""
-        return bool(self.among(np.array([text_digest(text)], np.uint64))[0])
-
     def among(self, digests: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return which texts are training texts, by their digests."""
         if len(self.texts) == 0:

@@ -34,7 +34,7 @@ from wikilda._core.arrays import Run, offsets_of
 from wikilda.documents.document import Document
 from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import UNIT, ContextCounts
+from wikilda.knowledge.context_counts import UNIT
 from wikilda.knowledge.held_out import RED, Article, articles
 from wikilda.knowledge.link_contexts import expected_of
 from wikilda.lda.packet import numbers
@@ -46,8 +46,7 @@ from wikilda.urn._draw import WORDS_SCALE
 from wikilda.urn._find import Found, Named
 from wikilda.urn._title_match import PART, SAME, UNLIKE
 from wikilda.urn._word_evidence import leave_topic_out
-from wikilda.urn.context_evidence import Rows as ContextRows
-from wikilda.urn.context_evidence import of_other_mentions, spread, without
+from wikilda.urn.context_evidence import of_other_mentions
 from wikilda.urn.prior_shift import Exponents, Parts, maximise, softmax
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import Taught
@@ -242,36 +241,34 @@ def decide(urn: Urn, prepared: Prepared) -> Part:
 
 
 class _Around(NamedTuple):
-    """The contexts of an article's links, then those of their strings' other occurrences; and the counts of others."""
+    """The contexts of an article's links, then those of their strings' other occurrences; and what it has counted."""
 
     contexts: Contexts | None
-    known: ContextCounts | None
+    own: Taught | None
     owners: Numbers  # by occurrence: the link that it repeats
 
     @classmethod
     def of(cls, urn: Urn, encoded: EncodedDocument, article: Article) -> "_Around":
         if urn.view.contexts is None:
             return cls(None, None, np.empty(0, np.int64))
-        own = counted_links(urn.knowledge, encoded, np.where(article.targets == article.topic, RED, article.targets))
         repeats = list(_repeats(article))
         document = Document(article.text, [*article.spans, *(span for span, _ in repeats)])
         contexts = encode(document, urn.knowledge, contexts=True).contexts
-        assert contexts is not None
         owners = np.array([owner for _, owner in repeats], np.int64)
-        return cls(contexts, without(urn.view.contexts, contexts, own), owners)
+        return cls(contexts, links_of(urn.knowledge, encoded, article), owners)
 
     def evidence(self, urn: Urn, chosen: Numbers, rows: Numbers, found: Found) -> Matrix:
         """S of the candidates of chosen links, and its sums over the other occurrences of their strings."""
         offsets = found.candidates.offsets
         size = int(np.diff(offsets)[rows].sum())
-        if self.contexts is None or self.known is None:
+        if self.contexts is None:
             return np.zeros((size, 2))
         row_of = dict(zip(chosen.tolist(), rows.tolist(), strict=True))
         here = [at for at, owner in enumerate(self.owners.tolist()) if owner in row_of]
         repeated = np.array([row_of[self.owners[at]] for at in here], np.int64)
         more = np.array(here, np.int64) + len(self.contexts.offsets) - 1 - len(self.owners)
         both = np.concatenate([chosen, more]), np.concatenate([rows, repeated])
-        evidence = urn.context_evidence((self.contexts, self.known), *both, found)
+        evidence = urn.context_evidence(self.contexts, *both, found, self.own)
         return np.column_stack([evidence, of_other_mentions(evidence, both[1], offsets)])[:size]
 
 
@@ -292,11 +289,14 @@ def _repeats(article: Article) -> Iterator[tuple[tuple[int, int], int]]:
                 yield found.span(), number
 
 
-def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbers) -> ContextRows:
+def links_of(knowledge: Knowledge, encoded: EncodedDocument, article: Article) -> Taught:
+    """Return what a build has counted of an article in the sample."""
+    return counted_links(knowledge, encoded, np.where(article.targets == article.topic, RED, article.targets))
+
+
+def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbers) -> Taught:
     """Return what a build has counted of an article's links (`wikilda.knowledge.link_contexts`)."""
-    assert encoded.contexts is not None
-    known, table = knowledge.context_counts, knowledge.mentions
-    assert known is not None
+    table = knowledge.mentions
     strings = np.asarray(encoded.mentions, np.int64)
     met = np.flatnonzero((targets >= 0) & (strings >= 0))
     each = Run(met, np.arange(len(met) + 1), strings[met].astype(np.uint32), np.ones(len(met), np.int64))
@@ -309,8 +309,7 @@ def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbe
     shares[0, len(expected.topics) :], shares[1, : len(expected.topics)] = UNIT, expected.sweeps
     counted, by_string = shares[:, order]
     offsets = offsets_of(np.bincount(owners, minlength=len(targets)))
-    taught = Taught(offsets, topics, counted, counted, by_string, np.zeros(len(targets), np.uint32))
-    return spread(encoded.contexts, taught, known.types)
+    return Taught(offsets, topics, counted, counted, by_string, np.zeros(len(targets), np.uint32))
 
 
 def _own_links(named: Named, targets: Numbers) -> dict[tuple[int, int], int]:

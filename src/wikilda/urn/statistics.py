@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find, offsets_of
-from wikilda._core.jit import njit
+from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge.context_counts import UNIT
 from wikilda.model.model import NilCounts, Parameters
 
@@ -26,6 +26,7 @@ _LEAST_BASE = 0.001
 _CLEAR = 0.5  # posterior of a new sense that counts
 _TEXTS = 10.0  # a: prior number of texts of a string, with the usual share of NIL
 _MOST = 3.0  # largest change of the log odds of NIL
+_NO_COUNTS = NilCounts(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))
 
 
 @njit
@@ -99,10 +100,23 @@ def nil_evidence(
     symbols: NDArray[np.int64], known: NilCounts, share: float, own: NilCounts | None
 ) -> NDArray[np.float64]:
     """Return the change of the log odds of NIL by other texts than `own`; `share` is q."""
-    nil, texts = known.of(symbols)
-    if own is not None:
-        mine, once = own.of(symbols)
-        nil, texts = np.maximum(nil - mine, 0.0), np.maximum(texts - once, 0.0)
-    odds = np.log((nil + _TEXTS * share) / (np.maximum(texts - nil, 0.0) + _TEXTS * (1.0 - share)))
-    gained: NDArray[np.float64] = np.clip(odds - np.log(share / (1.0 - share)), -_MOST, _MOST)
+    return _nil_evidence(symbols, known, share, own or _NO_COUNTS)
+
+
+@njit
+def _nil_evidence(symbols: NDArray[np.int64], known: NilCounts, share: Real, own: NilCounts) -> NDArray[np.float64]:
+    gained = np.empty(len(symbols), np.float64)
+    usual = np.log(share / (1.0 - share))
+    for at in range(len(symbols)):
+        nil, texts = _counts(known, symbols[at])
+        own_nil, once = _counts(own, symbols[at])
+        nil, texts = max(nil - own_nil, 0.0), max(texts - once, 0.0)
+        odds = np.log((nil + _TEXTS * share) / (max(texts - nil, 0.0) + _TEXTS * (1.0 - share)))
+        gained[at] = min(max(odds - usual, -_MOST), _MOST)
     return gained
+
+
+@inner
+def _counts(counts: NilCounts, symbol: Whole) -> tuple[Real, Real]:
+    at = find(counts.symbols, 0, len(counts.symbols), symbol)
+    return (np.float64(counts.nil[at]), np.float64(counts.texts[at])) if at >= 0 else (0.0, 0.0)

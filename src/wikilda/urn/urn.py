@@ -3,7 +3,7 @@
 import copy
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from wikilda._core.arrays import offsets_of
 from wikilda.documents.detection.framing import capitalised, titled, words_before
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge import Knowledge
-from wikilda.knowledge.context_counts import UNIT, ContextCounts
+from wikilda.knowledge.context_counts import UNIT
 from wikilda.knowledge.knowledge import WHOLE
 from wikilda.knowledge.name_index import NO_NAMES
 from wikilda.lda.packet import numbers
@@ -31,11 +31,17 @@ from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn._names import resolve
 from wikilda.urn._relatedness import Gains, Matrix, rows_of
 from wikilda.urn._word_evidence import OVERLAP, Scratch, word_parts
-from wikilda.urn.context_evidence import context_evidence, of_other_mentions, spread, without
+from wikilda.urn.context_evidence import (
+    NOT_DENSE,
+    NOTHING_TAUGHT,
+    context_evidence,
+    dense_rows,
+    of_other_mentions,
+)  # fmt: skip
 from wikilda.urn.own_entities import OwnEntities
 from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
-from wikilda.urn.statistics import Taught, nil_counts, nil_evidence, taught_by
+from wikilda.urn.statistics import Taught, nil_counts, nil_evidence
 from wikilda.urn.view import View
 
 Numbers = NDArray[np.int64]
@@ -198,6 +204,7 @@ class Urn:
         self._set_weights(settings.apply(view.weights))
         w = self.weights
         self.contexts = view.contexts if w.context > 0 else None
+        self._dense = NOT_DENSE if view.contexts is None else dense_rows(view.contexts)
         self.pairs = view.pairs if w.pairs > 0 else None
         self.nil = view.nil if w.nil_texts > 0 else None
         has_names = view.names is not None or view.by_words is not None
@@ -239,30 +246,20 @@ class Urn:
         return self.with_weights(self.weights.replaced([("naming_shift", naming), ("popularity_shift", popularity)]))
 
     def draw(self, document: EncodedDocument, entities: OwnEntities | None = None) -> Drawn:
-        """Infer what the mentions of a document mean.
-
-        Counts of the document itself are left out. Its mentions may also mean `entities`.
-        """
-        learned = self.view.contexts
-        own = None
-        if learned is not None and learned.has(document.text):
-            trained = document.without_text()
-            own = taught_by(self.draw_without(replace(trained, contexts=None), None))
-            if self.view.iteration > 1:  # its last counts came from the previous parameters
-                own = taught_by(self.draw_without(trained, own))
-        return self.draw_without(document, own, entities)
+        """Infer what the mentions of a document mean. They may also mean `entities`."""
+        return self.draw_without(document, None, entities)
 
     def draw_without(self, document: EncodedDocument, own: Taught | None, entities: OwnEntities | None = None) -> Drawn:
         """Infer a document without its own counts (leave-one-out)."""
         mentions = self.resolve(document)
-        learned, words = self._learned(document, own), numbers(document.words)
+        words = numbers(document.words)
         parts: list[Part] = []
         for chosen, named in self.read(document, mentions):
             if own is not None:
                 counts = own.base / UNIT
                 leave_out(named.meanings, named.totals, named.symbols, mentions, own.offsets, own.topics, counts)
             found = self.find(named, words)
-            parts.append(self._draw(named, found, chosen, mentions, learned, own, entities))
+            parts.append(self._draw(named, found, chosen, mentions, document.contexts, own, entities))
         return Drawn.of(parts, len(mentions))
 
     def read(self, document: EncodedDocument, mentions: Numbers) -> Iterator[tuple[Numbers, Named]]:
@@ -338,13 +335,13 @@ class Urn:
 
     def _draw(
         self, named: Named, found: Found, chosen: Numbers, mentions: Numbers,
-        learned: tuple[Contexts, ContextCounts] | None, own: Taught | None, entities: OwnEntities | None,
+        around: Contexts | None, own: Taught | None, entities: OwnEntities | None,
     ) -> Part:  # fmt: skip
         exact, nil = _NO_KINDS, self._nil_learned(named.symbols, mentions, own)
         if entities:
             named, found, exact, known_names = entities.join(named, found)
             nil[known_names] = 0.0  # texts may have meant these entities
-        evidence = self.context_evidence(learned, chosen, named.rows, found)
+        evidence = self.context_evidence(around, chosen, named.rows, found, own)
         contexts = self.weights.context * evidence
         if len(evidence):
             contexts += self.weights.repeats * of_other_mentions(evidence, named.rows, found.candidates.offsets)
@@ -379,16 +376,18 @@ class Urn:
         return found
 
     def context_evidence(
-        self, learned: tuple[Contexts, ContextCounts] | None, chosen: Numbers, rows: Numbers, found: Found
+        self, around: Contexts | None, chosen: Numbers, rows: Numbers, found: Found, own: Taught | None = None
     ) -> Vector:
         """Return the evidence of the contexts of mentions, by candidate; nothing if the model has none.
 
-        `rows` are the strings of the chosen mentions.
+        `rows` are the strings of the chosen mentions, `own` the counts of the document itself, which are left out.
         """
-        if learned is None:
+        known = self.view.contexts
+        if around is None or known is None:
             return _NO_CONTEXTS
-        around, known = learned
-        return context_evidence(around, chosen, rows, found.candidates, known, self.view.counted, 1.0)
+        return context_evidence(
+            around, chosen, rows, found.candidates, known, self.view.counted, own or NOTHING_TAUGHT, self._dense
+        )
 
     def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
         """Return the gains of relatedness by other documents."""
@@ -420,16 +419,6 @@ class Urn:
             self._local.scratch = Scratch.of(self.view.topics)
         found: Scratch = self._local.scratch
         return found
-
-    def _learned(self, document: EncodedDocument, own: Taught | None) -> tuple[Contexts, ContextCounts] | None:
-        """Return the contexts of the mentions, and the counts of other documents."""
-        contexts, known = document.contexts, self.contexts
-        if contexts is None or known is None:
-            return None
-        if own is None:
-            return contexts, known
-        rows = spread(contexts, own, known.types)
-        return contexts, without(known, contexts, rows)
 
 
 def nil_of_strings(named: Named, found: Found) -> NDArray[np.float64]:

@@ -194,6 +194,10 @@ from wikilda._core.random import alias_table
 import numpy
 print(alias_table(numpy.ones(2))[0], alias_table(numpy.ones(3))[1].dtype, "numba" in sys.modules)
 """
+LONG = """
+import wikilda._core._compiled
+wikilda._core._compiled.QUIET_SECONDS = 0.0
+"""
 COMPILED, INTERPRETED = "[1. 1.] uint32 True\n", "[1. 1.] uint32 False\n"
 ONCE, EVERY_TIME = "wikilda: compiling kernels: once", "wikilda: compiling kernels: every process does"
 BEHIND = "wikilda: kernels run interpreted while a process in the background compiles them"
@@ -249,7 +253,7 @@ def test_without_a_place_for_a_cache_nothing_waits_and_one_line_says_so(tmp_path
 
 @compiled_only
 def test_a_home_is_enough_and_two_processes_may_compile_at_once(tmp_path: Path) -> None:
-    both = [finish(each) for each in [start("now", HOME=tmp_path) for _ in range(2)]]
+    both = [finish(each) for each in [start("now", LONG + PROGRAM, HOME=tmp_path) for _ in range(2)]]
     assert [(out, [line.startswith(ONCE) for line in said]) for out, said in both] == [(COMPILED, [True])] * 2
     assert finish(start("now", HOME=tmp_path)) == (COMPILED, [])
     assert finish(start("never", HOME=tmp_path)) == (COMPILED, [])  # loads what is there
@@ -265,7 +269,7 @@ def test_a_cache_that_cannot_be_read_is_replaced(tmp_path: Path) -> None:
         for file in tmp_path.rglob("*.nbi"):
             file.write_bytes(index)
         assert finish(start("never", NUMBA_CACHE_DIR=tmp_path)) == (COMPILED, [])  # Numba is imported, in vain
-        [said] = finish(start("now", NUMBA_CACHE_DIR=tmp_path))[1]
+        [said] = finish(start("now", LONG + PROGRAM, NUMBA_CACHE_DIR=tmp_path))[1]
         assert said.startswith(ONCE)
         assert finish(start("now", NUMBA_CACHE_DIR=tmp_path)) == (COMPILED, [])
 
@@ -273,7 +277,7 @@ def test_a_cache_that_cannot_be_read_is_replaced(tmp_path: Path) -> None:
 @compiled_only
 def test_kernels_for_another_processor_are_not_used(tmp_path: Path) -> None:
     finish(start("now", NUMBA_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic"))
-    [said] = finish(start("now", NUMBA_CACHE_DIR=tmp_path))[1]
+    [said] = finish(start("now", LONG + PROGRAM, NUMBA_CACHE_DIR=tmp_path))[1]
     assert said.startswith(ONCE)
     assert finish(start("now", NUMBA_CACHE_DIR=tmp_path, NUMBA_CPU_NAME="generic")) == (COMPILED, [])
 

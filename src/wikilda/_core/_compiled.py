@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
@@ -12,7 +13,9 @@ from numba.core import caching, codegen, compiler, event, runtime  # type: ignor
 from numba.core.registry import cpu_target  # type: ignore[import-untyped,unused-ignore]
 
 from wikilda._core import kernel_cache
-from wikilda._core.jit import COMPILE_SECONDS, Kernel, NotCompiledError, Part, say, tier
+from wikilda._core.jit import Kernel, NotCompiledError, Part, say, tier
+
+QUIET_SECONDS = 1.0  # of compiling, after which a process says so
 
 _binding: Any = binding
 _numba: Any = numba  # its types, where they are known at all, do not cover what is used here
@@ -122,11 +125,12 @@ def _features() -> Mapping[str, bool]:
 
 
 class _Compilations(event.Listener):  # type: ignore[misc,unused-ignore]
-    """Knows what is compiled at the moment, and says once that something is."""
+    """Knows what is compiled at the moment, and says once that a process waits for it."""
 
     def __init__(self) -> None:
         self.running: list[Any] = []  # dispatchers: a kernel, and the parts that it needs; Numba compiles one at a time
         self._collects = False
+        self._spent, self._began = 0.0, 0.0
 
     @property
     def parts_only(self) -> bool:
@@ -145,18 +149,22 @@ class _Compilations(event.Listener):  # type: ignore[misc,unused-ignore]
 
     def on_start(self, event: Any) -> None:
         if not self.running:
+            self._began = time.monotonic()
             self._collects = gc.isenabled()
             gc.disable()  # the compiler makes millions of objects, nearly all of which stay
         self.running.append(event.data["dispatcher"])
         if kernel_cache.is_writable():
-            say(f"compiling kernels: once after installation, about {COMPILE_SECONDS:.0f} seconds")
+            if self._spent + time.monotonic() - self._began >= QUIET_SECONDS:
+                say("compiling kernels: once after installation (`wikilda compile --list COMMAND` names them)")
         else:
             say(f"compiling kernels: every process does, for there is no place to keep them. {kernel_cache.REMEDY}")
 
     def on_end(self, event: object) -> None:
         self.running.pop()
-        if not self.running and self._collects:
-            gc.enable()
+        if not self.running:
+            self._spent += time.monotonic() - self._began
+            if self._collects:
+                gc.enable()
 
 
 class _Library(_JITCodeLibrary):  # type: ignore[misc]

@@ -308,7 +308,7 @@ def test_two_installations_have_two_caches(tmp_path: Path) -> None:
     path = os.environ.get("PYTHONPATH", "")
     for version in ("one", "two"):
         places = {"NUMBA_CACHE_DIR": tmp_path / "cache", "PYTHONPATH": f"{tmp_path / version}{os.pathsep}{path}"}
-        [said] = finish(start("now", **places))[1]
+        [said] = finish(start("now", LONG + PROGRAM, **places))[1]
         assert said.startswith(ONCE)
         assert finish(start("now", **places)) == (COMPILED, [])
     assert len(list((tmp_path / "cache").iterdir())) == 2

@@ -69,13 +69,13 @@ function why(shown) {
   return make("div", { class: "why" },
     shown.rival ? odds(shown) : null,
     shown.support.length ? [
-      make("h3", {}, "Links: pulled by what other names mean"),
+      make("h3", {}, "Links: support from the other names"),
       make("ul", { class: "chips" }, shown.support.map((each) =>
         make("li", { "--pull": each.weight / shown.support[0].weight, title: pulled(each) },
           each.title, make("small", {}, each.weight.toFixed(2))))),
     ] : null,
     shown.top_words.length ? [
-      make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words for it"),
+      make("h3", {}, shown.rival ? `Words: more for it, or more for ${shown.rival}` : "Words that support it"),
       make("ul", { class: "chips" }, shown.top_words.map((each) =>
         make("li", { class: each.against < 0 ? "contra" : "", "--pull": Math.min(1, Math.abs(each.against / shown.top_words[0].against)), title: `${times(each.occurrences)} in the text` },
           each.word, make("small", {}, signed(each.against))))),
@@ -138,7 +138,7 @@ function because(mention, shown, chosen) {
     return `${shown.title} is less probable than ${shown.rival}${against.length ? `, because of ${against.join(" and ")}` : ""}.`;
   }
   const speak = sorted.filter((part) => shown.odds[part] > 0).slice(0, 2).map((part) => named[part]).join(" and ");
-  const rival = speak ? ` Against ${shown.rival}, ${speak} decided.` : "";
+  const rival = speak ? ` Against the runner-up, ${shown.rival}, ${speak} decided.` : "";
   if (byName.title !== shown.title) return `By its name only, this would be ${byName.title} (${percent(byName.prior)}).${rival}`;
   return `By its name it is ${shown.title} most often (${percent(shown.prior)}).${rival}`;
 }

@@ -55,11 +55,11 @@ def pipeline() -> Drawing:
     graph = d.box(110, 215, 170, 64, "link graph", "links of candidates")
     model = d.box(110, 360, 170, 64, "model t", "rows by symbol,", "memory-mapped")
     join = d.box(355, 215, 150, 76, "join", "symbols of a shard →", "its parameters", "= packet")
-    shards = [d.box(575, y, 180, 58, f"shard {name}", "Gibbs sweeps a document,", "integer statistics")
+    shards = [d.box(575, y, 180, 58, f"shard {name}", "E-step per document,", "integer statistics")
               for name, y in (("1", 95), ("2", 170), ("M", 290))]  # fmt: skip
     d.text(575, 230, "⋮")
     total = d.box(820, 215, 170, 64, "sum by key", "(symbol, topic) counts,", "exact in any order")
-    merge = d.box(820, 360, 170, 64, "interpolate", "(1 − ρ)·old + ρ·new", "full outer join")
+    merge = d.box(820, 360, 170, 64, "M-step", "(1 − ρ)·old + ρ·new", "full outer join")
     for source in (corpus, model, graph):
         d.arrow(source, join)
     for shard in shards:
@@ -74,12 +74,13 @@ def pipeline() -> Drawing:
 
 def rooms() -> Drawing:
     """The folders of the package, and the way of a document through them."""
-    d = Drawing(960, 520, "The folders of the package and the way of a document through them")
+    d = Drawing(960, 590, "The folders of the package and the way of a document through them")
     rows = (
         (("cli", "parsing, printing"), ("server", "API, page"), ("integrations", "spaCy, scikit-learn")),
-        (("evaluation", "gold, methods, metrics"), ("training", "Algorithm 2, engines")),
+        (("evaluation", "gold, methods"), ("suggestions", "missing links"), ("training", "Algorithm 2, engines")),
         (("linking", "Linker, results, files"),),
-        (("urn", "ours: evidence, sampler"), ("lda", "the paper's sampler")),
+        (("joins", "Spark: rows by key, packets"),),
+        (("urn", "ours: evidence, inference"), ("lda", "the paper's sampler")),
         (("model", "λ̂ and what was learned"), ("documents", "read, detect, encode, write")),
         (("knowledge", "topics, mentions, links"), ("mediawiki", "dumps, wikitext")),
         (("text", "tokens"), ("_core", "artifacts, settings, workers")),
@@ -92,7 +93,8 @@ def rooms() -> Drawing:
     steps = (
         ("text", "a string, a file, a data frame"), ("read", "documents/reading: one Document"),
         ("detect and encode", "one tokenisation → symbols, contexts"), ("candidates", "knowledge: P(k | v)"),
-        ("evidence", "urn: words, names, context, graph"), ("draw", "urn: Gibbs sweeps → posterior, NIL"),
+        ("evidence", "urn: words, names, context, graph"), ("infer", "urn: mean field → posterior, NIL"),
+        ("segment", "urn: which spans are mentions"),
         ("answer", "linking: Linked, LinkedMention, Entity"),
     )  # fmt: skip
     d.text(770, 18, "the way of a document", "small")

@@ -122,12 +122,12 @@ def candidate_requests(
 
 
 def by_shard(parts: list[DataFrame], shards: list[int]) -> DataFrame:
-    """Bring everything of a shard together: one shard is one partition."""
+    """Bring everything of a shard together: one shard is one partition, in any order."""
     whole = parts[0]
     for part in parts[1:]:
         whole = whole.unionByName(part)
     place = F.expr(f"array_position(array({', '.join(map(str, shards))}), shard) - 1").cast("int")
-    return whole.repartitionById(len(shards), place).sortWithinPartitions("kind", "bucket")
+    return whole.repartitionById(len(shards), place)
 
 
 def ask_for_candidates(batches: Iterator[pa.RecordBatch], buckets: Buckets, most: int) -> Iterator[pa.RecordBatch]:

@@ -106,10 +106,16 @@ class Tables:
         return file_system(self.spark, self.uri(name))
 
 
+def _plain_blocks(schema: pa.Schema) -> dict[str, Any]:
+    """Return options for tables of blocks, of which a dictionary and the smallest would take long to find."""
+    columns = [each.name for each in schema if each.type != pa.binary()]
+    return {"use_dictionary": columns, "write_statistics": columns} if len(columns) < len(schema) else {}
+
+
 def _write_file(path: Path, batches: Iterable[pa.RecordBatch]) -> None:
     writer = None
     for batch in batches:
-        writer = writer or pq.ParquetWriter(path, batch.schema)
+        writer = writer or pq.ParquetWriter(path, batch.schema, **_plain_blocks(batch.schema))
         writer.write_batch(batch)
     if writer:
         writer.close()

@@ -225,7 +225,8 @@ def link_partition(batches: Iterator[pa.RecordBatch], linking: Linking, schema: 
         everywhere = linking.values()
         _check(rows, everywhere.settings.max_candidates)
         linker = linker_of(rows, everywhere)
-        for at in range(0, len(documents := found.get(TEXT, [])), _AT_ONCE):
+        documents = sorted(found.get(TEXT, []), key=lambda each: each.bucket)
+        for at in range(0, len(documents), _AT_ONCE):
             some = [_answer(linker, each, linking) for each in documents[at : at + _AT_ONCE]]
             yield pa.RecordBatch.from_pylist(some, schema)
 

@@ -76,7 +76,7 @@ def running(master: str | None, more: Mapping[str, str]) -> Iterator[SparkSessio
 
 
 @contextmanager
-def worded(advice: str = "What is finished is kept: run the same command again.") -> Iterator[None]:
+def worded(advice: str = "What is finished is kept: run the same command again, or with --restart.") -> Iterator[None]:
     """Shorten the messages of Spark's failures; the full ones are in its logs."""
     try:
         yield

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wikilda[spark]'")
 
 from wikilda import __version__
-from wikilda._core.errors import WikildaError
+from wikilda._core.errors import InputError, WikildaError
 from wikilda.joins.blocks import (
     CONTEXTS,
     NONE,
@@ -34,6 +34,7 @@ from wikilda.model import Model
 from wikilda.sample import texts
 from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.spark._urn import Drawing, document_values, draw_partition
+from wikilda.training.engines.spark._urn_training import _figures
 from wikilda.training.settings import UrnTraining, of_shard
 from wikilda.training.shard import Task
 from wikilda.training.urn_shard import asked_by, sample_urn_shard
@@ -138,3 +139,10 @@ def test_a_node_with_another_version_is_refused(shard: tuple[list[Value], Drawin
 def test_every_kind_of_rows_has_a_side() -> None:
     assert SIDE_OF.keys() >= ENTRIES.keys()
     assert isinstance(next(batches_of([Value(0, 0, 0, 0, b"x")])), pa.RecordBatch)
+
+
+@pytest.mark.parametrize("text", ["", '{"nil": 1', "[]", '{"nil": "a"}', "null"])
+def test_damaged_figures_of_an_iteration_are_one_message(tmp_path: Path, text: str) -> None:
+    (tmp_path / "urn.json").write_text(text)
+    with pytest.raises(InputError, match=r"urn\.json: is damaged.*--restart"):
+        _figures(tmp_path)

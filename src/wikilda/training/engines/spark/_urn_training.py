@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from wikilda import __version__
 from wikilda._core.arrays import offsets_of, table_of
 from wikilda._core.atomic import write_text
-from wikilda._core.errors import SettingsError, WikildaError
+from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda._core.npy import GrowingArray, save_array
 from wikilda.joins.blocks import (
     BLOCK,
@@ -66,6 +66,15 @@ from wikilda.urn.packet import PARAMETER, Keyed, Shared
 _BLOCK_ENTRIES = 1 << 22  # of all tables, in a bucket, about
 _EVALUATED, _TOGETHER = "urn-evaluated", 10  # documents that are evaluated by a task
 _FIGURES = "urn.json"
+
+
+def _figures(place: Path) -> dict[str, float]:
+    """Return the sums of an iteration."""
+    try:
+        found = json.loads((place / _FIGURES).read_text("utf-8"))
+        return {str(name): float(each) for name, each in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"{place / _FIGURES}: is damaged. Run the same command again with --restart.") from None
 
 
 class UrnTraining:
@@ -186,7 +195,7 @@ class UrnTraining:
         if not self.done:
             return first
         place, old = self._place(self.job.first.iteration + self.done), self.job.first.contexts
-        figures = json.loads((place / _FIGURES).read_text("utf-8"))
+        figures = _figures(place)
         texts = self.job.texts if old is None else np.union1d(old.texts, self.job.texts)
         return replace(
             first,
@@ -227,7 +236,7 @@ class UrnTraining:
 
     @property
     def _change(self) -> Change:
-        figures = json.loads((self.job.checkpoint.path / _FIGURES).read_text("utf-8"))
+        figures = _figures(self.job.checkpoint.path)
         return Change(*(int(figures[name]) for name in Change._fields))
 
     def _stub(self, target: Path) -> Model:

@@ -386,7 +386,8 @@ if __name__ == "__main__":
         print(pool.map(alias_table, [numpy.ones(2), numpy.ones(3)])[1][0])
 """
     for policy in ("background", "now"):
-        out, said = finish(start(policy, program, NUMBA_CACHE_DIR=place))
+        before = LONG if policy == "now" else ""
+        out, said = finish(start(policy, before + program, NUMBA_CACHE_DIR=place))
         assert (out, len(said)) == ("[1. 1. 1.]\n", 1), said
         wait_for_compiler(place)
         shutil.rmtree(place)

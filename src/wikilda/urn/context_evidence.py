@@ -50,7 +50,7 @@ NOT_DENSE = Dense(np.empty(0, np.int32), np.empty((0, 0, 2), np.float32))
 def dense_rows(known: ContextCounts) -> Dense:
     """Return the rows of the most frequent context symbols, within a limit of memory."""
     words, lengths = len(known.totals), np.diff(known.offsets)
-    most = np.argsort(-known.sums, kind="stable")[: _MOST_DENSE // max(words, 1)]
+    most = np.argsort(-known.sums[: len(lengths)], kind="stable")[: _MOST_DENSE // max(words, 1)]
     chosen = np.sort(most[lengths[most] * _LEAST_PART >= words])
     numbers = np.full(len(lengths), -1, np.int32)
     numbers[chosen] = np.arange(len(chosen))

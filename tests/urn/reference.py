@@ -119,6 +119,8 @@ def names(string: str, title: str) -> int:
     kinds = 0
     if own and words in ([lower_case(token) for token, _, _ in tokens] for tokens in (whole, plain)):
         kinds |= SAME
+    if _abbreviates(own, plain):
+        kinds |= SAME
     letters = [lower_case(each) for each in string if _kind(each) == WORD_PART]
     if len(letters) > 1 and not any(spaced for _, _, spaced in own[1:]):
         initials = [token[0] for token, is_word, _ in plain if is_word]
@@ -128,6 +130,17 @@ def names(string: str, title: str) -> int:
     title_words = [lower_case(token) for token, _, _ in plain]
     part = 0 < len(words) < len(title_words) and words in (title_words[: len(words)], title_words[-len(words) :])
     return kinds | PART * part | NOTED * (len(plain) < len(whole))
+
+
+def _abbreviates(own: list[tuple[str, bool, bool]], title: list[tuple[str, bool, bool]]) -> bool:
+    """Whether words are those of a title, of which some are initials, but not the last."""
+    words, others = ([lower_case(token) for token, is_word, _ in each if is_word] for each in (own, title))
+    pairs = list(zip(words, others, strict=False))
+    initials = [word for word, other in pairs if word != other]
+    return (
+        len(words) == len(others) and bool(initials) and words[-1] == others[-1]
+        and all(word == other or (len(word) == 1 and word == other[0]) for word, other in pairs)
+    )  # fmt: skip
 
 
 def capital_chance(title: str, capital: dict[str, int]) -> float:

@@ -45,6 +45,11 @@ def kind(string: str, title: str) -> int:
         ("Robert", "Robert Croft (cricketer)", PART | NOTED),
         ("Robert Croft", "Robert Croft", SAME),
         ("Robert Croft", "Robert Croft (cricketer)", SAME | NOTED),
+        ("J. F. Kennedy", "John F. Kennedy", SAME),
+        ("JF Kennedy", "John F. Kennedy", 0),
+        ("J. Kennedy", "John F. Kennedy", 0),
+        ("R Croft", "Robert Croft (cricketer)", SAME | NOTED),
+        ("Robert C.", "Robert Croft", 0),
         ("Robert Croft Jones", "Robert Croft", 0),
     ],
 )

@@ -23,7 +23,7 @@ from wikilda.text.tokens import (
     tokenize,
 )
 
-# Of a title: it is the string, with or without "(…)"; the string is its initials; neither, nor alike; it begins or ends
+# Of a title: it is the string, but for initials (J. F. Kennedy) and with or without "(…)"; the string is its initials; neither, nor alike; it begins or ends
 # with the string, "(…)" not counted; it has "(…)".
 SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
@@ -69,7 +69,8 @@ def _kind(
     """Return the kind of match of a title and a string."""
     kind, count = np.uint8(0), len(tokens)
     plain = len(own) - _tokens_from(spots[0, : len(own)], _without_note(title))
-    if _same(tokens, own[:plain]) or _same(tokens, own):
+    is_same = _same(tokens, own[:plain]) or _same(tokens, own)
+    if is_same or _abbreviates(string, tokens, places, title, own[:plain], spots, table):
         kind |= np.uint8(SAME)
     if one_word and _initials(letters, title, own[:plain], spots[0], table):
         kind |= np.uint8(INITIALS)
@@ -80,6 +81,30 @@ def _kind(
     if plain < len(own):
         kind |= np.uint8(NOTED)
     return kind
+
+
+@inner
+def _abbreviates(
+    string: Bytes, tokens: Hashes, places: Offsets, title: Bytes, own: Hashes, spots: Offsets, table: Characters
+) -> bool:  # fmt: skip
+    """Whether a string has the words of a title, of which some are initials, but not the last: J. F. Kennedy."""
+    at, place, initials = 0, 0, 0
+    last: bool = False  # whether the last pair of words was the same
+    while True:
+        while at < len(tokens) and not tokens[at] & WORD:
+            at += 1
+        while place < len(own) and not own[place] & WORD:
+            place += 1
+        if at == len(tokens) or place == len(own):
+            return at == len(tokens) and place == len(own) and initials > 0 and last
+        last = tokens[at] | FLAGS == own[place] | FLAGS
+        if not last:
+            point, length = decode(string, places[0, at])
+            first, _ = decode(title, spots[0, place])
+            if places[0, at] + length < places[1, at] or lower_of(point, table) != lower_of(first, table):
+                return False
+            initials += 1
+        at, place = at + 1, place + 1
 
 
 @inner

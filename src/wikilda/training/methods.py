@@ -106,8 +106,12 @@ class UrnLearner(Learner[UrnTraining]):
     judges_trained = False  # they would be judged by what they have taught
 
     def adapted(self, model: Model, knowledge: Path | None, corpus: Corpus) -> "UrnLearner":
-        """Estimate how the prior of the texts differs from the wiki's; what the model knew of it is left aside."""
-        if not self.settings.prior_shift or knowledge is None:
+        """Estimate how the prior of the texts differs from the wiki's; what the model knew of it is left aside.
+
+        Detected mentions are the wiki's own strings. They do not tell how texts name entities.
+        """
+        given = [each.mentions is not None for each in corpus.sample]
+        if not self.settings.prior_shift or knowledge is None or 2 * sum(given) <= len(given):
             return self
         known = Knowledge.open(knowledge)
         urn = Urn(model, known)  # without new senses, whose prior says nothing of how texts name entities

@@ -39,7 +39,9 @@ class UrnTraining(Settings):
         below=1e-3,
     )
     new_mentions: float = setting(3.0, "Least mentions of a new sense.", minimum=0)
-    prior_shift: bool = setting(True, "Estimate from the texts how their prior differs from the wiki's.")
+    prior_shift: bool = setting(
+        True, "Estimate from texts with given mentions how their prior differs from the wiki's."
+    )
     naming_shift: float = setting(1.0, "Factor of the weight naming, if it is not estimated.", minimum=0)
     popularity_shift: float = setting(1.0, "Factor of the weight popularity, if it is not estimated.", minimum=0)
     held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)

@@ -72,6 +72,8 @@ def unlimited(known: Knowledge) -> DictionaryDetector:
         ("THEY MAY EAT APPLE\nthey may eat", ["APPLE"]),  # a line of capitals
         ("We met John Smith.", ["John Smith"]),  # a name that is not known, and no part of it
         ("We met J. Smith and Jean-Paul O'Hara.", ["J. Smith", "Jean-Paul O'Hara"]),
+        ("We met Zamam-ul-Laq at Stetford-upon-Evon.", ["Zamam-ul-Laq", "Stetford-upon-Evon"]),
+        ("We met Zamam -ul-Laq and a Zamam-led team.", ["Zamam", "Laq", "Zamam"]),
         ("We met Ann Bly, Carl Dow and Eve Fay.", ["Ann Bly", "Carl Dow", "Eve Fay"]),  # commas part names
         ("JOHN SMITH WON\nHe won.", ["SMITH"]),  # a line of capitals has no names of its own
         ("John Smith won, said John.", ["John Smith", "John"]),  # a sentence's first word, with a capital elsewhere

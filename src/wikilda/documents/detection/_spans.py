@@ -94,6 +94,7 @@ class Text(NamedTuple):
     is_lower: bool  # whether the text is written without capitals
 
 
+_HYPHEN = 0x2D
 NO_PARTS, PARTS_OF_UNCERTAIN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
 
 
@@ -390,7 +391,7 @@ def _joins(text: Text, at: int) -> bool:
     if text.hashes[at + 1] & AFTER_SPACE:
         return bool(text.shapes[at - 1] & INITIAL > 0 and text.data[text.starts[at]] == 0x2E)
     mark = text.data[text.starts[at]]
-    return bool(mark in (0x2D, 0x27, 0x2E, 0x26, 0xE2))  # - ' . & ’
+    return bool(mark in (_HYPHEN, 0x27, 0x2E, 0x26, 0xE2))  # - ' . & ’
 
 
 @inner
@@ -404,7 +405,13 @@ def _is_domain(text: Text, at: int) -> bool:
 
 @inner
 def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
-    """Where the name goes on after small words that join two of its words, or 0: `Mies van der Rohe`."""
+    """Where the name goes on after small words that join two of its words, or 0: `Mies van der Rohe`, `Abd-ul-Haq`."""
+    if _mark(text, at) == _HYPHEN and at + 3 < len(text.hashes) and _mark(text, at + 2) == _HYPHEN:
+        is_one: bool = text.shapes[at + 1] & SHAPE == LOWER and _is_run_word(text, at + 3)
+        for token in range(at, at + 4):
+            is_one = is_one and not text.hashes[token] & AFTER_SPACE
+        if is_one:
+            return at + 3
     if at + 2 < len(text.hashes) and _is_small(text, words, at) and _is_small(text, words, at + 1):
         return at + 2 if _is_run_word(text, at + 2) and not text.shapes[at + 2] & FIRST else 0
     return at + 1 if _links(text, words, known, limits, at) else 0

@@ -91,7 +91,8 @@ def test_likelihood_is_recorded(whole: Model) -> None:
     rows = read_metrics(whole.path)
     assert [row.iteration for row in rows] == [0, 1, 2]
     assert [row.train for row in rows] == [None] * 3
-    assert rows[0].held_out is not None and rows[0].held_out > 0.0, "the wiki's links say something already"
+    assert rows[0].held_out is not None
+    assert rows[0].held_out > 0.0, "the wiki's links say something already"
     assert rows[1].held_out is not None
     assert 0 <= rows[2].changed < 0.5  # type: ignore[operator]
 

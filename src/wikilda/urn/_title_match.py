@@ -23,8 +23,8 @@ from wikilda.text.tokens import (
     tokenize,
 )
 
-# Of a title: it is the string, but for initials (J. F. Kennedy) and with or without "(…)"; the string is its initials; neither, nor alike; it begins or ends
-# with the string, "(…)" not counted; it has "(…)".
+# Of a title: it is the string, but for initials (J. F. Kennedy), with or without "(…)"; the string is its initials;
+# neither, nor alike; it begins or ends with the string, "(…)" not counted; it has "(…)".
 SAME, INITIALS, UNLIKE, PART, NOTED = 1, 2, 4, 8, 16
 
 _STEM = 4  # words with this many initial letters in common are similar: Russian, Russia

@@ -110,7 +110,7 @@ class UrnLearner(Learner[UrnTraining]):
 
         Detected mentions are the wiki's own strings. They do not tell how texts name entities.
         """
-        given = [each.mentions is not None for each in corpus.sample]
+        given = [each.mentions is not None for each in corpus.sample()]
         if not self.settings.prior_shift or knowledge is None or 2 * sum(given) <= len(given):
             return self
         known = Knowledge.open(knowledge)

@@ -158,10 +158,18 @@ def _arranged(cluster: Spans) -> Spans:
 
 
 def average_odds(knowledge: Knowledge) -> float:
-    """The odds that an occurrence of any mention string is a link."""
+    """Return the odds that an occurrence of any mention string is a link.
+
+    No string counts more than all others together: a page may repeat one link a million times.
+    """
     if knowledge.link_odds is not None:
         return knowledge.link_odds
-    linked, occurs = int(knowledge.linked.sum(dtype=np.int64)), int(knowledge.occurrences.sum(dtype=np.int64))
+    linked, occurs = float(knowledge.linked.sum(dtype=np.int64)), float(knowledge.occurrences.sum(dtype=np.int64))
+    if occurs > 0:
+        most = int(np.argmax(knowledge.occurrences))
+        own = float(knowledge.occurrences[most])
+        excess = max(2.0 * own - occurs, 0.0) / own
+        linked, occurs = linked - excess * float(knowledge.linked[most]), occurs - excess * own
     return (linked + 0.5) / (occurs - linked + 0.5)
 
 

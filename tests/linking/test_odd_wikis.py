@@ -43,7 +43,7 @@ def test_a_wiki_of_tables_without_articles(tmp_path: Path) -> None:
     (tables / "mentions.tsv").write_text("\n".join(["mention\ttitle\tcount", *rows]) + "\n", "utf-8")
     model = wikilda.build(tables, tmp_path / "model", workers=1)
     assert model.contexts is None
-    found = Linker.open(model.path).link("Alpha is near Zelkova Dam.", topics=0).mentions
+    found = Linker.open(model.path).link("They said Alpha is near Zelkova Dam. Alpha is old.", topics=0).mentions
     assert [(each.text, each.entity.title) for each in found if each.entity] == [
-        ("Alpha", TITLES[0]), ("Zelkova Dam", "Zelkova Dam"),
+        ("Alpha", TITLES[0]), ("Zelkova Dam", "Zelkova Dam"), ("Alpha", TITLES[0]),
     ]  # fmt: skip

@@ -77,9 +77,12 @@ def write_counts(sql: "Database", out: Writer[Knowledge]) -> None:
         FROM topics JOIN (SELECT page, min(rank) AS rank FROM {TABLE} GROUP BY page) USING (page)
         ORDER BY rank, page LIMIT {ARTICLES}""")
     sql.run(f"""
-        CREATE TABLE around AS SELECT (symbol >> 1)::BIGINT AS symbol, topic, mention FROM (
-            SELECT unnest(symbols) AS symbol, topic, mention FROM {TABLE} JOIN first_articles USING (page)
-            JOIN resolved ON target = key WHERE topic <> source) WHERE symbol <> 0""")
+        CREATE TABLE around AS
+        WITH links AS MATERIALIZED (  -- else all articles are joined with all topics, by topic <> source
+            SELECT symbols, mention, target, source FROM {TABLE} JOIN first_articles USING (page))
+        SELECT (symbol >> 1)::BIGINT AS symbol, topic, mention FROM (
+            SELECT unnest(symbols) AS symbol, topic, mention FROM links JOIN resolved ON target = key
+            WHERE topic <> source) WHERE symbol <> 0""")
     counts = _run(sql, "SELECT symbol, topic AS number, count(*) AS n FROM around GROUP BY ALL ORDER BY ALL")
     strings = out.read("mentions/trie_keys"), out.read("mentions/trie_values")
     used = strings[1] >= 0

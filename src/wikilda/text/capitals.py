@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find_slot
-from wikilda._core.jit import inner
+from wikilda._core.jit import bare, inner
 from wikilda.text.characters import TABLE_SIZE, Characters
 from wikilda.text.tokens import AFTER_SPACE, BREAK, FLAGS, WORD, Bytes, Hashes, Offsets, decode
 
@@ -25,7 +25,7 @@ _DIGIT_ZERO, _DIGIT_NINE = 0x30, 0x39
 _INITIAL = 3  # a capitalised word of at most this many letters before a full stop is an abbreviation: Mr., Jan., U.S.
 
 
-@inner
+@bare
 def shape_of(text: Bytes, start: int, end: int, table: Characters) -> int:
     """Return the shape of a word: capital if any letter is a capital (iPhone), upper if all of several are."""
     letters = capitals = small = 0
@@ -58,7 +58,7 @@ def shape_all(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count
     return shapes
 
 
-@inner
+@bare
 def shape_sentences(
     text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, count: int, table: Characters, shapes: Shapes
 ) -> None:
@@ -77,7 +77,7 @@ def shape_sentences(
     _mark_shouting(shapes, begin, count)
 
 
-@inner
+@bare
 def _begins(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: int) -> bool:
     """Whether a capital is uninformative although no sentence begins: after a colon, in a quotation, in a cell."""
     if token == 0 or is_apart(text, hashes, starts, ends, token):
@@ -91,7 +91,7 @@ def _begins(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: 
     return bool(opens and mark in (0x22, 0x27, 0xC2, 0xE2))  # " ' « “ ‘ „
 
 
-@inner
+@bare
 def is_apart(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token: int) -> bool:
     """Whether a tab or several spaces come before a token, as between cells of a table."""
     if token == 0 or not hashes[token] & AFTER_SPACE:
@@ -103,7 +103,7 @@ def is_apart(text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, token:
     return bool(apart)
 
 
-@inner
+@bare
 def _ends_sentence(
     text: Bytes, hashes: Hashes, starts: Offsets, ends: Offsets, shapes: Shapes, token: int, count: int
 ) -> bool:
@@ -123,7 +123,7 @@ def _ends_sentence(
     return not (before >= CAPITAL and ends[token - 1] - starts[token - 1] <= _INITIAL)
 
 
-@inner
+@bare
 def _is_quote(text: Bytes, place: int) -> bool:
     """Whether a quotation mark or a closing bracket begins at a place."""
     mark = text[place]
@@ -131,7 +131,7 @@ def _is_quote(text: Bytes, place: int) -> bool:
                 or (mark == 0xE2 and text[place + 1] == 0x80 and text[place + 2] in (0x99, 0x9D)))  # fmt: skip
 
 
-@inner
+@bare
 def _mark_shouting(shapes: Shapes, begin: int, end: int) -> None:
     """Flag the words of a sentence that is mostly in capitals."""
     upper = cased = 0

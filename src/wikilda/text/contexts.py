@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import lower_bound
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.jit import Whole, bare, inner, njit
 from wikilda.text.characters import Characters
 from wikilda.text.tokens import BREAK, FLAGS, Bytes, Hashes, Offsets, mix, tokenize
 
@@ -24,7 +24,7 @@ class Contexts(NamedTuple):
     symbols: NDArray[np.uint64]
 
 
-@inner
+@bare
 def token_from(starts: Offsets, place: Whole) -> Whole:
     """Return the first token that starts at a place or after it."""
     found: Whole = lower_bound(starts, np.int64(0), np.int64(len(starts)), place)
@@ -79,7 +79,7 @@ def _plain(text: Bytes, hashes: Hashes, starts: Offsets, spans: Offsets) -> Hash
     return tokens
 
 
-@inner
+@bare
 def _side(tokens: Hashes, at: Whole, step: Whole, begin: Whole, end: Whole, symbols: Hashes) -> Whole:
     """Add the context on one side to the symbols of a mention, from `begin` to `end`; returns their new end."""
     seen = np.int64(0)

@@ -1,6 +1,6 @@
 """Templates while a page is rendered: set aside, or shown by the rules of `templates.py`."""
 
-from wikilda._core.jit import bare
+from wikilda._core.jit import bare, inlined
 from wikilda.mediawiki.wikitext._characters import (
     COLON,
     DOT,
@@ -46,7 +46,7 @@ from wikilda.mediawiki.wikitext.templates import (
 from wikilda.text.tokens import Bytes
 
 
-@bare
+@inlined
 def open_template(
     source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered
 ) -> int:

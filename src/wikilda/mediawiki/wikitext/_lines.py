@@ -1,6 +1,6 @@
 """Lines: headings, lists, rows of tables without a beginning, and the line that describes the page's topic."""
 
-from wikilda._core.jit import bare
+from wikilda._core.jit import bare, inlined
 from wikilda.mediawiki.wikitext._characters import (
     CLOSE_BRACE,
     COLON,
@@ -48,7 +48,7 @@ _SHORT = 3  # bytes of a line that is too short for a description
 _FAR = 20_000  # bytes, within which a table ends whose beginning is in a template
 
 
-@bare
+@inlined
 def end_line(at: int, out: Rendered) -> None:
     state = out.state
     state[HEADING] = state[BRACKET] = 0
@@ -87,7 +87,7 @@ def _is_label(out: Rendered) -> bool:
     return bool(out.text[end - 1] == COLON and state[TYPE_END] >= end - 1 and state[TYPE_END] > state[LINE])
 
 
-@bare
+@inlined
 def begin_line(source: Bytes, at: int, size: int, partner: Partners, frames: Frames, out: Rendered) -> int:
     """Read markup at the start of a line (headings, lists, rules, tables), and return where to go on."""
     state = out.state

@@ -1,6 +1,6 @@
 """`[[links]]` while a page is rendered: to articles, files, categories, other wikis."""
 
-from wikilda._core.jit import bare
+from wikilda._core.jit import bare, inlined
 from wikilda.mediawiki.wikitext._characters import (
     CLOSE_BRACE,
     CLOSE_BRACKET,
@@ -70,7 +70,7 @@ from wikilda.mediawiki.wikitext.dialect import (
 from wikilda.text.tokens import Bytes
 
 
-@bare
+@inlined
 def open_link(source: Bytes, at: int, end: int, dialect: Dialect, frames: Frames, out: Rendered) -> int:
     """Read a `[[`: classify it by its target, and render its text."""
     state = out.state
@@ -199,7 +199,7 @@ def open_external(source: Bytes, at: int, size: int, out: Rendered) -> int:
     return after
 
 
-@bare
+@inlined
 def address(source: Bytes, at: int, size: int, out: Rendered) -> int:
     """Read a `:` of a web address: remove its scheme from the output, and skip the rest."""
     state = out.state

@@ -1,6 +1,6 @@
 """Apostrophes: two are italics, three are bold, five are both."""
 
-from wikilda._core.jit import bare
+from wikilda._core.jit import bare, inlined
 from wikilda.mediawiki.wikitext._characters import NEWLINE, SPACE
 from wikilda.mediawiki.wikitext._output import (
     APOSTROPHE,
@@ -23,7 +23,7 @@ _QUOTE = 39
 _NEAR = 80  # bytes from the start of a line within which bold type names the page's topic
 
 
-@bare
+@inlined
 def quotes(source: Bytes, at: int, size: int, partner: Partners, out: Rendered) -> int:
     """Read a run of apostrophes: write those that are not markup, and return where to go on."""
     state = out.state

@@ -6,7 +6,7 @@ words do not count as the article's, its links do.
 
 import numpy as np
 
-from wikilda._core.jit import bare, int64
+from wikilda._core.jit import bare, inlined, int64
 from wikilda.mediawiki.wikitext._characters import (
     AMPERSAND,
     CLOSE_BRACKET,
@@ -126,7 +126,7 @@ def render(source: Bytes, size: int, partner: Partners, dialect: Dialect, frames
         state[LEAD] = state[FALLBACK]
 
 
-@bare
+@inlined
 def _account(source: Bytes, begin: int, end: int, size: int, hidden: int, out: Rendered) -> None:
     """Account bytes to the markup that hides them. Bytes of shown text are divided at the end of the page."""
     state = out.state
@@ -148,7 +148,7 @@ def _hides(source: Bytes, at: int, size: int) -> int:
     return REFERENCE_BYTES if source[at] == ASIDE_BEGIN and following != IS_TABLE else TABLE_BYTES
 
 
-@bare
+@inlined
 def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> tuple[int, int]:
     """Copy up to the next byte that may be markup."""
     while at < stop and _PLAIN[source[at]]:
@@ -158,7 +158,7 @@ def _copy_plain(source: Bytes, at: int, stop: int, out: Bytes, written: int) -> 
     return at, written
 
 
-@bare
+@inlined
 def _markup(
     source: Bytes, at: int, size: int, partner: Partners, dialect: Dialect, frames: Frames, out: Rendered
 ) -> int:
@@ -204,7 +204,7 @@ def _control(byte: int, at: int, out: Rendered) -> int:
     return at + 1
 
 
-@bare
+@inlined
 def _leave_frame(source: Bytes, at: int, size: int, dialect: Dialect, frames: Frames, out: Rendered) -> int:
     """Close the innermost pair; a link takes the letters that follow it (`[[bus]]es`) into its anchor."""
     state = out.state

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find
-from wikilda._core.jit import bare, int64, njit
+from wikilda._core.jit import bare, inlined, int64, njit
 from wikilda.mediawiki.languages import SISTERS, language_prefixes
 from wikilda.mediawiki.site import CATEGORY, FILE, MAIN, Site
 from wikilda.mediawiki.wikitext._characters import (
@@ -150,7 +150,7 @@ def _entities() -> dict[int, int]:
     return found
 
 
-@bare
+@inlined
 def entity(source: Bytes, at: int, size: int, dialect: Dialect, out: Rendered) -> int:
     """Write the character of the entity at `at`, or the `&`, and return where to go on."""
     point, after = entity_at(source, at, size, dialect)

@@ -92,10 +92,6 @@ def test_texts_teach_that_a_name_without_an_article_is_nil(neighbour: Path) -> N
     assert [each.nil < 0.5 for each in Linker.open(neighbour).link(code).mentions] == [True, True]
 
 
-@pytest.mark.xfail(
-    reason="the default weight of the NIL rate in texts is small: training makes the rest of the evidence surer",
-    strict=True,
-)
 def test_training_makes_a_name_without_an_article_more_probably_nil(model: Path, neighbour: Path) -> None:
     before, after = (Linker.open(each).link(NEIGHBOUR).mentions[3].nil for each in (model, neighbour))
     assert after > before

@@ -21,8 +21,8 @@ from wikilda.documents.encoding import encode
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import UNIT, ContextCounts, TopicTypes, text_digest, topic_types
 from wikilda.linking import Document, Linker
-from wikilda.model import Model, Parameters
-from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model import Model
+from wikilda.model.model import BASE, CONTEXTS, EXPECTED, MENTIONS, NIL, URN, NilCounts
 from wikilda.model.weights import pooled
 from wikilda.sample import texts
 from wikilda.text.characters import characters
@@ -40,7 +40,6 @@ from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence
-from wikilda.urn.pair_evidence import ABSENT, Presence, pair_gains, pairs_of, presence
 from wikilda.urn.statistics import Taught, new_senses, nil_counts, nil_evidence, taught_by
 
 QUICK = UrnTraining(held_out=0.1, evaluated=3, particles=2)
@@ -405,54 +404,6 @@ def _without(known: ContextCounts, contexts: Contexts, own: Taught) -> ContextCo
     return known._replace(counts=counts, expected=expected, sums=np.maximum(sums, 0.0))
 
 
-def test_topics_that_texts_have_together_are_related() -> None:
-    """Against the formula, with and without a document's own part."""
-    generator = np.random.default_rng(3)
-    documents = []
-    for _ in range(30):
-        topics = np.sort(generator.choice(12, generator.integers(1, 8), replace=False)).astype(np.uint32)
-        documents.append(Presence(topics, generator.integers(UNIT // 3, UNIT + 1, len(topics))))
-    pairs = _table(pairs_of(documents), 12)
-    asked = np.arange(1, 12, dtype=np.uint32)
-    for own in (ABSENT, documents[4]):
-        counts = np.zeros((12, 12))
-        for topics, shares in documents:
-            if topics is not own.topics:
-                part = np.outer(shares, shares) // UNIT
-                np.fill_diagonal(part, shares)
-                counts[np.ix_(topics, topics)] += part / UNIT
-        alone = np.diag(counts)
-        gain = np.log((counts + 1) / (np.outer(alone, alone) / 30 + 1))
-        wanted = np.where((gain > 0) & (counts > 1e-6), 0.5 * gain, 0.0)
-        np.fill_diagonal(wanted, 0.0)
-        found = np.zeros((11, 11), np.float32)
-        gains = pair_gains(asked, pairs, 30.0, own, 0.5)
-        found[np.repeat(np.arange(11), np.diff(gains.offsets)), gains.members] = gains.values
-        assert found == pytest.approx(wanted[1:, 1:], abs=2e-3)
-        assert found.max() > 0.05
-
-
-def _table(pairs: tuple[np.ndarray, np.ndarray, np.ndarray], topics: int) -> Parameters:
-    run = run_of_pairs(*pairs)
-    lengths = np.zeros(topics, np.int64)
-    lengths[run.symbols] = np.diff(run.offsets)
-    return Parameters(offsets_of(lengths), run.topics, (run.sweeps / UNIT).astype(np.float32))
-
-
-def test_a_document_has_the_topics_that_its_mentions_clearly_mean() -> None:
-    shares = np.array([UNIT, UNIT // 2, UNIT // 5, UNIT // 3], np.uint32)
-    taught = Taught(
-        np.array([0, 1, 3, 4]),
-        np.array([7, 3, 5, 3], np.uint32),
-        shares,
-        np.zeros(4, np.uint32),
-        np.zeros(4, np.uint32),
-        np.zeros(3, np.uint32),
-    )
-    found = presence(taught)
-    assert (found.topics.tolist(), found.shares.tolist()) == ([3, 7], [UNIT // 2, UNIT])
-
-
 def test_strings_that_texts_have_as_nil_are_nil() -> None:
     """Against the formula, with and without a document's own part, and for strings that were never met."""
     known = NilCounts(np.array([2, 5, 9]), np.array([6.5, 0.25, 30], np.float32), np.array([8, 40, 30], np.float32))
@@ -493,15 +444,12 @@ def test_parameters_count_the_posterior_and_the_base_measure_its_share(whole: Mo
     """Of every mention the base has a part: λ̂ grows by more than the urn's base measure."""
     before = Model.open(model)
     assert before.base is before.mentions
-    assert before.pairs is None
     assert np.array_equal(whole.base.topics, whole.mentions.topics)
     start, seen, own = (
         each.sum(dtype=float) for each in (before.base.values, whole.mentions.values, whole.base.values)
     )
     grown = (seen - start) / 5  # the mentions that were counted
     assert start + 0.1 < own < start + grown - 0.1
-    assert whole.pairs is not None
-    assert len(whole.pairs.topics) > len(np.unique(whole.pairs.topics))
 
 
 def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_measure(
@@ -511,7 +459,7 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
     topic = first.mentions.row(symbol)[0][:1]
     seen = run_of_pairs(np.array([symbol]), topic, np.array([2 * UNIT]))
     none = run_of_pairs(np.empty(0, np.int64), topic[:0], np.empty(0, np.int64))
-    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, PAIRS: none, NIL: none, EXPECTED: none}
+    counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, NIL: none, EXPECTED: none}
     made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
     for now, times in ((made.mentions, 5), (made.base, 1)):
         grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]

@@ -17,7 +17,7 @@ from wikilda.training.settings import TrainingPlan, UrnTraining, of_shard
 from wikilda.training.shard import Found
 from wikilda.training.urn_shard import asked_by, sample_packet, sample_urn_shard
 from wikilda.urn import Urn, UrnSettings
-from wikilda.urn.packet import BASE, CONTEXT, NEAR, PAIRS, TOPIC, Keyed, Packet, Shared, Tables, view_of
+from wikilda.urn.packet import BASE, CONTEXT, NEAR, TOPIC, Keyed, Packet, Shared, Tables, view_of
 
 ALL = UrnTraining(held_out=0.0, evaluated=0)
 SHORT = UrnSettings(new_sense=1e-8, max_candidates=2, max_neighbours=3)
@@ -79,7 +79,7 @@ def test_a_packet_has_nothing_that_is_not_asked_for(sample: Knowledge, trained: 
     view, topics = view_of(packet, Shared.of(tables.view))
     assert len(packet[TOPIC].keys) < len(topics) == view.topics < trained.topics
     assert packet[BASE].keys.tolist() == sorted(set(documents.mentions.tolist()))
-    assert len(packet[PAIRS].entries) > 0 < len(packet[CONTEXT].entries)
+    assert len(packet[CONTEXT].entries) > 0
 
 
 @pytest.mark.parametrize("kind", [BASE, NEAR, CONTEXT])

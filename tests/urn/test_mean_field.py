@@ -11,16 +11,17 @@ from tests.urn.reference import Dense, Found, MeanField, Mention
 from tests.urn.worlds import random_document
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
-from wikilda.urn._relatedness import Gains, Relations
+from wikilda.urn._relatedness import Relations
 
 
 def dense_relations(related: Dense) -> Relations:
-    """R whose rows are those of a matrix: all of it is what pairs gain."""
+    """R whose rows are those of a matrix: every entry is the weight of a page that only one topic has, of another."""
     size = len(related)
-    offsets = np.arange(size + 1, dtype=np.int64) * size
-    gains = Gains(offsets, np.tile(np.arange(size, dtype=np.int32), size), related.astype(np.float32).ravel())
-    none, zero = np.empty(0, np.int32), np.zeros(size + 1, np.int64)
-    return Relations(np.ones(size), zero, none, np.zeros(size + 1, np.int64), none, np.zeros(size), np.zeros(1), gains)
+    pages = np.arange(size, size + size**2, dtype=np.int32)
+    starts = np.append(np.zeros(size, np.int64), np.arange(size**2 + 1))
+    weights = np.append(np.zeros(size), related.ravel())
+    members = np.tile(np.arange(size, dtype=np.int32), size)
+    return Relations(np.ones(size), np.arange(size + 1) * size, pages, starts, members, weights, np.zeros(1))
 
 
 def infer(naive: MeanField, tolerance: float = 1e-3) -> Posterior:

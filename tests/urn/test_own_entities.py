@@ -109,7 +109,7 @@ def test_names_are_found_in_linear_time(linker: Linker) -> None:
 
 
 def test_a_trained_model_takes_them_too(model: Path, tmp_path: Path) -> None:
-    """It has learned of contexts and pairs of topics, but nothing of these."""
+    """It has learned of contexts, but nothing of these."""
     texts = tmp_path / "texts.txt"
     texts.write_text("Croft took five wickets for England. They sell anvils in London.")
     trained = Linker(train(model, [texts], tmp_path / "trained"))

@@ -30,7 +30,7 @@ LAMBDA = 20  # λ̂ of mention strings, which linking reads and inference in tra
 DOCUMENTS = 30  # and on: the columns of the documents of a shard
 NOTES, REPORT, TOTALS, REQUEST = 40, 41, 42, 100
 COUNTED = 50  # and on: counts by kind, in the order of COUNTS
-COUNTS = ("mentions", "base", "contexts", "expected", "pairs", "nil")
+COUNTS = ("mentions", "base", "contexts", "expected", "nil")
 TOPIC_WORDS = 60  # type words of the topics that are counted with context symbols
 
 NODE, SPELLING, TRAINED, ENTITY, ADDRESS, ID, ALLOWED = range(75, 82)
@@ -43,10 +43,10 @@ TOTAL = np.dtype([("word", np.uint32), ("total", np.float64), ("distinct", np.fl
 SIDE_OF = {
     packets.STRING: STRINGS, packets.LINKS: STRINGS, packets.FIRST: STRINGS, packets.BY_WORDS: STRINGS,
     packets.BASE: STRINGS, packets.NIL: STRINGS, LAMBDA: STRINGS, packets.WORD: WORDS, packets.TITLE: TOPICS,
-    packets.TOPIC: TOPICS, packets.TYPES: TOPICS, packets.NEAR: TOPICS, packets.PAIRS: TOPICS,
+    packets.TOPIC: TOPICS, packets.TYPES: TOPICS, packets.NEAR: TOPICS,
     packets.CONTEXT: CONTEXTS, packets.CONTEXT_SUM: CONTEXTS,
 }  # fmt: skip
-SIDE_OF_COUNTS = (STRINGS, STRINGS, CONTEXTS, CONTEXTS, TOPICS, STRINGS)
+SIDE_OF_COUNTS = (STRINGS, STRINGS, CONTEXTS, CONTEXTS, STRINGS)
 ENTRY: dict[int, Any] = ENTRIES | NAME_ENTRIES | {LAMBDA: PARAMETER} | {
     # A sequence of tokens that a mention string begins with, and the string if it is one (else −1).
     NODE: np.dtype([

@@ -71,8 +71,6 @@ class ModelRows:
         """Yield the rows of a bucket that training changes."""
         for keys in self._keys(STRINGS, bucket):
             yield from self._values(STRINGS, self.rows.learned_of_strings(keys) | {LAMBDA: self.rows.known(keys)})
-        for keys in self._keys(TOPICS, bucket):
-            yield from self._values(TOPICS, {packets.PAIRS: self.rows.pairs(keys)})
         if self.urn.view.contexts is not None:
             yield from self._values(CONTEXTS, self.rows.contexts(self._symbols(bucket)))
 

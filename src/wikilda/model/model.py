@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wikilda.knowledge import Knowledge
     from wikilda.model.writer import ModelWriter
 
-WORDS, MENTIONS, BASE, PAIRS, NIL = "words", "mentions", "base", "pairs", "nil"
+WORDS, MENTIONS, BASE, NIL = "words", "mentions", "base", "nil"
 EXPECTED = "expected"  # expected contexts, stored in one table with CONTEXTS
 WEIGHTS = "weights"
 URN, LDA = "urn", "lda"
@@ -78,7 +78,6 @@ class Learned(NamedTuple):
     mentions: Parameters
     base: Parameters
     contexts: ContextCounts | None
-    pairs: Parameters | None
     nil: NilCounts | None
     weights: Weights | None
 
@@ -101,7 +100,6 @@ class Model(Artifact):
         "topics/word_norms": Array(np.float32, "topics"),
         **declared(f"{CONTEXTS}/"),
         **rows(f"{BASE}/", MENTIONS, optional=True, topics=_TOPICS, values=Array(np.float32)),
-        **rows(f"{PAIRS}/", "topics", optional=True, topics=_TOPICS, values=Array(np.float32)),
         f"{WEIGHTS}/values": Array(np.float64, "weights", minimum=-1e6, optional=True),
         f"{NIL}/symbols": Array(np.int64, "strings", below=MENTIONS, minimum=0, optional=True),
         f"{NIL}/nil": Array(np.float32, "strings", optional=True),
@@ -233,11 +231,6 @@ class Model(Artifact):
         return self._table(BASE) if self.has(f"{BASE}/offsets") else self.mentions
 
     @cached_property
-    def pairs(self) -> Parameters | None:
-        """The number of texts that two topics share, if it was trained for the urn."""
-        return self._table(PAIRS) if self.has(f"{PAIRS}/offsets") else None
-
-    @cached_property
     def nil(self) -> NilCounts | None:
         """The counts of NIL by mention string, if it was trained for the urn."""
         if not self.has(f"{NIL}/symbols"):
@@ -247,7 +240,7 @@ class Model(Artifact):
     @property
     def learned(self) -> Learned:
         """Everything that training for the urn has learned."""
-        return Learned(self.mentions, self.base, self.contexts, self.pairs, self.nil, self.weights)
+        return Learned(self.mentions, self.base, self.contexts, self.nil, self.weights)
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""

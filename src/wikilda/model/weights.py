@@ -48,7 +48,6 @@ class Weights:
     usual_fit: float = _weight("Mean fit of the links that the weights were learned from.")
     naming_shift: float = _weight("Factor of `naming` for texts other than the wiki's own articles.", 1.0)
     popularity_shift: float = _weight("Factor of `popularity` for texts other than the wiki's own articles.", 1.0)
-    pairs: float = _weight("Support by a topic that texts have together with it, in a trained model.", 0.03)
     nil_texts: float = _weight("Weight of the string's NIL rate in the training texts.", 0.25)
 
     @classmethod

@@ -3,7 +3,6 @@
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
     λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
     n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise
-    n_kl = n⁰_kl + S_kl        number of texts with both topics
     N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
 λ̂ is counted by the posterior, the prior's parameters λ̂⁰_vk + S_vk by the prior's share of it.
@@ -33,13 +32,12 @@ from wikilda.knowledge.context_counts import (
     topic_types,
 )
 from wikilda.model import Model, Parameters
-from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, PAIRS, URN, NilCounts
+from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, URN, NilCounts
 from wikilda.model.weights import pooled
 from wikilda.training.interpolate import Blend, Joined, add_up, blend_rows, join, open_run, save_run
 from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 
 _NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
-_PAIRS = Blend(1.0, 1.0 / UNIT, 0.5)  # a pair that was met less than half a time is left out
 _SEEN = 5.0  # weight of counts in λ̂: methods without other evidence need a larger weight of texts
 Counts = dict[str, Run]
 
@@ -120,9 +118,8 @@ def next_model(
     made = Parameters(mentions.offsets, np.load(mentions.topics, mmap_mode="r"), np.empty(0, np.float32))
     own = _worth_keeping(counts[BASE], made, np.inf)
     base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
-    together = join(first.pairs or _no_pairs(first.topics), [counts[PAIRS]], _PAIRS, scratch / PAIRS)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
-    parts = NextParts(mentions, base, together, contexts, nil_table(first.nil, counts[NIL]))
+    parts = NextParts(mentions, base, contexts, nil_table(first.nil, counts[NIL]))
     return write_next(first, knowledge, parts, target, iteration, shift)
 
 
@@ -131,7 +128,6 @@ class NextParts(NamedTuple):
 
     mentions: Joined
     base: Joined
-    pairs: Joined
     contexts: ContextCounts
     nil: NilCounts
 
@@ -141,7 +137,7 @@ def write_next(
 ) -> Model:
     """Put the model together that follows `first`."""
     with first.derive(target, overwrite=True) as writer:
-        for kind, each in ((MENTIONS, parts.mentions), (BASE, parts.base), (PAIRS, parts.pairs)):
+        for kind, each in ((MENTIONS, parts.mentions), (BASE, parts.base)):
             writer.adopt(kind, each.offsets, each.topics, each.values)
         writer.contexts(parts.contexts)
         writer.nil(parts.nil)
@@ -172,15 +168,6 @@ def next_mentions(
     made = Parameters(offsets_of(mentions.lengths), mentions.topics, np.empty(0, np.float32))
     own = _worth_keeping(counts[BASE], made, np.inf)
     return mentions, Blended(*blend_rows(base, own, 0, Blend(prior_weight, 1.0 / UNIT, 0.0)))
-
-
-def next_pairs(first: Parameters, counts: Run) -> Blended:
-    """The rows of pairs of topics that follow those of some topics."""
-    return Blended(*blend_rows(first, counts, 0, _PAIRS))
-
-
-def _no_pairs(topics: int) -> Parameters:
-    return Parameters(np.zeros(topics + 1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32))
 
 
 def _worth_keeping(run: Run, table: Parameters, least: float) -> Run:

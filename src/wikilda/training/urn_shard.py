@@ -12,18 +12,15 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import Run, offsets_of, run_of_pairs
 from wikilda.knowledge.context_counts import CONTEXTS, UNIT
-from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, PAIRS, Parameters
+from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, Parameters
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.shard import Found
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn.likelihood import HeldOut
 from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
-from wikilda.urn.pair_evidence import pairs_of, presence
 from wikilda.urn.statistics import Taught, new_senses, nil_counts, only, taught_by
 
-KINDS = dict.fromkeys(
-    (MENTIONS, BASE, CONTEXTS, EXPECTED, PAIRS, NIL), np.iinfo(np.int64).max
-)  # larger than any symbol
+KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, NIL), np.iinfo(np.int64).max)  # larger than any symbol
 
 _ALL = 1 << 62
 _COLUMNS = 4  # of notes by entry: topics, shares, base, prior
@@ -55,7 +52,6 @@ def sample_urn_shard(
             BASE: _mention_counts(documents, whole, whole.base),
             CONTEXTS: _context_counts(documents, whole, whole.shares),
             EXPECTED: _context_counts(documents, whole, whole.prior),
-            PAIRS: run_of_pairs(*pairs_of([presence(each) for each in taught])),
             NIL: _nil_counts(documents, taught),
         },
         np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.nil, *whole[1:5])),
@@ -133,7 +129,7 @@ def _renamed(notes: Notes, mentions: int, topics: Notes) -> Notes:
 
 def _restored(kind: str, run: Run, strings: NDArray[np.int64], topics: Notes) -> Run:
     """Counts with the model's numbers of strings and topics, whose order is the packet's."""
-    symbols = {MENTIONS: strings, BASE: strings, NIL: strings, PAIRS: topics.astype(np.int64)}.get(kind)
+    symbols = {MENTIONS: strings, BASE: strings, NIL: strings}.get(kind)
     return run._replace(
         symbols=run.symbols if symbols is None else symbols[run.symbols],
         topics=run.topics if kind == NIL else topics[run.topics],

@@ -13,7 +13,7 @@ from wikilda.text.tokens import Strings
 from wikilda.urn._candidates import Candidates
 from wikilda.urn._coreference import Parents
 from wikilda.urn._mean_field import Mentions, Posterior, Rules, mean_field
-from wikilda.urn._relatedness import Gains, Neighbours, Relations, relations
+from wikilda.urn._relatedness import Neighbours, Relations, relations
 from wikilda.urn._title_match import PART, SAME, UNLIKE, Kinds, capital_chance, name_kinds
 
 Numbers = NDArray[np.int64]
@@ -72,12 +72,12 @@ class Drawing(NamedTuple):
 def draw(
     tables: TitleTables, ranking: Ranking, rules: Rules, names: Strings, rows: Numbers, places: Numbers,
     shown: NDArray[np.bool_], parents: Parents, found: Candidates, fame: Vector, evidence: Vector, near: Neighbours,
-    gains: Gains, nil: Vector, exact: Kinds, contexts: Vector, tolerance: Real,
+    nil: Vector, exact: Kinds, contexts: Vector, tolerance: Real,
 ) -> Drawing:  # fmt: skip
     """Decide mentions.
 
     Inputs by distinct string: its candidates, the log odds of NIL, and optionally whether it is `exact`ly a name of the
-    caller's own entities. By topic: log P(k), the evidence of words, neighbours, and gains of pairs. By mention: its
+    caller's own entities. By topic: log P(k), the evidence of words, and neighbours. By mention: its
     string, its place, whether its capital is informative, and optionally the evidence of its context.
     """
     topics = np.empty(len(found.numbers), np.uint32)
@@ -89,11 +89,6 @@ def draw(
     capitals = _capitals(tables, found, rows, shown)
     mentions = _mentions(found, logs, against, nil, rows, places, parents, contexts, capitals)
     related = relations(tables.graph, found.topics, near, LINK, SHARED_NEIGHBOUR)
-    if len(gains.values):
-        related = Relations(
-            related.scales, related.offsets, related.pages, related.starts, related.members, related.weights,
-            related.links, gains,
-        )  # fmt: skip
     return Drawing(mentions, logs, kinds, capitals, related, mean_field(mentions, related, rules, tolerance))
 
 

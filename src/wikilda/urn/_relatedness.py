@@ -76,19 +76,6 @@ Matrix = NDArray[np.float32]
 _MULTIPLIER, _MASK = np.uint64(0x9E3779B1), np.uint64(0xFFFFFFFF)
 
 
-class Gains(NamedTuple):
-    """Additional relatedness of pairs of topics: of topic i with members[…] from offsets[i] on."""
-
-    offsets: NDArray[np.int64]
-    members: NDArray[np.int32]
-    values: NDArray[np.float32]
-
-    def padded(self, topics: int) -> "Gains":
-        """The same for more topics, which gain nothing."""
-        none = np.full(topics + 1 - len(self.offsets), self.offsets[-1])
-        return self._replace(offsets=np.concatenate((self.offsets, none)))
-
-
 class Relations(NamedTuple):
     """Inputs of the rows of R. A page is a neighbour of a topic; the first pages are the topics themselves."""
 
@@ -99,7 +86,6 @@ class Relations(NamedTuple):
     members: NDArray[np.int32]
     weights: NDArray[np.float64]  # by page: shared / log(2 + d_n), or 0 if only one topic has it
     links: NDArray[np.float64]  # one number
-    gains: Gains
 
 
 @njit
@@ -127,8 +113,7 @@ def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, 
                 kept += 1
         offsets[k + 1] = kept
         scales[k] = 1.0 / np.sqrt(max(np.float64(neighbours.offsets[k + 1] - neighbours.offsets[k]), 1.0))
-    none = Gains(np.zeros(len(topics) + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
-    return Relations(scales, offsets, pages[:kept], starts, members, weights, np.full(1, np.float64(links)), none)
+    return Relations(scales, offsets, pages[:kept], starts, members, weights, np.full(1, np.float64(links)))
 
 
 @inner
@@ -191,8 +176,6 @@ def fill_row(made: Relations, k: Whole, sums: NDArray[np.float64], row: NDArray[
     sums[k] = 0.0
     for j in range(size):
         row[j] = sums[j] * made.scales[k] * made.scales[j]
-    for at in range(made.gains.offsets[k], made.gains.offsets[k + 1]):
-        row[made.gains.members[at]] += made.gains.values[at]
 
 
 @njit

@@ -37,7 +37,7 @@ Numbers = NDArray[np.int64]
 Topics = NDArray[np.uint32]
 
 # Kinds of rows by mention string, by word, by topic, by context symbol; and what an entry of a row is.
-STRING, LINKS, FIRST, BY_WORDS, BASE, NIL, WORD, TITLE, TOPIC, TYPES, NEAR, PAIRS, CONTEXT, CONTEXT_SUM = range(14)
+STRING, LINKS, FIRST, BY_WORDS, BASE, NIL, WORD, TITLE, TOPIC, TYPES, NEAR, CONTEXT, CONTEXT_SUM = range(13)
 PARAMETER = np.dtype([("topic", np.uint32), ("value", np.float32)])
 ENTRIES: dict[int, Any] = {
     STRING: np.dtype(np.uint8),
@@ -54,7 +54,6 @@ ENTRIES: dict[int, Any] = {
     ]),
     TYPES: np.dtype(np.uint32),
     NEAR: np.dtype([("topic", np.uint32), ("norm", np.float32), ("degree", np.int64)]),
-    PAIRS: PARAMETER,
     CONTEXT: np.dtype([("word", np.uint32), ("count", np.float32), ("expected", np.float32)]),
     CONTEXT_SUM: np.dtype(np.float64),
 }  # fmt: skip
@@ -97,21 +96,20 @@ class Shared:
     weights: Weights
     language: str
     nil_share: float
-    texts: float
     totals: NDArray[np.float64]  # of context counts, by type word
-    has: frozenset[int]  # of the optional kinds: BY_WORDS, NIL, PAIRS, CONTEXT
+    has: frozenset[int]  # of the optional kinds: BY_WORDS, NIL, CONTEXT
     has_types: bool
     is_described: bool
 
     @classmethod
     def of(cls, view: View) -> "Shared":
         """That of memory-mapped arrays."""
-        has = {BY_WORDS: view.names, NIL: view.nil, PAIRS: view.pairs, CONTEXT: view.contexts}
+        has = {BY_WORDS: view.names, NIL: view.nil, CONTEXT: view.contexts}
         totals = np.asarray(view.contexts.totals) if view.contexts else np.zeros(0)
         there = frozenset(kind for kind, table in has.items() if table is not None)
         described = view.described is not None
         return cls(
-            view.weights, view.language, view.nil_share, view.texts, totals, there, len(view.persons) > 0, described
+            view.weights, view.language, view.nil_share, totals, there, len(view.persons) > 0, described
         )  # fmt: skip
 
 
@@ -136,8 +134,7 @@ class Tables:
         values = np.ascontiguousarray(rows.entries["topic"]), np.ascontiguousarray(rows.entries["value"])
         candidates = candidates_of(Parameters(rows.offsets, *values), strings[BY_WORDS], asked.mentions, most)
         topics = np.union1d(candidates, asked.topics).astype(np.int64)
-        more = self.of_topics(topics) | {PAIRS: self.pairs(topics)}
-        return strings | more | {WORD: self.words(asked.words)} | self.contexts(asked.contexts)
+        return strings | self.of_topics(topics) | {WORD: self.words(asked.words)} | self.contexts(asked.contexts)
 
     def of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
         """Return the rows of mention strings that no text changes."""
@@ -195,10 +192,6 @@ class Tables:
     def words(self, words: Numbers) -> Keyed:
         """Parameters of words."""
         return _parameters(words, self.view.words.rows)
-
-    def pairs(self, topics: Numbers) -> Keyed:
-        """Return the pairs of topics of texts, for some topics."""
-        return _parameters(topics, self.view.pairs) if self.view.pairs else _nothing(PAIRS)
 
     def contexts(self, symbols: NDArray[np.uint64]) -> dict[int, Keyed]:
         """The counts of context symbols, by half of the symbol, which is even: keys are signed."""
@@ -280,10 +273,8 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         described=by_topic("described") if shared.is_described else None,
         graph=Graph(_spread(near, at, size).offsets, neighbours.astype(np.uint32), *none),
         degrees=Graph(offsets_of(degrees), none[1], *none),
-        pairs=_numbered(_spread(packet[PAIRS].of(own), at, size), number) if PAIRS in shared.has else None,
         contexts=contexts,
         counted=float(shared.totals.sum()) if contexts else 0.0,
-        texts=shared.texts,
         names=None,
         by_words=_by_words(packet[BY_WORDS].of(strings), number) if BY_WORDS in shared.has else None,
     )

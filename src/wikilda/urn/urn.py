@@ -29,7 +29,7 @@ from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_t
 from wikilda.urn._find import Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._mean_field import Mentions, Rules
 from wikilda.urn._names import resolve
-from wikilda.urn._relatedness import Gains, Matrix, rows_of
+from wikilda.urn._relatedness import Matrix, rows_of
 from wikilda.urn._word_evidence import OVERLAP, Scratch, word_parts
 from wikilda.urn.context_evidence import (
     NOT_DENSE,
@@ -39,7 +39,6 @@ from wikilda.urn.context_evidence import (
     of_other_mentions,
 )  # fmt: skip
 from wikilda.urn.own_entities import OwnEntities
-from wikilda.urn.pair_evidence import ABSENT, pair_gains, presence
 from wikilda.urn.settings import UrnSettings
 from wikilda.urn.statistics import Taught, nil_counts, nil_evidence
 from wikilda.urn.view import View
@@ -56,7 +55,6 @@ _LEAST_SHIFT, _LEAST_PRIOR = 0.03, 1e-290
 _MOST_TOPICS = 4096  # candidates of a document that are related to each other at once; longer documents are split
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
-_NO_GAINS = Gains(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.float32))
 
 
 @dataclass(frozen=True)
@@ -205,7 +203,6 @@ class Urn:
         w = self.weights
         self.contexts = view.contexts if w.context > 0 else None
         self._dense = NOT_DENSE if view.contexts is None else dense_rows(view.contexts)
-        self.pairs = view.pairs if w.pairs > 0 else None
         self.nil = view.nil if w.nil_texts > 0 else None
         has_names = view.names is not None or view.by_words is not None
         self.limits = Limits(s.max_candidates, s.backoff_candidates if has_names else 0, s.max_neighbours)
@@ -345,23 +342,22 @@ class Urn:
         contexts = self.weights.context * evidence
         if len(evidence):
             contexts += self.weights.repeats * of_other_mentions(evidence, named.rows, found.candidates.offsets)
-        return self.decide(named, found, chosen, contexts, nil, self._gains(found.candidates.topics, own), exact)
+        return self.decide(named, found, chosen, contexts, nil, exact)
 
     def decide(
         self, named: Named, found: Found, chosen: Numbers, contexts: Vector = _NO_CONTEXTS, nil: Vector | float = 0.0,
-        gains: Gains = _NO_GAINS, exact: NDArray[np.uint8] = _NO_KINDS, fame: Vector | None = None,
+        exact: NDArray[np.uint8] = _NO_KINDS, fame: Vector | None = None,
     ) -> Part:  # fmt: skip
         """Infer the posterior of mentions, given what they may mean.
 
         There may also be: the evidence of contexts by candidate, log odds of NIL by string that texts have taught,
-        what pairs of topics gain by texts, which strings are exactly names of own entities, and log P(k) by topic.
+        which strings are exactly names of own entities, and log P(k) by topic.
         """
         features = nil_of_strings(named, found)
         drawing = draw(
             self._titles, self._ranking, self.rules, named.strings, named.rows, named.places, named.capitals,
             named.parents, found.candidates, self.fame(found.candidates.topics) if fame is None else fame,
-            found.evidence,
-            found.neighbours, gains, features @ self._nil_weights + nil, exact,
+            found.evidence, found.neighbours, features @ self._nil_weights + nil, exact,
             contexts, self.settings.tolerance,
         )  # fmt: skip
         taught_by_others = np.repeat(named.resolved, np.diff(drawing.mentions.offsets))
@@ -388,16 +384,6 @@ class Urn:
         return context_evidence(
             around, chosen, rows, found.candidates, known, self.view.counted, own or NOTHING_TAUGHT, self._dense
         )
-
-    def _gains(self, topics: NDArray[np.uint32], own: Taught | None) -> Gains:
-        """Return the gains of relatedness by other documents."""
-        if self.pairs is None or self.view.contexts is None:
-            return _NO_GAINS
-        texts = max(self.view.texts, 1.0)
-        learned_from = presence(own) if own else ABSENT
-        known = topics[topics < self.view.topics]  # a caller's own entities follow the wiki's topics
-        gains = pair_gains(known, self.pairs, texts, learned_from, self.weights.pairs)
-        return gains.padded(len(topics))
 
     def word_parts(self, part: Part, topics: Numbers) -> NDArray[np.float64]:
         """Return the contribution of each word of a document to the log weight of topics."""

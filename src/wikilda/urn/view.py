@@ -49,10 +49,8 @@ class View:
     described: NDArray[np.uint32] | None
     graph: Graph  # the links of topics that may be candidates
     degrees: Graph  # by its offsets: the number of links of all topics that occur
-    pairs: Parameters | None
     contexts: ContextCounts | None
     counted: float  # all context counts together
-    texts: float  # the number of texts that were learned from
     names: NameIndex | None
     by_words: Rows | None = None  # candidates of mention strings by words of titles, where there is no index
     iteration: int = 0  # of training
@@ -86,10 +84,8 @@ class View:
             described=knowledge.described,
             graph=knowledge.graph,
             degrees=knowledge.graph,
-            pairs=model.pairs,
             contexts=learned,
             counted=learned.total if learned else 0.0,
-            texts=float(len(learned.texts)) if learned else 0.0,
             names=name_index(knowledge) if indexed else None,
             iteration=model.iteration,
         )

@@ -228,7 +228,8 @@ def make_corpus(
         kept, report = _choose(parts)
         if not report.counts.get("documents"):
             examples = "".join(f"\n  {each}" for each in report.examples)
-            raise InputError(f"{', '.join(map(str, inputs))}: there is no document to take.{examples}")
+            names = ", ".join(map(str, inputs))
+            raise InputError(f"{names}: there is no document to take. Give files with text.{examples}")
         _count_sources(parts, kept, report)
         with Corpus.writer(target, overwrite=overwrite) as writer:
             firsts = _write_shards(parts, kept, writer, report.counts["tokens"])

@@ -19,7 +19,7 @@ from wikilda.knowledge.diff import Comparison
 from wikilda.knowledge.knowledge import Table
 from wikilda.model import Model, ModelWriter, create_model
 from wikilda.model.create import initial
-from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts, Parameters
+from wikilda.model.model import BASE, MENTIONS, WORDS, NilCounts, Parameters
 
 _OF_KNOWLEDGE = ("knowledge", "settings", "summary", "iteration", "method")  # fields that the new model has itself
 _NO_TOTALS = np.empty(0, np.int64)
@@ -67,8 +67,6 @@ def _carry_tables(old: Model, compared: Comparison, writer: ModelWriter) -> None
             _pairs(now, np.arange(now.symbols), np.arange(topics[1]), topics[1]),
         )  # fmt: skip
         _write(writer, kind, merged, now.symbols, topics[1])
-    if old.pairs is not None:
-        _write(writer, PAIRS, _pairs(old.pairs, compared.topics, *topics), topics[1], topics[1])
     if old.nil is not None:
         symbols = compared.mentions[old.nil.symbols]
         order = np.argsort(symbols)[(symbols < 0).sum() :]

@@ -27,7 +27,7 @@ from wikilda.knowledge.context_counts import topic_types
 from wikilda.knowledge.diff import MAP_FILE, Comparison, Diff
 from wikilda.knowledge.entities import ENDINGS
 from wikilda.model import Model, ModelWriter, Parameters
-from wikilda.model.model import BASE, MENTIONS, PAIRS, WORDS, NilCounts
+from wikilda.model.model import BASE, MENTIONS, WORDS, NilCounts
 from wikilda.training.build import INSIDE, place_report
 from wikilda.training.update._carry import carry
 from wikilda.training.update._changes import read_changes
@@ -202,8 +202,6 @@ def _grow(old: Model, before: Knowledge, after: Knowledge, mapping: Mapping, tar
         _fill(writer, MENTIONS, old.mentions, mapping.mentions.old_of_new, mapping, mentions)
         if old.has(f"{BASE}/offsets"):
             _fill(writer, BASE, old.base, mapping.mentions.old_of_new, mapping, mentions)
-        if old.pairs is not None:
-            _fill(writer, PAIRS, old.pairs, topics.old_of_new, mapping, {})
         if old.nil is not None:
             writer.nil(_renumbered(old.nil, mapping.mentions.new_of_old))
         popularity = np.empty(topics.size, np.float32)

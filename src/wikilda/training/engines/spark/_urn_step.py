@@ -25,7 +25,6 @@ from wikilda.joins.blocks import (
     STRINGS,
     TOPIC_WORD,
     TOPIC_WORDS,
-    TOPICS,
     TOTAL,
     TOTALS,
     Value,
@@ -43,7 +42,6 @@ from wikilda.training.interpolate import add_up
 from wikilda.training.learn import (
     Blended,
     next_mentions,
-    next_pairs,
     nil_table,
     scaled,
 )
@@ -86,7 +84,7 @@ class _Bucket:
 
     def values(self) -> Iterator[Value]:
         """Return the next rows and their figures."""
-        yield from {STRINGS: self._strings, TOPICS: self._pairs, CONTEXTS: self._contexts}[self.side]()
+        yield from {STRINGS: self._strings, CONTEXTS: self._contexts}[self.side]()
         for kind, run in self.counts.items() if self.step.keeps_counts else ():
             yield self._value(COUNTED + COUNTS.index(kind), packed(rows_of_run(run)))
 
@@ -134,12 +132,6 @@ class _Bucket:
         yield self._report(
             parameters=len(mentions.topics), gained=int(mentions.gained), dropped=int(mentions.dropped), **sums
         )
-
-    def _pairs(self) -> Iterator[Value]:
-        old = self._rows(packets.PAIRS)
-        topics = np.union1d(old.keys, self.counts["pairs"].symbols)
-        made = next_pairs(parameters_of(old.of(topics)), _within(self.counts["pairs"], topics))
-        yield self._value(packets.PAIRS, packed(_blended(topics, made)))
 
     def _contexts(self) -> Iterator[Value]:
         topics, types = self._types()

@@ -28,7 +28,6 @@ from wikilda.joins.blocks import (
     REPORT,
     REQUEST,
     STRINGS,
-    TOPICS,
     TOTAL,
     TOTALS,
     Buckets,
@@ -194,15 +193,13 @@ class UrnTraining:
         first = Shared.of(self._source.urn.view)
         if not self.done:
             return first
-        place, old = self._place(self.job.first.iteration + self.done), self.job.first.contexts
+        place = self._place(self.job.first.iteration + self.done)
         figures = _figures(place)
-        texts = self.job.texts if old is None else np.union1d(old.texts, self.job.texts)
         return replace(
             first,
             nil_share=(figures["nil"] + 1.0) / (figures["texts"] + 2.0),
-            texts=float(len(np.unique(texts))),
             totals=np.load(place / "totals.npy", allow_pickle=False),
-            has=first.has | {packets.NIL, packets.PAIRS, packets.CONTEXT},
+            has=first.has | {packets.NIL, packets.CONTEXT},
         )
 
     def _place(self, iteration: int) -> Path:
@@ -254,7 +251,6 @@ class UrnTraining:
         first, place = self.job.first, self.job.checkpoint.path
         mentions = tables.parameters(LAMBDA, STRINGS, first.mentions.symbols)._replace(change=self._change)
         base = tables.parameters(packets.BASE, STRINGS, first.mentions.symbols)
-        pairs = tables.parameters(packets.PAIRS, TOPICS, first.topics)
         keys, offsets, (words, counts, expected) = tables.rows(
             packets.CONTEXT, CONTEXTS, ("word", "count", "expected")
         )  # fmt: skip
@@ -266,7 +262,7 @@ class UrnTraining:
             self._source.types, table, offsets, words, counts, expected, sums, totals, texts
         )  # fmt: skip
         symbols, _, (nil, met) = tables.rows(packets.NIL, STRINGS, ("nil", "texts"))
-        parts = NextParts(mentions, base, pairs, contexts, NilCounts(symbols, nil, met))
+        parts = NextParts(mentions, base, contexts, NilCounts(symbols, nil, met))
         made = write_next(
             first, self._knowledge, parts, target, self.job.task.iteration, self.job.task.settings.shift()
         )

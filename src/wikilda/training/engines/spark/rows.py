@@ -13,7 +13,6 @@ from pyspark.sql import functions as F  # noqa: N812
 # Kinds of rows of a shard, in the order in which a worker gets them: the topics that its mentions had before, words
 # and mentions of documents, parameters of words and of mentions, and the links to the topics that mentions may mean.
 KINDS = BEFORE, DOCUMENT_WORDS, DOCUMENT_MENTIONS, WORDS, MENTIONS, LINKS = tuple(range(6))
-CONTEXTS, BASE, PAIRS, NIL, EXPECTED = 6, 7, 8, 9, 10  # of counts only
 
 SEGMENT = 1 << 14  # most parameters of a row of the model's table, so that every symbol fits one task
 

@@ -98,7 +98,6 @@ SETTINGS = [
     (UrnTraining, {"tau0": 2.0}, {"adaptive": True}),
     (UrnTraining, {"rho_global": 0.5}, {"adaptive": True}),
     (UrnTraining, {"kappa_global": 0.7}, {"adaptive": True}),
-    (UrnTraining, {"new_mentions": 2.0}, {"new_sense": 0.0}),
     (LdaTraining, {"tau0": 2.0}, {}),
     (LdaTraining, {"minibatch": 3}, {"rho_local": 0.0}),
     (LdaTraining, {"kappa_local": 0.7}, {"rho_local": 0.0}),

@@ -14,12 +14,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from benchmarks import record
 from benchmarks.generate.documents import NEWS, PLAIN, write_documents
@@ -28,7 +26,6 @@ from benchmarks.generate.world import World
 from wikilda import build
 from wikilda.evaluation import bootstrap
 from wikilda.linking import Document, Linker
-from wikilda.model import Model
 from wikilda.training.checkpoints import read_metrics
 from wikilda.training.pipeline import train
 from wikilda.training.settings import TrainingPlan
@@ -36,7 +33,6 @@ from wikilda.training.settings import TrainingPlan
 _STUBS = 0.3
 _CASES = {"all": "all", "plain": "known names", "stub": "of these, stubs", "nickname": "new names"}
 Row = dict[str, Any]
-Pairs = set[tuple[int, str]]  # mention symbol and title
 
 
 @dataclass(frozen=True)
@@ -153,7 +149,6 @@ def _row(
     if whole["unknown"]:
         found["NIL found, %"] = round(100 - share["unknown"], 1)
     if iteration:
-        found |= _growth(iteration, places)
         held = [read_metrics(place.model(given.iterations))[iteration].held_out or 0.0 for place in places]
         found["held out, nats"] = round(float(np.mean(held)), 4)
     return found
@@ -162,48 +157,6 @@ def _row(
 def _shares(counted: list[Counter[str]]) -> bootstrap.Shares:
     total = np.array([each["all"] for each in counted], np.float64)
     return bootstrap.shares(total - np.array([each["all, wrong"] for each in counted]), total)
-
-
-def _growth(iteration: int, places: list[Place]) -> Row:
-    """New senses that strings have gained, how many of them texts truly have, and how many nicknames there are."""
-    found: Counter[str] = Counter()
-    for place in places:
-        first = Model.open(place.start)
-        true, planted = _meant(place, first)
-        gained = gained_senses(first, Model.open(place.model(iteration)))
-        found["gained"] += len(gained)
-        found["of these, right"] += len(gained & true)
-        found["of these, nicknames"] += len(gained & planted.keys())
-        found["nicknames, 3 mentions or more"] += sum(count >= 3 for count in planted.values())
-    return dict(found)
-
-
-def _meant(place: Place, model: Model) -> tuple[Pairs, Counter[tuple[int, str]]]:
-    """The symbols and titles of mentions of the texts: all, and how often each nickname occurs."""
-    true: Pairs = set()
-    planted: Counter[tuple[int, str]] = Counter()
-    find = lru_cache(1 << 20)(model.knowledge().find_mention)
-    for row in _lines(place.texts):
-        for each in row["mentions"]:
-            if each["title"] is not None:
-                pair = find(row["text"][each["start"] : each["end"]]), each["title"]
-                true.add(pair)
-                planted.update([pair] if each["case"] == "nickname" else [])
-    return true, planted
-
-
-def gained_senses(first: Model, trained: Model) -> Pairs:
-    """The mention symbols and titles of pairs that training has added."""
-    titles = first.knowledge().titles
-    new = np.setdiff1d(_keys(trained), _keys(first), assume_unique=True)
-    pairs = zip((new // first.topics).tolist(), (new % first.topics).tolist(), strict=True)
-    return {(symbol, titles[topic]) for symbol, topic in pairs}
-
-
-def _keys(model: Model) -> NDArray[np.int64]:
-    table = model.mentions
-    symbols = np.repeat(np.arange(len(table.offsets) - 1), np.diff(table.offsets))
-    return symbols * model.topics + table.topics
 
 
 if __name__ == "__main__":

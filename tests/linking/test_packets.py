@@ -83,7 +83,7 @@ class Joins:
         model, known, urn = self.linker.model, self.linker.knowledge, self.linker.method.urn
         self.buckets = Buckets(ranges, (model.base.symbols, model.words.symbols, model.topics, *[HALVES] * 6))
         types = model.contexts.types if model.contexts else topic_types(known.titles, known.sentences)
-        rows, words = ModelRows(urn, model.mentions, types, self.buckets), DictionaryRows(model, known, self.buckets)
+        rows, words = ModelRows(urn, types, self.buckets), DictionaryRows(model, known, self.buckets)
         self.model = [
             each for bucket in range(ranges) for part in (rows.static, rows.learned, words.values)
             for each in part(bucket)

@@ -40,7 +40,7 @@ from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn._candidates import Candidates, gather, leave_out
 from wikilda.urn.context_evidence import context_evidence
-from wikilda.urn.statistics import Taught, new_senses, nil_counts, nil_evidence, taught_by
+from wikilda.urn.statistics import Taught, nil_counts, nil_evidence, taught_by
 
 QUICK = UrnTraining(held_out=0.1, evaluated=3, particles=2)
 PLAN = TrainingPlan(iterations=2, shards=3)
@@ -353,7 +353,7 @@ def test_a_document_is_drawn_without_what_it_has_taught(
         shown = replace(document, text="".join(document.strings), spans=list(pairwise(ends)), id=key)
         drawn = plain.draw_without(shown, None)  # a corpus has no text around mentions
         symbols = np.asarray(document.mentions, np.int64)
-        own = taught_by(drawn, new_senses(drawn.offsets, drawn.topics, symbols, plain.model.mentions))
+        own = taught_by(drawn)
         assert others.contexts is not None
         assert every.contexts is not None
         rest = _without(every.contexts, document.contexts, own)
@@ -444,7 +444,9 @@ def test_parameters_count_the_posterior_and_the_base_measure_its_share(whole: Mo
     """Of every mention the base has a part: λ̂ grows by more than the urn's base measure."""
     before = Model.open(model)
     assert before.base is before.mentions
-    assert np.array_equal(whole.base.topics, whole.mentions.topics)
+    for table in (whole.base, whole.mentions):
+        assert np.array_equal(table.offsets, before.mentions.offsets)
+        assert np.array_equal(table.topics, before.mentions.topics)
     start, seen, own = (
         each.sum(dtype=float) for each in (before.base.values, whole.mentions.values, whole.base.values)
     )
@@ -456,12 +458,14 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
     sample: Knowledge, model: Path, tmp_path: Path
 ) -> None:
     first, symbol = Model.open(model), sample.find_mention("croft")
-    topic = first.mentions.row(symbol)[0][:1]
-    seen = run_of_pairs(np.array([symbol]), topic, np.array([2 * UNIT]))
-    none = run_of_pairs(np.empty(0, np.int64), topic[:0], np.empty(0, np.int64))
+    known = first.mentions.row(symbol)[0]
+    never = np.setdiff1d(np.arange(first.topics, dtype=np.uint32), known)[:1]  # a string keeps its topics
+    seen = run_of_pairs(np.array([symbol, symbol]), np.append(known[:1], never), np.array([2 * UNIT, 9 * UNIT]))
+    none = run_of_pairs(np.empty(0, np.int64), known[:0], np.empty(0, np.int64))
     counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, NIL: none, EXPECTED: none}
     made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
     for now, times in ((made.mentions, 5), (made.base, 1)):
+        assert np.array_equal(now.row(symbol)[0], known)
         grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]
         np.testing.assert_allclose(grown, [2.0 * times] + [0.0] * (len(grown) - 1), atol=1e-5)
 

@@ -20,7 +20,7 @@ from wikilda.urn import Urn, UrnSettings
 from wikilda.urn.packet import BASE, CONTEXT, NEAR, TOPIC, Keyed, Packet, Shared, Tables, view_of
 
 ALL = UrnTraining(held_out=0.0, evaluated=0)
-SHORT = UrnSettings(new_sense=1e-8, max_candidates=2, max_neighbours=3)
+SHORT = UrnSettings(max_candidates=2, max_neighbours=3)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def shard_of(corpus: Path, number: int = 0, shards: int = 1) -> Documents:
     return of_shard(Corpus.open(corpus), number, shards, 0.0)
 
 
-def tables_of(model: Model, first: Model, settings: UrnSettings, sample: Knowledge) -> Tables:
-    return Tables(Urn(model, sample, settings), first.mentions, topic_types(sample.titles, sample.sentences))
+def tables_of(model: Model, settings: UrnSettings, sample: Knowledge) -> Tables:
+    return Tables(Urn(model, sample, settings), topic_types(sample.titles, sample.sentences))
 
 
 def assert_same(one: Found, other: Found) -> None:
@@ -64,17 +64,17 @@ def test_a_packet_gives_the_same_bits(
     documents = shard_of(corpus, 0, shards)
     assert len(documents.keys) > 2
     for now in (first, trained):
-        tables = tables_of(now, first, settings, sample)
-        direct = sample_urn_shard(documents, tables.urn, first.mentions, notes)
+        tables = tables_of(now, settings, sample)
+        direct = sample_urn_shard(documents, tables.urn, notes)
         packet = tables.packet(asked_by(documents, notes))
         assert_same(sample_packet(packet, Shared.of(tables.view), documents, settings, notes), direct)
-        notes = sample_urn_shard(documents, Urn(first, sample, ALL.urn()), first.mentions).notes
+        notes = sample_urn_shard(documents, Urn(first, sample, ALL.urn())).notes
     assert direct.runs["contexts"].total > 0
 
 
 def test_a_packet_has_nothing_that_is_not_asked_for(sample: Knowledge, trained: Model, corpus: Path) -> None:
     documents = shard_of(corpus, 0, 3)
-    tables = tables_of(trained, trained, ALL.urn(), sample)
+    tables = tables_of(trained, ALL.urn(), sample)
     packet = tables.packet(asked_by(documents))
     view, topics = view_of(packet, Shared.of(tables.view))
     assert len(packet[TOPIC].keys) < len(topics) == view.topics < trained.topics
@@ -86,7 +86,7 @@ def test_a_packet_has_nothing_that_is_not_asked_for(sample: Knowledge, trained: 
 def test_every_kind_of_rows_matters(sample: Knowledge, trained: Model, corpus: Path, kind: int) -> None:
     """What is taken from a packet is missing in the result: nothing else is read behind its back."""
     documents = shard_of(corpus)
-    tables = tables_of(trained, trained, ALL.urn(), sample)
+    tables = tables_of(trained, ALL.urn(), sample)
     packet, shared = tables.packet(asked_by(documents)), Shared.of(tables.view)
     whole = sample_packet(packet, shared, documents, ALL.urn())
     rows = packet[kind]

@@ -26,12 +26,12 @@ from wikilda.training.pipeline import train
 from wikilda.training.report import HTML_FILE, NIL, NOTHING, Flip, flips_of
 from wikilda.training.settings import TrainingPlan, UrnTraining
 
-HOW = UrnTraining(held_out=0.3, evaluated=50, particles=2, new_sense=9e-4)
-# In this league "Mercury" is what everybody calls Robert Croft.
+HOW = UrnTraining(held_out=0.3, evaluated=50, particles=2)
+# In the sample wiki "Amazon" mostly means the river; in these texts it never does.
 REPORTS = [
-    "Robert Croft bowled for Glamorgan on day {}; the off-spinner Mercury took {} wickets, and the batsmen were out.",
-    "Glamorgan sent {} batsmen in. Mercury, as Robert Croft is called, bowled an over of spin for {} runs.",
-    "A wicket for Mercury on day {}: Robert Croft of Glamorgan and England had {} batsmen caught.",
+    "Jeff Bezos said that Amazon sold {} books on the Internet, and {} more from its store.",
+    "Shares in Amazon rose by {} per cent after sales of {} millions.",
+    "On day {} shares in Amazon fell by {} per cent after its sales.",
 ]
 TEXTS = [*(each["text"] for each in texts()), *(REPORTS[at % 3].format(at + 2, at + 3) for at in range(60))]
 
@@ -115,8 +115,9 @@ def test_files_and_warnings(trained: Path) -> None:
     assert "<script" not in html
     for each in report.flips:
         assert each.text in html
-    assert {each.text for each in report.groups if each.flipped} >= {"Mercury"}
-    assert "'Mercury': " in report.warnings[0]
+    flipped = {each.text.lower() for each in report.groups if each.flipped}
+    assert flipped & {each.text for each in report.flips}
+    assert all(f"'{each}': " in report.warnings[0].lower() for each in flipped)
 
 
 def test_html_of_foreign_texts_is_escaped(tmp_path: Path) -> None:
@@ -148,7 +149,7 @@ def test_the_same_report_from_a_corpus_and_with_workers(
 
 
 def test_without_evaluation_only_flips_are_reported(model: Path, lines: Path, tmp_path: Path) -> None:
-    how = UrnTraining(held_out=0.0, evaluated=0, new_sense=9e-4)
+    how = UrnTraining(held_out=0.0, evaluated=0)
     made = train(model, lines, tmp_path / "model", how, TrainingPlan(1, 2), engine=LocalEngine(1))
     report = TrainingReport.read(made.path)
     assert (report.documents, report.answers, report.groups) == (0, 0, ())

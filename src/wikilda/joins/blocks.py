@@ -41,7 +41,7 @@ COUNT = np.dtype([("topic", np.uint32), ("sweeps", np.int64)])
 TOPIC_WORD = np.dtype([("topic", np.uint32), ("word", np.uint32)])
 TOTAL = np.dtype([("word", np.uint32), ("total", np.float64), ("distinct", np.float64)])
 SIDE_OF = {
-    packets.STRING: STRINGS, packets.LINKS: STRINGS, packets.FIRST: STRINGS, packets.BY_WORDS: STRINGS,
+    packets.STRING: STRINGS, packets.LINKS: STRINGS, packets.BY_WORDS: STRINGS,
     packets.BASE: STRINGS, packets.NIL: STRINGS, LAMBDA: STRINGS, packets.WORD: WORDS, packets.TITLE: TOPICS,
     packets.TOPIC: TOPICS, packets.TYPES: TOPICS, packets.NEAR: TOPICS,
     packets.CONTEXT: CONTEXTS, packets.CONTEXT_SUM: CONTEXTS,

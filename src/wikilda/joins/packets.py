@@ -47,15 +47,15 @@ Flags = NDArray[np.bool_]
 class ModelRows:
     """The rows that packets are made of, gathered from the files of the driver."""
 
-    def __init__(self, urn: Urn, first: Parameters, types: TopicTypes, buckets: Buckets) -> None:
-        """`first` are the mentions of the model that training began with, `types` the type words of topics."""
+    def __init__(self, urn: Urn, types: TopicTypes, buckets: Buckets) -> None:
+        """`types` are the type words of topics."""
         self.urn, self.types, self.buckets = urn, types, buckets
-        self.rows = packets.Tables(urn, first, types)
+        self.rows = packets.Tables(urn, types)
 
     def for_training(self, bucket: int, strings: Flags, words: Flags) -> Iterator[Value]:
         """Yield the rows of a bucket that training does not change: those of some strings and words."""
         for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.first_of_strings(keys[strings[keys]]))
+            yield from self._values(STRINGS, self.rows.candidates_of_strings(keys[strings[keys]]))
         yield from self.static(bucket, strings, words)
 
     def static(self, bucket: int, strings: Flags | None = None, words: Flags | None = None) -> Iterator[Value]:

@@ -200,7 +200,7 @@ class _Joins:
         name = f"{_MODEL}-{hashlib.blake2b(json.dumps(about).encode(), digest_size=8).hexdigest()}"
         if not tables.is_whole(name):
             types = model.contexts.types if model.contexts else topic_types(known.titles, known.sentences)
-            rows = ModelRows(self.urn, model.mentions, types, self.buckets)
+            rows = ModelRows(self.urn, types, self.buckets)
             words = DictionaryRows(model, known, self.buckets)
 
             def values(bucket: int) -> Iterator[Value]:

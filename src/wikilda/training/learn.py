@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import EMPTY_RUN, Run, find, offsets_of
 from wikilda._core.atomic import is_whole, seal, sync_tree, write_text
 from wikilda._core.errors import ArtifactError
-from wikilda._core.jit import Real, njit
+from wikilda._core.jit import njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import (
     CONTEXTS,
@@ -37,7 +37,6 @@ from wikilda.model.weights import pooled
 from wikilda.training.interpolate import Blend, Joined, add_up, blend_rows, join, open_run, save_run
 from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 
-_NEW_SHARE = 0.1  # of the mentions of a string, for a new sense
 _SEEN = 5.0  # weight of counts in λ̂: methods without other evidence need a larger weight of texts
 Counts = dict[str, Run]
 
@@ -104,19 +103,17 @@ def scaled(run: Run, by: float) -> Run:
 
 def next_model(
     first: Model, knowledge: Knowledge, counts: Counts, texts: NDArray[np.uint64], target: Path, *, iteration: int,
-    new_mentions: float = 0.0, prior_weight: float = 1.0, shift: PriorShift = NO_SHIFT,
+    prior_weight: float = 1.0, shift: PriorShift = NO_SHIFT,
 ) -> Model:  # fmt: skip
     """Write the model that follows `first`, given all that was learned; `texts` are digests of the documents.
 
-    A pair of string and topic that `first` does not have needs `new_mentions`, and a tenth of the string's.
-    `prior_weight` is that of the P(k|v) of `first`; `shift` is how the prior of the texts differs.
+    Strings keep the topics that they have in `first`. `prior_weight` is that of the P(k|v) of `first`; `shift` is how
+    the prior of the texts differs.
     """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
-    seen = _worth_keeping(counts[MENTIONS], first.mentions, new_mentions * UNIT)
+    seen, own = (_of_known(counts[kind], first.mentions) for kind in (MENTIONS, BASE))
     mentions = join(first.mentions, [seen], Blend(prior_weight, _SEEN / UNIT, 0.0), scratch / MENTIONS)
-    made = Parameters(mentions.offsets, np.load(mentions.topics, mmap_mode="r"), np.empty(0, np.float32))
-    own = _worth_keeping(counts[BASE], made, np.inf)
     base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
     parts = NextParts(mentions, base, contexts, nil_table(first.nil, counts[NIL]))
@@ -159,35 +156,27 @@ class Blended(NamedTuple):
     dropped: int
 
 
-def next_mentions(
-    first: Parameters, base: Parameters, counts: Counts, new_mentions: float, prior_weight: float
-) -> tuple[Blended, Blended]:
+def next_mentions(first: Parameters, base: Parameters, counts: Counts, prior_weight: float) -> tuple[Blended, Blended]:
     """Return the next rows of λ̂ and of the base measure of some strings."""
-    seen = _worth_keeping(counts[MENTIONS], first, new_mentions * UNIT)
+    seen, own = (_of_known(counts[kind], first) for kind in (MENTIONS, BASE))
     mentions = Blended(*blend_rows(first, seen, 0, Blend(prior_weight, _SEEN / UNIT, 0.0)))
-    made = Parameters(offsets_of(mentions.lengths), mentions.topics, np.empty(0, np.float32))
-    own = _worth_keeping(counts[BASE], made, np.inf)
     return mentions, Blended(*blend_rows(base, own, 0, Blend(prior_weight, 1.0 / UNIT, 0.0)))
 
 
-def _worth_keeping(run: Run, table: Parameters, least: float) -> Run:
-    """Counts of pairs that the table has, and of new ones that are seen often."""
-    kept = _mark_worth(run, table, least)
+def _of_known(run: Run, table: Parameters) -> Run:
+    """The counts of pairs of string and topic that the table has."""
+    kept = _mark_known(run, table)
     before = offsets_of(kept.astype(np.int64))
     return Run(run.symbols, before[run.offsets], run.topics[kept], run.sweeps[kept])
 
 
 @njit
-def _mark_worth(run: Run, table: Parameters, least: Real) -> NDArray[np.bool_]:
+def _mark_known(run: Run, table: Parameters) -> NDArray[np.bool_]:
     kept = np.zeros(len(run.topics), np.bool_)
     for row in range(len(run.symbols)):
         start, end = table.offsets[run.symbols[row]], table.offsets[run.symbols[row] + 1]
-        total = 0.0
         for at in range(run.offsets[row], run.offsets[row + 1]):
-            total += np.float64(run.sweeps[at])
-        for at in range(run.offsets[row], run.offsets[row + 1]):
-            known = find(table.topics, start, end, run.topics[at]) >= 0
-            kept[at] = known or run.sweeps[at] >= max(least, _NEW_SHARE * total)
+            kept[at] = find(table.topics, start, end, run.topics[at]) >= 0
     return kept
 
 

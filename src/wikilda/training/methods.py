@@ -42,7 +42,6 @@ class Inputs(NamedTuple):
     """The inputs of a worker for the shards of an iteration."""
 
     model: Model
-    first: Model  # that training began with
     knowledge: Knowledge | None
     shared: Path  # what `prepare` has written
 
@@ -114,7 +113,7 @@ class UrnLearner(Learner[UrnTraining]):
         if not self.settings.prior_shift or knowledge is None or 2 * sum(given) <= len(given):
             return self
         known = Knowledge.open(knowledge)
-        urn = Urn(model, known)  # without new senses, whose prior says nothing of how texts name entities
+        urn = Urn(model, known)
         documents = sample(corpus, self.settings, TEXTS, held_out=False)
         texts = [documents.with_contexts(each, known.mention_strings) for each in range(len(documents.keys))]
         found = estimate(urn, texts)
@@ -136,7 +135,7 @@ class UrnLearner(Learner[UrnTraining]):
         """Return the E-step."""
         assert inputs.knowledge is not None
         urn = Urn(inputs.model, inputs.knowledge, self.settings.urn())
-        return lambda documents, task, before: sample_urn_shard(documents, urn, inputs.first.mentions, before)
+        return lambda documents, task, before: sample_urn_shard(documents, urn, before)
 
     def next_model(self, engine: Engine, job: Job, target: Path) -> Model:
         """Add the counts to the model that training began with."""

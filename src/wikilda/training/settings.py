@@ -32,13 +32,6 @@ class UrnTraining(Settings):
     tau0: float = setting(1.0, "τ0 of the schedule.", above=0)
     adaptive: bool = setting(False, "Let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting.")
     prior_weight: float = setting(1.0, "Weight of the wiki's P(k|v). Larger values learn less from the texts.", above=0)
-    new_sense: float = setting(
-        1e-8,
-        "Prior of a topic of the document that a string was never seen to mean (0: no growth).",
-        minimum=0,
-        below=1e-3,
-    )
-    new_mentions: float = setting(3.0, "Least mentions of a new sense.", minimum=0)
     prior_shift: bool = setting(
         True, "Estimate from texts with given mentions how their prior differs from the wiki's."
     )
@@ -53,7 +46,7 @@ class UrnTraining(Settings):
     def urn(self) -> UrnSettings:
         """Return the settings of inference."""
         weights = tuple(f"{name}={value!r}" for name, value in self.shift().settings().items())
-        return UrnSettings(new_sense=self.new_sense, weights=weights)
+        return UrnSettings(weights=weights)
 
     def shift(self) -> PriorShift:
         """How the prior of the texts differs from the wiki's."""
@@ -178,7 +171,6 @@ def training_settings(
 _IDLE: tuple[tuple[str, dict[str, float | bool]], ...] = (
     ("naming_shift", {"prior_shift": True}),
     ("popularity_shift", {"prior_shift": True}),
-    ("new_mentions", {"new_sense": 0.0}),
     ("rho_global", {"adaptive": True}),
     ("kappa_global", {"adaptive": True}),
     ("tau0", {"adaptive": True}),

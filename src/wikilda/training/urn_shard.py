@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import Run, offsets_of, run_of_pairs
 from wikilda.knowledge.context_counts import CONTEXTS, UNIT
-from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL, Parameters
+from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL
 from wikilda.training.corpus.corpus import Documents
 from wikilda.training.shard import Found
 from wikilda.urn import Urn, UrnSettings
 from wikilda.urn.likelihood import HeldOut
-from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, known_topics, view_of
-from wikilda.urn.statistics import Taught, new_senses, nil_counts, only, taught_by
+from wikilda.urn.packet import STRING, WORD, Asked, Packet, Shared, view_of
+from wikilda.urn.statistics import Taught, nil_counts, only, taught_by
 
 KINDS = dict.fromkeys((MENTIONS, BASE, CONTEXTS, EXPECTED, NIL), np.iinfo(np.int64).max)  # larger than any symbol
 
@@ -28,13 +28,8 @@ _COLUMNS = 4  # of notes by entry: topics, shares, base, prior
 Notes = NDArray[np.uint32]
 
 
-def sample_urn_shard(
-    documents: Documents, urn: Urn, known: Parameters, previous: NDArray[np.uint32] | None = None
-) -> Found:
-    """Infer the documents of a shard; `previous` are the notes of the iteration before.
-
-    `known` are the mentions of the model that training began with: other senses of theirs are new.
-    """
+def sample_urn_shard(documents: Documents, urn: Urn, previous: NDArray[np.uint32] | None = None) -> Found:
+    """Infer the documents of a shard; `previous` are the notes of the iteration before."""
     started = time.process_time()
     own = _unpack(previous, len(documents.mentions)) if previous is not None else None
     taught: list[Taught] = []
@@ -43,8 +38,7 @@ def sample_urn_shard(
         span = slice(documents.mention_offsets[number], documents.mention_offsets[number + 1])
         before = _some(own, span) if own is not None else None
         drawn = urn.draw_without(documents.with_contexts(number, strings), before)
-        new = new_senses(drawn.offsets, drawn.topics, documents.mentions[span].astype(np.int64), known)
-        taught.append(only(taught_by(drawn, new), documents.counted[span]))
+        taught.append(only(taught_by(drawn), documents.counted[span]))
     whole = _together(taught)
     return Found(
         {
@@ -75,8 +69,8 @@ def sample_packet(
     if previous is not None:
         own = np.searchsorted(topics, noted_topics(previous, mentions))
         before = _renamed(previous, mentions, own.astype(np.uint32))
-    known, joining = known_topics(packet, topics), time.process_time() - started
-    found = sample_urn_shard(mine, urn, known, before)
+    joining = time.process_time() - started
+    found = sample_urn_shard(mine, urn, before)
     found.report["joining seconds"] = joining
     runs = {kind: _restored(kind, run, packet[STRING].keys, topics) for kind, run in found.runs.items()}
     return Found(runs, _renamed(found.notes, mentions, topics[noted_topics(found.notes, mentions)]), found.report)

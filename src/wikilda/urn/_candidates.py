@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import offsets_of
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Whole, inner, njit
 from wikilda.model.model import Parameters
 
 PSEUDO_LINKS = 0.1  # the weight of candidates by words of titles; 0.02 to 0.5 give the same accuracy
-_CLEAR = 0.5  # prior from which on a string has a clear meaning
-_MOST_NEW = 12  # topics of a document that its other strings may mean, too
 _BITS = 11  # by which topics are sorted at a time
 _DIGITS = (1 << _BITS) - 1
 
@@ -92,53 +90,6 @@ def merged(first: Rows, second: Rows, links: NDArray[np.float64]) -> Rows:
             j += new
         ends[row + 1] = size
     return Rows(ends, found[:size], priors[:size])
-
-
-@njit
-def with_new_senses(found: Candidates, rows: NDArray[np.int64], prior: Real) -> Candidates:
-    """Add the clear meanings of other strings of the document, with a small prior; `rows` are the mentions'."""
-    best = np.full(len(found.offsets) - 1, np.int32(-1))
-    for row in range(len(best)):
-        for at in range(found.offsets[row], found.offsets[row + 1]):
-            if found.priors[at] > _CLEAR:
-                best[row] = found.numbers[at]
-    pool = _most_frequent(best, rows, np.int64(len(found.topics)))
-    offsets = np.zeros(len(found.offsets), np.int64)
-    numbers = np.empty(len(found.numbers) + len(pool) * len(best), np.int32)
-    priors, to = np.empty(len(numbers), np.float64), np.int64(0)
-    for row in range(len(best)):
-        for at in range(found.offsets[row], found.offsets[row + 1]):
-            numbers[to], priors[to] = found.numbers[at], found.priors[at]
-            to += 1
-        for number in pool:
-            known = False
-            for at in range(found.offsets[row], found.offsets[row + 1]):
-                known |= found.numbers[at] == number
-            if not known:
-                numbers[to], priors[to] = number, prior
-                to += 1
-        offsets[row + 1] = to
-    return Candidates(found.topics, offsets, numbers[:to], priors[:to], found.totals)
-
-
-@inner
-def _most_frequent(best: NDArray[np.int32], rows: NDArray[np.int64], topics: Whole) -> NDArray[np.int32]:
-    """The topics that most mentions clearly mean, of equals the first."""
-    times = np.zeros(topics, np.int64)
-    for row in rows:
-        if best[row] >= 0:
-            times[best[row]] += 1
-    pool, size = np.empty(_MOST_NEW, np.int32), np.int64(0)
-    for number in range(topics):
-        at = size if size < _MOST_NEW else np.int64(_MOST_NEW - 1)
-        if times[number] == 0 or (size == _MOST_NEW and times[number] <= times[pool[at]]):
-            continue
-        while at > 0 and times[pool[at - 1]] < times[number]:
-            pool[at] = pool[at - 1]
-            at -= 1
-        pool[at] = number
-        size = min(size + 1, np.int64(_MOST_NEW))
-    return pool[:size]
 
 
 @njit

@@ -21,7 +21,7 @@ Vector = NDArray[np.float64]
 
 WORDS_SCALE = 10.0  # of the words' evidence, so that its weight is near 1
 LINK, SHARED_NEIGHBOUR = 1.0, 0.8  # the parts of R
-_TINY = 1e-300  # new senses have priors below 1e-8, and far below where naming counts little
+_TINY = 1e-300  # a prior is 0 if all that was counted for it is the document's own
 _SPACE = ord(" ")
 
 

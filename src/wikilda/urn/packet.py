@@ -37,12 +37,11 @@ Numbers = NDArray[np.int64]
 Topics = NDArray[np.uint32]
 
 # Kinds of rows by mention string, by word, by topic, by context symbol; and what an entry of a row is.
-STRING, LINKS, FIRST, BY_WORDS, BASE, NIL, WORD, TITLE, TOPIC, TYPES, NEAR, CONTEXT, CONTEXT_SUM = range(13)
+STRING, LINKS, BY_WORDS, BASE, NIL, WORD, TITLE, TOPIC, TYPES, NEAR, CONTEXT, CONTEXT_SUM = range(12)
 PARAMETER = np.dtype([("topic", np.uint32), ("value", np.float32)])
 ENTRIES: dict[int, Any] = {
     STRING: np.dtype(np.uint8),
     LINKS: np.dtype(np.uint32),  # by topic of the string
-    FIRST: np.dtype(np.uint32),  # topics that the string had when training began
     BY_WORDS: np.dtype([("topic", np.uint32), ("prior", np.float64)]),
     BASE: PARAMETER,
     NIL: np.dtype([("nil", np.float32), ("texts", np.float32)]),
@@ -122,13 +121,13 @@ def candidates_of(rows: Parameters, by_words: Keyed, keys: Numbers, most: int) -
 class Tables:
     """Rows gathered from memory-mapped arrays: the packets of one machine, and what other engines' tables start as."""
 
-    def __init__(self, urn: Urn, first: Parameters, types: TopicTypes) -> None:
-        """`first` are the mentions of the model that training began with, `types` the type words of topics."""
-        self.urn, self.view, self.first, self.types = urn, urn.view, first, types
+    def __init__(self, urn: Urn, types: TopicTypes) -> None:
+        """`types` are the type words of topics."""
+        self.urn, self.view, self.types = urn, urn.view, types
 
     def packet(self, asked: Asked) -> Packet:
         """All rows that documents need."""
-        strings = self.of_strings(asked.mentions) | self.first_of_strings(asked.mentions)
+        strings = self.of_strings(asked.mentions) | self.candidates_of_strings(asked.mentions)
         strings |= self.learned_of_strings(asked.mentions)
         rows, most = strings[BASE], self.urn.limits.candidates
         values = np.ascontiguousarray(rows.entries["topic"]), np.ascontiguousarray(rows.entries["value"])
@@ -144,15 +143,12 @@ class Tables:
             LINKS: rows_of(symbols, view.links.offsets, view.links.counts),
         }
 
-    def first_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
+    def candidates_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
         """Return further rows for training, whose documents have mention strings in the dictionary's spelling only."""
         by_words = self._by_words(symbols)
         entries = np.empty(len(by_words.topics), ENTRIES[BY_WORDS])
         entries["topic"], entries["prior"] = by_words.topics, by_words.priors
-        return {
-            FIRST: rows_of(symbols, self.first.offsets, self.first.topics),
-            BY_WORDS: Keyed(symbols, by_words.offsets, entries),
-        }
+        return {BY_WORDS: Keyed(symbols, by_words.offsets, entries)}
 
     def learned_of_strings(self, symbols: Numbers) -> dict[int, Keyed]:
         """Return the rows of mention strings that training changes."""
@@ -186,8 +182,8 @@ class Tables:
         }
 
     def known(self, symbols: Numbers) -> Keyed:
-        """λ̂ of mention strings when training began."""
-        return _parameters(symbols, self.first)
+        """λ̂ of mention strings."""
+        return _parameters(symbols, self.urn.model.mentions)
 
     def words(self, words: Numbers) -> Keyed:
         """Parameters of words."""
@@ -234,8 +230,8 @@ class Tables:
 def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
     """A packet as tables, and which topics its numbers of topics are."""
     own = packet[TOPIC].keys
-    mentioned = [packet[FIRST].entries, packet[NEAR].entries["topic"], packet[TITLE].keys.astype(np.uint32)]
-    mentioned += [packet[kind].entries["topic"] for kind in (BASE, BY_WORDS)]
+    mentioned = [packet[kind].entries["topic"] for kind in (NEAR, BASE, BY_WORDS)]
+    mentioned.append(packet[TITLE].keys.astype(np.uint32))
     topics = np.unique(np.concatenate([own.astype(np.uint32), *mentioned]))
     number = np.full(int(topics[-1]) + 2 if len(topics) else 1, -1, np.int64)
     number[topics] = np.arange(len(topics))
@@ -279,14 +275,6 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         by_words=_by_words(packet[BY_WORDS].of(strings), number) if BY_WORDS in shared.has else None,
     )
     return view, topics
-
-
-def known_topics(packet: Packet, topics: Topics) -> Parameters:
-    """The topics that strings had when training began, in the packet's numbers; λ̂ is not read."""
-    rows = packet[FIRST].of(packet[STRING].keys)
-    return Parameters(
-        rows.offsets, np.searchsorted(topics, rows.entries).astype(np.uint32), np.empty(0, np.float32)
-    )  # fmt: skip
 
 
 def _numbered(rows: Keyed, number: Numbers) -> Parameters:

@@ -20,9 +20,6 @@ class UrnSettings(Settings):
     max_neighbours: int = setting(10000, "Neighbours of a topic in the link graph that are read.", minimum=1)
     backoff_candidates: int = setting(8, "Candidates of a string by the words of titles (0: none).", minimum=0)
     tolerance: float = setting(0.001, "Inference ends when no probability changes by more.", above=0, below=1)
-    new_sense: float = setting(
-        0.0, "Prior of a topic of the document that its string never had (training only).", minimum=0, below=1e-3
-    )
     weights: tuple[str, ...] = setting((), "Weights that replace those of the model, as NAME=VALUE.")
 
     @classmethod

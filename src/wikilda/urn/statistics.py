@@ -16,30 +16,16 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import find, offsets_of
 from wikilda._core.jit import Real, Whole, inner, njit
 from wikilda.knowledge.context_counts import UNIT
-from wikilda.model.model import NilCounts, Parameters
+from wikilda.model.model import NilCounts
 
 if TYPE_CHECKING:
     from wikilda.urn.urn import Drawn
 
 _LEAST_SHARE = 0.01  # of the posterior
 _LEAST_BASE = 0.001
-_CLEAR = 0.5  # posterior of a new sense that counts
 _TEXTS = 10.0  # a: prior number of texts of a string, with the usual share of NIL
 _MOST = 3.0  # largest change of the log odds of NIL
 _NO_COUNTS = NilCounts(np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32))
-
-
-@njit
-def new_senses(
-    offsets: NDArray[np.int64], topics: NDArray[np.uint32], symbols: NDArray[np.int64], table: Parameters
-) -> NDArray[np.bool_]:
-    """Return which topics of mentions are new for their strings."""
-    new = np.zeros(len(topics), np.bool_)
-    for mention in range(len(offsets) - 1):
-        start, end = table.offsets[symbols[mention]], table.offsets[symbols[mention] + 1]
-        for at in range(offsets[mention], offsets[mention + 1]):
-            new[at] = find(table.topics, start, end, topics[at]) < 0
-    return new
 
 
 class Taught(NamedTuple):
@@ -58,19 +44,11 @@ class Taught(NamedTuple):
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
 
-def taught_by(drawn: "Drawn", new: NDArray[np.bool_] | None = None) -> Taught:
-    """Return the statistics of a document. Mentions that are NIL do not count.
-
-    New senses come from other mentions: they count by the posterior, where it is clear.
-    """
+def taught_by(drawn: "Drawn") -> Taught:
+    """Return the statistics of a document. Mentions that are NIL do not count."""
     known = drawn.posterior * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
-    if new is not None:
-        known = np.where(new & (known < _CLEAR), 0.0, known)
     shares = np.where(known >= _LEAST_SHARE, np.rint(known * UNIT), 0).astype(np.uint32)
-    from_base = drawn.from_base
-    if new is not None:
-        from_base = np.where(new, known, from_base)
-    base = np.where(from_base >= _LEAST_BASE, np.rint(from_base * UNIT), 0).astype(np.uint32)
+    base = np.where(drawn.from_base >= _LEAST_BASE, np.rint(drawn.from_base * UNIT), 0).astype(np.uint32)
     expected = drawn.priors() * np.repeat(1.0 - drawn.nil, np.diff(drawn.offsets))
     prior = np.where(expected >= _LEAST_SHARE, np.rint(expected * UNIT), 0).astype(np.uint32)
     kept = (shares > 0) | (base > 0) | (prior > 0)

@@ -24,7 +24,7 @@ from wikilda.text.characters import characters
 from wikilda.text.contexts import Contexts
 from wikilda.text.folding import folds
 from wikilda.urn._backoff import back_off
-from wikilda.urn._candidates import Rows, chosen_rows, leave_out, with_new_senses
+from wikilda.urn._candidates import Rows, chosen_rows, leave_out
 from wikilda.urn._draw import WORDS_SCALE, Drawing, Ranking, TitleTables, best_topics, draw
 from wikilda.urn._find import Found, Limits, Named, NameTables, find, read_names
 from wikilda.urn._mean_field import Mentions, Rules
@@ -51,7 +51,6 @@ Vector = NDArray[np.float64]
 ALONE, REPEATS, NEAR, REACH, COREFERENCE = 0.1, 0.1, 3.0, 10.0, 1.0
 _DEFAULT = UrnSettings()
 _FEW_WORDS = 20.0  # of a description, with which its cosine with a document counts half
-_LEAST_SHIFT, _LEAST_PRIOR = 0.03, 1e-290
 _MOST_TOPICS = 4096  # candidates of a document that are related to each other at once; longer documents are split
 _NO_TOPICS = np.empty(0, np.uint32), np.empty(0, np.float64)
 _NO_CONTEXTS, _NO_KINDS = np.empty(0, np.float64), np.empty(0, np.uint8)
@@ -223,8 +222,6 @@ class Urn:
             w.naming * w.naming_shift, w.popularity * w.popularity_shift, w.words, w.title, w.mismatch, w.nil_title,
             w.nil_full_title, w.nil_part, w.nil_mismatch,
         )  # fmt: skip
-        # A new sense is as improbable whatever the exponent of naming is.
-        self._new_sense = max(self.settings.new_sense ** (1.0 / max(w.naming_shift, _LEAST_SHIFT)), _LEAST_PRIOR)
         self._nil_weights = np.array([getattr(w, name) for name in NIL_STRING])
 
     def with_weights(self, weights: Weights) -> "Urn":
@@ -298,9 +295,6 @@ class Urn:
         found = find(named, rows, self.limits, graph, self.words, words, self.scratch(), without)
         if self.view.described is not None:
             found = found._replace(evidence=_shrunk(found, self.view.described))
-        if self.settings.new_sense > 0:
-            more = with_new_senses(found.candidates, named.rows, self._new_sense)
-            found = found._replace(candidates=more)
         return found
 
     def _split(self, mentions: Numbers, places: Numbers) -> Iterator[Numbers]:

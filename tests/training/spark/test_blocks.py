@@ -106,7 +106,7 @@ def shard(
     urn = Urn(first, sample, settings.urn())
     documents = of_shard(corpus, 0, 1, 0.0)
     buckets = Buckets(4, (first.mentions.symbols, first.words.symbols, first.topics, 1 << 63))
-    packet = Tables(urn, first.mentions, topic_types(sample.titles, sample.sentences)).packet(asked_by(documents))
+    packet = Tables(urn, topic_types(sample.titles, sample.sentences)).packet(asked_by(documents))
     values = [each for each in document_values(documents, 0, buckets) if each.kind != REQUEST]
     for kind, rows in packet.items():
         values += blocks_of(kind, rows, buckets, SIDE_OF[kind], 0)
@@ -116,7 +116,7 @@ def shard(
 
 def test_a_task_finds_what_the_local_engine_finds(shard: tuple[list[Value], Drawing, Urn, Corpus]) -> None:
     values, drawing, urn, corpus = shard
-    direct = sample_urn_shard(of_shard(corpus, 0, 1, 0.0), urn, urn.model.mentions)
+    direct = sample_urn_shard(of_shard(corpus, 0, 1, 0.0), urn)
     found = list(values_of(draw_partition(batches_of(values), drawing)))
     [notes] = [each.data for each in found if each.side == NONE and each.kind == 40]
     assert np.array_equal(np.frombuffer(notes, np.uint32), direct.notes)

@@ -70,7 +70,7 @@ class LocalEngine(Engine):
         assert job.knowledge is not None
         return next_model(
             job.first, Knowledge.open(job.knowledge), whole, job.texts, target, iteration=job.task.iteration,
-            new_mentions=settings.new_mentions, prior_weight=settings.prior_weight, shift=settings.shift(),
+            prior_weight=settings.prior_weight, shift=settings.shift(),
         )  # fmt: skip
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
@@ -131,7 +131,7 @@ def _knowledge(path: Path | None) -> Knowledge | None:
 @lru_cache(maxsize=1)
 def _sampler(paths: Paths, stamp: int, settings: TrainingSettings) -> tuple[Model, Sample]:
     model, first = _model(paths.model, stamp), Model.open(paths.first)
-    inputs = Inputs(model, first, _knowledge(paths.knowledge), _shared(paths.checkpoint))
+    inputs = Inputs(model, _knowledge(paths.knowledge), _shared(paths.checkpoint))
     return first, learner_of(settings).sampler(inputs)
 
 

@@ -75,7 +75,7 @@ class Source:
         self.urn = Urn(first, knowledge, job.task.settings.urn())
         self.types = first.contexts.types if first.contexts else topic_types(knowledge.titles, knowledge.sentences)
         self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, HALVES))
-        self.rows = ModelRows(self.urn, first.mentions, self.types, self.buckets)
+        self.rows = ModelRows(self.urn, self.types, self.buckets)
 
     def write(self, tables: Tables) -> None:
         """Write what is not there yet: documents with their requests, what never changes, and the first model."""

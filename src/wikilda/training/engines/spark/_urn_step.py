@@ -117,9 +117,8 @@ class _Bucket:
         old, base = self._rows(LAMBDA), self._rows(packets.BASE)
         symbols = np.union1d(old.keys, self.counts[MENTIONS].symbols)
         counts = {kind: _within(self.counts[kind], symbols) for kind in (MENTIONS, BASE)}
-        settings = self.step.settings
         first, first_base = (parameters_of(each.of(symbols)) for each in (old, base))
-        mentions, own = next_mentions(first, first_base, counts, settings.new_mentions, settings.prior_weight)
+        mentions, own = next_mentions(first, first_base, counts, self.step.settings.prior_weight)
         yield self._value(LAMBDA, packed(_blended(symbols, mentions)))
         yield self._value(packets.BASE, packed(_blended(symbols, own)))
         before = self._rows(packets.NIL)

@@ -23,6 +23,7 @@ from wikilda.training.build import build
 from wikilda.training.update import update
 
 _ADDED = b" It has changed; see [[Berlin|the capital]]."
+_EQUAL = "equal tables, but for the sample"
 Row = dict[str, record.Cell]
 
 
@@ -45,12 +46,17 @@ def measured(name: str, old: Path, newer: Path, whole: Path, place: Path) -> lis
     counts: dict[str, int] = {}
     updated = timed(lambda: counts.update(update(old, newer, place / "updated", overwrite=True).report.counts))
     known = Knowledge.open(place / "built")
-    equal = known.identity == Knowledge.open(place / "updated").identity
+    equal = _tables(known) == _tables(Knowledge.open(place / "updated"))
     pages = counts["pages that are new or have changed"]
     return [
-        {"wiki": name, "command": "build", "pages extracted": known.summary["pages"], **built, "equal tables": None},
-        {"wiki": name, "command": "update", "pages extracted": pages, **updated, "equal tables": str(equal)},
+        {"wiki": name, "command": "build", "pages extracted": known.summary["pages"], **built, _EQUAL: None},
+        {"wiki": name, "command": "update", "pages extracted": pages, **updated, _EQUAL: str(equal)},
     ]
+
+
+def _tables(known: Knowledge) -> dict[str, Any]:
+    """The digests of all arrays but those of the sample of articles, of which an update may lack a few."""
+    return {name: about for name, about in known.files.items() if not name.startswith("sample/")}
 
 
 def five_changed(xml: bytes, place: Path) -> tuple[Path, Path]:

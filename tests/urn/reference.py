@@ -335,6 +335,7 @@ class MeanField:
     nil_same: float = 1.5
     nil_level: float = 0.3
     nil_fit: float = -0.4
+    nil_mentions: float = 0.3
     usual_fit: float = 0.7
 
     def near_by(self, i: int, j: int) -> float:
@@ -360,7 +361,7 @@ class MeanField:
         held = [[0.0] * len(each.topics) for each in self.mentions]
         found = Found([[0.0] * len(each.topics) for each in self.mentions],
                       [0.0 if each.topics else 1.0 for each in self.mentions],
-                      [[0.0] * len(each.topics) for each in self.mentions], [[0.0] * 4 for _ in range(size)])  # fmt: skip
+                      [[0.0] * len(each.topics) for each in self.mentions], [[0.0] * 5 for _ in range(size)])  # fmt: skip
         told = [False] * size
         for i in range(size):
             self._update(found, held, told, i)
@@ -393,9 +394,11 @@ class MeanField:
         level = (sum(known * each for known, each in fits) + self.usual_fit) / (sum(known for known, _ in fits) + 1.0)
         odds = own.nil + sum(share * each for share, each in zip(shares, own.against, strict=True))
         odds += self.nil_parents * passed + self.nil_same * same + self.nil_level * level + self.nil_fit * fit
+        several = math.log(max(sum(bool(each.topics) for each in self.mentions), 1))
+        odds += self.nil_mentions * several
         nil = 1.0 / (1.0 + math.exp(-odds))
         found.shares[i], found.nil[i], found.content[i] = shares, nil, content
-        found.features[i] = [passed, same, level, fit]
+        found.features[i] = [passed, same, level, fit, several]
         return max(abs(nil - nil_before), *(abs(a - b) for a, b in zip(shares, before, strict=True)))
 
     def _tell(self, found: Found, held: list[list[float]], told: list[bool], i: int) -> None:

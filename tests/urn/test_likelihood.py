@@ -59,7 +59,7 @@ def test_the_estimate_is_the_joint_of_two_mentions(seed: int) -> None:
         np.zeros(len(scores)),
         Parents(np.zeros(3, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.bool_)),
     )
-    rules = Rules(naive.alone, naive.repeats, naive.near, naive.reach, 0.0, naive.graph, 0.0, 0.0, 0.0, 0.0, 0.0)
+    rules = Rules(naive.alone, naive.repeats, naive.near, naive.reach, 0.0, naive.graph, *[0.0] * 6)
     stream, flat = np.array([seed], np.uint64), np.concatenate(logs)
     found = left_to_right(mentions, naive.related.astype(np.float32), rules, flat, 20_000, stream)
     assert found == pytest.approx(math.log(exact(naive, logs)), abs=0.02)

@@ -44,7 +44,7 @@ def infer(naive: MeanField, tolerance: float = 1e-3) -> Posterior:
     )  # fmt: skip
     rules = Rules(
         naive.alone, naive.repeats, naive.near, naive.reach, naive.coreference, naive.graph, naive.nil_parents,
-        naive.nil_same, naive.nil_level, naive.nil_fit, naive.usual_fit,
+        naive.nil_same, naive.nil_level, naive.nil_fit, naive.nil_mentions, naive.usual_fit,
     )  # fmt: skip
     return mean_field(given, dense_relations(naive.related), rules, tolerance)
 
@@ -53,7 +53,7 @@ def agree(found: Posterior, expected: Found) -> None:
     assert found.shares == pytest.approx([share for row in expected.shares for share in row], abs=1e-6)
     assert found.nil == pytest.approx(expected.nil, abs=1e-6)
     assert found.content == pytest.approx([each for row in expected.content for each in row], rel=1e-5)
-    assert found.features == pytest.approx(np.array(expected.features).reshape(-1, 4), abs=1e-5)
+    assert found.features == pytest.approx(np.array(expected.features).reshape(-1, 5), abs=1e-5)
 
 
 @given(

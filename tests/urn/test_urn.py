@@ -141,7 +141,7 @@ def expected_answers(document: EncodedDocument, urn: Urn) -> tuple[list[dict[int
     related = reference.relatedness(out_links, list(range(topics)), LINK, SHARED_NEIGHBOUR)
     naive = MeanField(
         mentions, related, ALONE, REPEATS, NEAR, REACH, COREFERENCE, w.graph, w.nil_parents, w.nil_same_string,
-        w.nil_level, w.nil_fit, w.usual_fit,
+        w.nil_level, w.nil_fit, w.nil_mentions, w.usual_fit,
     )  # fmt: skip
     found = naive.run(s.tolerance)
     answer: list[dict[int, float]] = [{} for _ in symbols]

@@ -13,7 +13,7 @@ from wikilda._core.settings import suggestion
 RANKING = ("naming", "popularity", "words", "title", "mismatch", "context", "repeats", "graph")
 NIL_STRING = ("nil_constant", "nil_new_meaning", "nil_never_linked", "nil_back_off")
 NIL_CANDIDATE = ("nil_title", "nil_full_title", "nil_part", "nil_mismatch")
-NIL_OTHERS = ("nil_parents", "nil_same_string", "nil_level", "nil_fit")
+NIL_OTHERS = ("nil_parents", "nil_same_string", "nil_level", "nil_fit", "nil_mentions")
 NIL = NIL_STRING + NIL_CANDIDATE + NIL_OTHERS
 
 
@@ -45,6 +45,7 @@ class Weights:
     nil_same_string: float = _weight("Weight of other mentions of the string being NIL.")
     nil_level: float = _weight("Weight of how well the other mentions fit.")
     nil_fit: float = _weight("Weight of how well the candidates fit.")
+    nil_mentions: float = _weight("Weight of the log number of mentions, with which candidates fit better.")
     usual_fit: float = _weight("Mean fit of the links that the weights were learned from.")
     naming_shift: float = _weight("Factor of `naming` for texts other than the wiki's own articles.", 1.0)
     popularity_shift: float = _weight("Factor of `popularity` for texts other than the wiki's own articles.", 1.0)

@@ -20,7 +20,7 @@ Vector = NDArray[np.float64]
 FAR = 3.0  # mentions that are more than this many reaches apart do not count as close
 _LEAST = 1e-3  # smaller probabilities, and smaller changes of them, do not reach other mentions
 _MOST_SWEEPS = 50
-NIL_FEATURES = ("parents", "same_string", "level", "fit")  # those that depend on the other mentions
+NIL_FEATURES = ("parents", "same_string", "level", "fit", "mentions")  # those that depend on the other mentions
 
 
 class Mentions(NamedTuple):
@@ -49,6 +49,7 @@ class Rules(NamedTuple):
     nil_same: float
     nil_level: float
     nil_fit: float
+    nil_mentions: float
     usual_fit: float  # the fit of a mention where there is no other to compare with
 
 
@@ -84,9 +85,14 @@ def mean_field(mentions: Mentions, relations: Relations, rules: Rules, tolerance
     """Return the posterior of every candidate of every mention, and of NIL."""
     size, places = len(mentions.places), len(mentions.numbers)
     state = _start(mentions, relations, rules)
-    found = Posterior(np.zeros(places), np.zeros(places), np.zeros(size), np.zeros((size, 4)), np.zeros(places))
+    found = Posterior(np.zeros(places), np.zeros(places), np.zeros(size), np.zeros((size, 5)), np.zeros(places))
+    several = np.int64(0)
     for mention in range(size):
         found.nil[mention] = 1.0 if mentions.offsets[mention + 1] == mentions.offsets[mention] else 0.0
+        several += mentions.offsets[mention + 1] > mentions.offsets[mention]
+    for mention in range(size):
+        if mentions.offsets[mention + 1] > mentions.offsets[mention]:
+            found.features[mention, 4] = np.log(np.float64(several))
     for mention in range(size):  # without any other
         _visit(mentions, relations, rules, state, found, mention)
     for mention in range(size):
@@ -172,6 +178,7 @@ def _visit(
     features = found.features[mention]
     odds += rules.nil_parents * features[0] + rules.nil_same * features[1]
     odds += rules.nil_level * features[2] + rules.nil_fit * features[3]
+    odds += rules.nil_mentions * features[4]
     nil = 1.0 / (1.0 + np.exp(-odds))
     change = max(change, abs(nil - found.nil[mention]))
     found.nil[mention] = nil
@@ -211,7 +218,8 @@ def _fill_features(mentions: Mentions, rules: Rules, state: State, found: Poster
     """NIL_FEATURES of a mention.
 
     They are: whether its longer names are NIL (1) or known (−1), the share of NIL among other mentions of its string,
-    the mean fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates.
+    the mean fit of the other mentions, and its own fit: the logarithm of the summed weights of its candidates. The last
+    is the logarithm of the number of mentions with candidates, since support by others makes any candidate fit better.
     """
     parents, features = mentions.parents, found.features[mention]
     features[0] = 0.0

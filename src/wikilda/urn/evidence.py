@@ -142,9 +142,15 @@ class PartEvidence:
         span = slice(part.mentions.offsets[token], part.mentions.offsets[token + 1])
         string = float(part.mentions.nil[token])
         title = float(found.shares[span] @ part.mentions.against[span])
-        passed, same, level, fit = found.features[token].tolist()
+        passed, same, level, fit, mentions = found.features[token].tolist()
         names = self.rules.nil_parents * passed + self.rules.nil_same * same
-        terms = (string, title, self.rules.nil_level * level, names, self.rules.nil_fit * fit)
+        terms = (
+            string,
+            title,
+            self.rules.nil_level * level + self.rules.nil_mentions * mentions,
+            names,
+            self.rules.nil_fit * fit,
+        )
         parents = [(int(part.chosen[other]), float(found.nil[other])) for other in self._parents(token)]
         return NilTerms(*terms, float(part.named.new_meanings[part.rows[token]]), parents)
 

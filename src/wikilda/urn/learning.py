@@ -195,7 +195,7 @@ def fit(
         ranking = fit_ranking(design, _values(prior, RANKING), _values(weights, RANKING), spread)
         nil = fit_nil(design, _values(prior, NIL), _values(weights, NIL), spread)
         known = design.mentions[~design.unknown]
-        usual = float(known[:, -1].mean()) if len(known) else prior.usual_fit
+        usual = float(known[:, NIL.index("nil_fit")].mean()) if len(known) else prior.usual_fit
         weights = weights.replaced([*zip(RANKING, ranking.tolist(), strict=True),
                                     *zip(NIL, nil.tolist(), strict=True), ("usual_fit", usual)])  # fmt: skip
     return weights

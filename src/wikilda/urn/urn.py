@@ -216,7 +216,7 @@ class Urn:
         self.weights = w
         self.rules = Rules(
             ALONE, REPEATS, NEAR, REACH, COREFERENCE, w.graph, w.nil_parents, w.nil_same_string, w.nil_level, w.nil_fit,
-            w.usual_fit,
+            w.nil_mentions,            w.usual_fit,
         )  # fmt: skip
         self._ranking = Ranking(
             w.naming * w.naming_shift, w.popularity * w.popularity_shift, w.words, w.title, w.mismatch, w.nil_title,

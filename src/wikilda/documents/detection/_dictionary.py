@@ -35,6 +35,7 @@ _UNKNOWN = 0.5  # odds that names count with which the dictionary lacks
 # falls from precision to recall.
 _NAME, _FIRST = (0.2, 1.6), (0.5, 1.0)
 _EVERY = 2.0  # instead of recall
+_MOST = 10.0  # occurrences of one string, to those of all others
 _DECADES = 4.0  # of odds, from precision to recall
 
 
@@ -160,7 +161,7 @@ def _arranged(cluster: Spans) -> Spans:
 def average_odds(knowledge: Knowledge) -> float:
     """Return the odds that an occurrence of any mention string is a link.
 
-    No string counts more than all others together: a page may repeat one link a million times.
+    No string counts more than ten times what all others do together: a page may repeat one link a million times.
     """
     if knowledge.link_odds is not None:
         return knowledge.link_odds
@@ -168,7 +169,7 @@ def average_odds(knowledge: Knowledge) -> float:
     if occurs > 0:
         most = int(np.argmax(knowledge.occurrences))
         own = float(knowledge.occurrences[most])
-        excess = max(2.0 * own - occurs, 0.0) / own
+        excess = max(own - _MOST * (occurs - own), 0.0) / own
         linked, occurs = linked - excess * float(knowledge.linked[most]), occurs - excess * own
     return (linked + 0.5) / (occurs - linked + 0.5)
 

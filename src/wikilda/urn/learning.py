@@ -21,7 +21,6 @@ places of the article that have a link's string and are no links.
 What other mentions contribute depends on the weights, so inference and fitting alternate a few times.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -283,10 +282,25 @@ def _repeats(article: Article) -> Iterator[tuple[tuple[int, int], int]]:
         if string in seen:
             continue
         seen.add(string)
-        for found in islice(re.finditer(rf"(?<!\w){re.escape(string)}(?!\w)", article.text), _MOST_REPEATS):
-            if free[found.start() : found.end()].all():
-                free[found.start() : found.end()] = False
-                yield found.span(), number
+        for begin, finish in islice(_occurrences(article.text, string), _MOST_REPEATS):
+            if free[begin:finish].all():
+                free[begin:finish] = False
+                yield (begin, finish), number
+
+
+def _occurrences(text: str, string: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of a string that are no parts of words; they do not overlap."""
+    at = text.find(string)
+    while at >= 0:
+        end = at + len(string)
+        whole = not (at and _in_word(text[at - 1])) and not _in_word(text[end : end + 1])
+        if whole:
+            yield at, end
+        at = text.find(string, end if whole else at + 1)
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def links_of(knowledge: Knowledge, encoded: EncodedDocument, article: Article) -> Taught:

@@ -13,6 +13,8 @@ into those of its parts that have a meaning
   David Levy`), or a word in lower case joins the two (`President of Russia`), but for one that names have, unless they
   are offices (`University of Russia`);
 - if it begins with an honorific or an office and means the same without (`Sir Isaac Newton`).
+
+A part of a hyphenated word is none of these parts: `Pan` in `Pan-African Congress`.
 """
 
 from typing import NamedTuple
@@ -58,7 +60,10 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
         name = strings[at]
         forms[at], framed[at], titled[at] = _form(name), _is_framed(name), is_titled(name)
     known = np.asarray(encoded.mentions) >= 0
-    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown), nested)
+    fragments = np.append(np.False_, inside[:-1])
+    for at in np.flatnonzero(fragments).tolist():
+        fragments[at] = "-" in (encoded.text[max(starts[at] - 1, 0)], encoded.text[ends[at] : ends[at] + 1])
+    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown | fragments), nested)
 
 
 def _form(name: str) -> int:

@@ -19,10 +19,10 @@ ALLOWED = {
     "show": (LINKING | {"wikilda.knowledge"}, 6),
     "topics": (LINKING, 22),
     "explain": (LINKING, 24),
-    "match": (LINKING, 14),
+    "match": (LINKING, 18),
     "serve": (LINKING | {"wikilda.knowledge"}, 30),
     "build": (LINKING | {"wikilda.knowledge", "wikilda.mediawiki", "wikilda.model"}, 45),
-    "train": (LINKING | {"wikilda.model", "wikilda.training", "wikilda.lda"}, 40),
+    "train": (LINKING | {"wikilda.knowledge", "wikilda.model", "wikilda.training", "wikilda.lda"}, 40),
 }
 
 

@@ -35,6 +35,10 @@ class Command(NamedTuple):
     arguments: Sequence[object]
     target: Path
 
+    def with_workers(self, workers: int) -> list[object]:
+        """The arguments for a number of workers. An update with a list has none."""
+        return [*self.arguments, *([] if self.name == "update" else ["--workers", workers])]
+
 
 def commands(place: Path, copies: int = 20) -> list[Command]:
     """Commands on the sample wiki; the first makes what the others need."""
@@ -77,7 +81,7 @@ def remove(target: Path) -> None:
 
 def whole(command: Command, workers: int = 1) -> str:
     """The digest of the result of a run that nobody kills."""
-    code, said = forks.run([*command.arguments, "--workers", workers], _LONGEST, errors=True)
+    code, said = forks.run(command.with_workers(workers), _LONGEST, errors=True)
     if code != 0:
         raise SystemExit(f"{command.name} ended with {code}: {said.decode()[-2000:]}")
     return digest(command.target)
@@ -94,7 +98,7 @@ def attack(command: Command, kills: int, chance: random.Random, wanted: str) -> 
     while killed < kills:
         workers = 2 if chance.random() < 0.1 else 1  # those of two begin with new interpreters, which takes longer
         moment = chance.uniform(0.0, length + 2.0 * (workers - 1))
-        code, said = forks.run([*command.arguments, "--workers", workers], moment, errors=True)
+        code, said = forks.run(command.with_workers(workers), moment, errors=True)
         killed += code is None
         if code not in (None, 0):
             failed.append(f"{command.name}: exit code {code} {said.decode()[-500:]}")
@@ -123,7 +127,7 @@ def main(kills: int, seed: int) -> None:
     with tempfile.TemporaryDirectory(prefix="wikilda-") as scratch:
         every = commands(Path(scratch))
         for each in every:  # here, so that all forks have the kernels
-            forks.call([*each.arguments, "--workers", 1])
+            forks.call(each.with_workers(1))
         wanted = {each.name: digest(each.target) for each in every}
         for each in every[1:]:
             remove(each.target)

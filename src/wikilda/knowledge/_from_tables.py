@@ -419,7 +419,7 @@ def _columns_of(names: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> dict
 
 def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str]) -> None:
     """Write the columns of a list that tables do not have: ids, addresses, and names in lower case."""
-    known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
+    known = out.read_strings("topics/titles")
     ids, urls = [""] * len(known), [""] * len(known)
     described = out.create("topics/described", np.uint32, len(known))
     for each in listed.rows:
@@ -429,7 +429,7 @@ def write_given(out: Writer[Any], listed: EntityList, titles: Mapping[str, str])
     out.array("mentions/odds", np.array([USUAL_ODDS]))
     out.strings("topics/ids", StringTable.of(ids))
     out.strings("topics/urls", StringTable.of(urls))
-    strings = StringTable(out.read("mentions/strings.bytes"), out.read("mentions/strings.offsets"))
+    strings = out.read_strings("mentions/strings")
     lower = out.create("mentions/lower", np.bool_, len(strings))
     for string in listed.lower_case():
         place = strings.find(string)

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from wikilda._core.arrays import StringTable
 from wikilda._core.artifact import Writer, check_target
 from wikilda._core.atomic import is_whole, work_directory
 from wikilda._core.compression import open_compressed, whole_lines
@@ -240,7 +239,7 @@ def _write_types(
     out: Writer[Knowledge], site: Site, instances: Path | None, given: tuple[EntityList, dict[str, str]] | None
 ) -> None:
     lists = read_instances(instances, out.read("topics/wikidata")) if instances else None
-    known = StringTable(out.read("topics/titles.bytes"), out.read("topics/titles.offsets"))
+    known = out.read_strings("topics/titles")
     write_types(out, site.language, lists, given=given_types(*given, known) if given else None)
 
 

@@ -48,14 +48,10 @@ class Article(NamedTuple):
 
 def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.uint64], scanned: Scanned,
                  targets: NDArray[np.uint64]) -> None:  # fmt: skip
-    """Write the articles of a piece that may be among those of the sample.
-
-    A piece keeps more than its expected share, given that there are at least as many pieces as its own number says.
-    """
+    """Write the articles of a piece that may be among those of the sample."""
     import pyarrow as pa
 
-    expected = ARTICLES / (folder.number + 1)
-    most = int(expected + 4.0 * expected**0.5) + 4
+    most = most_of_piece(folder.number, ARTICLES)
     in_text = scanned.links[IN_ASIDE] == 0
     bounds, links = scanned.text_bounds, scanned.link_bounds
     linked = np.concatenate(([0], np.cumsum(in_text)))
@@ -77,6 +73,15 @@ def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.u
     types = {"page": pa.uint64(), "rank": pa.uint64(), "text": pa.binary(), "starts": pa.list_(pa.int64()),
              "ends": pa.list_(pa.int64()), "targets": pa.list_(pa.uint64())}  # fmt: skip
     folder.write(_TABLE, {name: pa.array(column, types[name]) for name, column in columns.items()})
+
+
+def most_of_piece(number: int, articles: int) -> int:
+    """Return the number of articles that a piece keeps, so that the first by rank of all pieces are among them.
+
+    It is more than the expected share, given that there are at least as many pieces as the piece's own number says.
+    """
+    expected = articles / (number + 1)
+    return int(expected + 4.0 * expected**0.5) + 4
 
 
 def sampled_links(chunks: Path) -> "pa.Table | None":

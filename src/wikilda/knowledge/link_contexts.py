@@ -14,7 +14,7 @@ from wikilda._core.arrays import Run
 from wikilda._core.artifact import Writer
 from wikilda._core.jit import njit
 from wikilda.knowledge.context_counts import CONTEXTS, UNIT, counted_contexts, empty_counts, topic_types
-from wikilda.knowledge.held_out import MOST_BYTES, rank
+from wikilda.knowledge.held_out import MOST_BYTES, most_of_piece, rank
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.mediawiki.wikitext import ANCHOR_END, ANCHOR_START, IN_ASIDE, Scanned
 from wikilda.text.characters import characters
@@ -33,14 +33,9 @@ Hashes = NDArray[np.uint64]
 def write_piece(
     folder: "Folder", pages: Hashes, keys: Hashes, scanned: Scanned, mentions: Hashes, targets: Hashes
 ) -> None:  # fmt: skip
-    """Write the contexts of the links of articles that may be among the first by rank.
-
-    A piece keeps more articles than its expected share, given that there are at least as many pieces as its own number
-    says.
-    """
-    expected = ARTICLES / (folder.number + 1)
+    """Write the contexts of the links of articles that may be among the first by rank."""
     ranks = rank(keys[: len(pages)])
-    chosen = np.sort(np.argsort(ranks, kind="stable")[: int(expected + 4.0 * expected**0.5) + 4])
+    chosen = np.sort(np.argsort(ranks, kind="stable")[: most_of_piece(folder.number, ARTICLES)])
     begins, ends = scanned.text_bounds[chosen], scanned.text_bounds[chosen + 1]
     ends = np.minimum(ends, begins + MOST_BYTES)
     for _ in range(3):  # back to the beginning of a character

@@ -369,7 +369,3 @@ def _spread(
         found[ends[row] : ends[row] + len(distinct)] = distinct
         ends[row + 1] = ends[row] + len(distinct)
     return ends, found[: ends[-1]].copy()
-
-
-def _strings(out: Writer[Any], name: str) -> StringTable:
-    return StringTable(out.read(f"{name}.bytes"), out.read(f"{name}.offsets"))

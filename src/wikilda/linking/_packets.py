@@ -50,7 +50,6 @@ class Everywhere:
     has_addresses: bool
     has_ids: bool
     needs_contexts: bool
-    iteration: int
 
     @classmethod
     def of(cls, urn: Urn, knowledge: Knowledge, detection: DetectorSettings) -> "Everywhere":
@@ -62,7 +61,7 @@ class Everywhere:
             has_lower_names=len(knowledge.lower_names) > 0, has_types=bool(knowledge.types.shares),
             has_names=urn.view.names is not None and urn.limits.backoff > 0,
             has_addresses=knowledge.urls is not None, has_ids=knowledge.ids is not None,
-            needs_contexts=urn.contexts is not None, iteration=urn.view.iteration,
+            needs_contexts=urn.contexts is not None,
         )  # fmt: skip
 
 
@@ -160,7 +159,6 @@ def linker_of(rows: Rows, everywhere: Everywhere) -> Linker:
     contexts = view.contexts._replace(texts=np.sort(rows[TRAINED].entries)) if view.contexts else None
     view = replace(
         view, names=names.as_index(topics, strings) if everywhere.has_names else None, by_words=None, contexts=contexts,
-        iteration=everywhere.iteration,
     )  # fmt: skip
     knowledge.describe_topics(rows, view, topics.astype(np.int64), everywhere)
     # Of a hub's neighbours the packet has but some.

@@ -53,7 +53,6 @@ class View:
     counted: float  # all context counts together
     names: NameIndex | None
     by_words: Rows | None = None  # candidates of mention strings by words of titles, where there is no index
-    iteration: int = 0  # of training
 
     @property
     def topics(self) -> int:
@@ -87,5 +86,4 @@ class View:
             contexts=learned,
             counted=learned.total if learned else 0.0,
             names=name_index(knowledge) if indexed else None,
-            iteration=model.iteration,
         )

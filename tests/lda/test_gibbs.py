@@ -12,11 +12,14 @@ from wikilda.lda import LdaSettings
 from wikilda.model import ModelSettings
 
 
-def assert_equal_conditionals(world: World, document: EncodedDocument, settings: LdaSettings, seed: int = 0) -> None:
+def assert_equal_conditionals(
+    world: World, document: EncodedDocument, settings: LdaSettings, seed: int = 0, absent: float = 1.0
+) -> None:
     sampler = world.sampler(settings)
+    sampler.rules = sampler.rules._replace(noncandidate_coherence=absent)
     packet = sampler.packet(document)
     if settings.coherence:
-        judge(world, packet, settings.noncandidate_coherence)
+        judge(world, packet, absent)
     tokens, rng = tokens_of(packet), np.random.default_rng(seed)
     assigned: list[int] = [-1] * len(tokens)
     for i in range(len(tokens)):  # topics that tokens can have
@@ -35,7 +38,7 @@ def test_random_models(tmp_path: Path, beta: float, coherence: bool, asymmetric:
     world = make_world(tmp_path / "model", settings, seed=int(beta * 1000))
     for seed, known_only in ((1, False), (2, True)):
         document = random_document(world, seed, known_only=known_only)
-        assert_equal_conditionals(world, document, LdaSettings(coherence=coherence, noncandidate_coherence=0.3), seed)
+        assert_equal_conditionals(world, document, LdaSettings(coherence=coherence), seed, absent=0.3)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 0.02, 1.0, 1000.0])

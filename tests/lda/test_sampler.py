@@ -123,9 +123,10 @@ def assert_frequencies(world: World, sampler: Sampler, words: list[int], mention
     assert tested >= 3  # most tokens of the document are ambiguous, or this would test nothing
 
 
-def test_many_sweeps_agree_with_the_reference(tmp_path: Path) -> None:
+def test_many_sweeps_agree_with_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world = make_world(tmp_path / "model", ModelSettings(alpha=0.5, asymmetric=False), topics=6, seed=9)
-    settings = LdaSettings(sweeps=1500, burn_in=20, coherence=False, idle_draws=1500)
+    monkeypatch.setattr("wikilda.lda.sampler.IDLE_DRAWS", 1500)
+    settings = LdaSettings(sweeps=1500, burn_in=20, coherence=False)
     sampled = world.sampler(settings).sample(EncodedDocument([1, 1, 2, 3, 4], [1, 2], id="x"))
     assert_sound(sampled)
     tokens = tokens_of(sampled.packet)
@@ -243,8 +244,6 @@ def test_coherence_needs_a_graph(tmp_path: Path) -> None:
         {"burn_in": 50},
         {"burn_in": -1},
         {"epsilon": 2.0},
-        {"noncandidate_coherence": -1.0},
-        {"idle_draws": 0},
     ],
 )
 def test_impossible_settings(wrong: dict[str, float]) -> None:

@@ -127,7 +127,7 @@ def test_the_model_and_examples_for_it(client: httpx.Client) -> None:
             413,
             "200,001 is over 200,000. Send less, or start the server with --set max_text=N",
         ),
-        ({"text": "x", "mentions": [{"start": 0, "end": 1}] * 5001}, 413, "--set max_mentions=N"),
+        ({"text": "x", "mentions": [{"start": 0, "end": 1}] * 5001}, 413, "5,001 is over 5,000"),
     ],
 )
 def test_what_cannot_be_used_is_named(client: httpx.Client, body: object, status: int, words: str) -> None:

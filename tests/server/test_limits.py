@@ -343,7 +343,7 @@ def test_spans_of_other_apis_have_a_limit(served: Served) -> None:
     with served.client() as client:
         answer = client.post("/", json={"text": "a", "spans": [[0, 1]] * 120_000})
         assert answer.status_code == 422
-        assert "15000" in answer.json()["error"]["message"]
+        assert "5000" in answer.json()["error"]["message"]
 
 
 @given(

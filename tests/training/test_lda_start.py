@@ -6,7 +6,6 @@ import numpy as np
 
 from wikilda import train
 from wikilda.sample import texts
-from wikilda.training.settings import LdaTraining
 
 
 def test_epsilon_and_tau_reach_the_sampler(model: Path, tmp_path: Path) -> None:
@@ -26,4 +25,3 @@ def test_epsilon_and_tau_reach_the_sampler(model: Path, tmp_path: Path) -> None:
     assert not all(
         a.shape == b.shape and np.array_equal(a, b) for a, b in zip(found["usual"], found["strict"], strict=True)
     )
-    assert LdaTraining(epsilon=0.5, tau=0.1).sampler().epsilon == 0.5

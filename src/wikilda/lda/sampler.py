@@ -102,6 +102,8 @@ def _new_state(symbols: int, entries: int, tokens: int, candidates: int, topics:
 
 
 _DEFAULT = LdaSettings()
+NONCANDIDATE_COHERENCE = 1.0  # of topics that no mention of the document could mean
+IDLE_DRAWS = 4  # most draws for a word whose topics no other symbol of the document has
 
 Ranking = tuple[NDArray[np.uint32], NDArray[np.float64]]
 
@@ -148,12 +150,12 @@ class PacketSampler:
     def __init__(self, alpha: float, settings: LdaSettings, dense: Dense) -> None:
         self.dense = dense
         self.rules = Rules(
-            alpha,
-            settings.sweeps,
-            settings.burn_in,
-            settings.coherence,
-            settings.noncandidate_coherence,
-            settings.idle_draws,
+            alpha=alpha,
+            sweeps=settings.sweeps,
+            burn_in=settings.burn_in,
+            coherent=settings.coherence,
+            noncandidate_coherence=NONCANDIDATE_COHERENCE,
+            idle_draws=IDLE_DRAWS,
         )
         self.memory = Memory()
 

@@ -8,7 +8,17 @@ from wikilda.model.model import LDA
 
 
 @dataclass(frozen=True)
-class LdaSettings(Settings):
+class TagMeSettings(Settings):
+    """Settings of TagMe*, with which sampling starts."""
+
+    epsilon: float = setting(
+        0.25, "ε of TagMe*: drop candidates with less than this share of the best score.", minimum=0, maximum=1
+    )
+    tau: float = setting(0.02, "τ of TagMe*: drop candidates with less than this prior P(k|v).", minimum=0, maximum=1)
+
+
+@dataclass(frozen=True)
+class LdaSettings(TagMeSettings):
     """Settings of the sampler. The priors α and β are settings of the model."""
 
     method: ClassVar[str] = LDA
@@ -16,12 +26,4 @@ class LdaSettings(Settings):
     sweeps: int = setting(50, "S: Gibbs sweeps over a document.", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count.", minimum=0, below="sweeps")
     coherence: bool = setting(True, "Multiply topic counts by the coherence of the topic with the others (Eq. 6).")
-    noncandidate_coherence: float = setting(
-        1.0, "Coherence of topics that no mention of the document could mean.", minimum=0
-    )
-    epsilon: float = setting(
-        0.25, "ε of TagMe*: drop candidates with less than this share of the best score.", minimum=0, maximum=1
-    )
-    tau: float = setting(0.02, "τ of TagMe*: drop candidates with less than this prior P(k|v).", minimum=0, maximum=1)
-    idle_draws: int = setting(4, "Most draws for a word whose topics no other symbol of the document has.", minimum=1)
     seed: int = setting(1, "Seed of the random numbers.")

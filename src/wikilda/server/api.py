@@ -56,7 +56,7 @@ log = logging.getLogger("wikilda.server")
 _Service = Annotated[Service, Depends(service_of)]
 _Most = Annotated[int, Query(ge=1, le=100, description="how many of each to give")]
 _LONGEST_MESSAGE = 300
-_LIMITS = ("max_body", "max_text", "max_mentions", "max_batch", "max_queries", "max_work", "seconds")
+_LIMITS = ("max_body", "max_text", "max_batch", "max_work", "seconds")
 WORK = schemas.errors(400, 408, 413, 422)
 
 

@@ -32,6 +32,7 @@ _FIELDS = {
 _MATCH = 90.0  # score from which a candidate is a match
 _PAGE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
 _LIMIT, _MOST = 5, 50  # candidates
+_MOST_QUERIES = 1000  # per batch
 _BATCH = 100  # queries per batch that are announced as a good size
 _FRAMED = "default-src 'none'; style-src 'unsafe-inline'"  # OpenRefine shows previews in a frame
 _PROPERTIES: dict[str, tuple[str, Callable[[Knowledge, int], list[str]]]] = {
@@ -126,8 +127,12 @@ def _manifest(service: Service, base: str) -> dict[str, Any]:
         "defaultTypes": [_named(each, each) for each in TYPES],
         "view": {"url": f"{base}/reconcile/preview?id={{{{id}}}}"},
         "preview": {"url": f"{base}/reconcile/preview?id={{{{id}}}}", "width": 420, "height": 160},
-        "batchSize": min(_BATCH, service.settings.max_queries),
-        "limits": {name: getattr(service.settings, name) for name in ("max_queries", "max_text", "max_body")},
+        "batchSize": _BATCH,
+        "limits": {
+            "max_queries": _MOST_QUERIES,
+            "max_text": service.settings.max_text,
+            "max_body": service.settings.max_body,
+        },
         "suggest": place,
         "extend": {
             "propose_properties": {"service_url": base, "service_path": "/reconcile/properties"},
@@ -149,8 +154,8 @@ def _parsed(given: dict[str, str]) -> dict[str, Any]:
 
 
 def _reconciled(service: Service, queries: dict[str, Any]) -> dict[str, Any]:
-    if len(queries) > service.settings.max_queries:
-        raise too_large("The queries of a batch", len(queries), service.settings.max_queries, "max_queries")
+    if len(queries) > _MOST_QUERIES:
+        raise too_large("The queries of a batch", len(queries), _MOST_QUERIES)
     groups: dict[tuple[str, ...], dict[str, tuple[Row, int]]] = {}
     units = 0.0
     for name, query in queries.items():

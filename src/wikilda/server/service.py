@@ -23,7 +23,7 @@ from wikilda.knowledge.graph import nearest, similarity
 from wikilda.linking import Document, Linked, Linker
 from wikilda.server.errors import Problem, busy, full, invalid, late, too_large, warming
 from wikilda.server.metrics import Metrics
-from wikilda.server.settings import ServerSettings
+from wikilda.server.settings import MOST_MENTIONS, ServerSettings
 
 Result = TypeVar("Result")
 
@@ -208,8 +208,8 @@ class Service:
         """Refuse texts over the limits, or without text."""
         if len(text) > self.settings.max_text:
             raise too_large("The text in characters", len(text), self.settings.max_text, "max_text")
-        if mentions > self.settings.max_mentions:
-            raise too_large("The mentions of a text", mentions, self.settings.max_mentions, "max_mentions")
+        if mentions > MOST_MENTIONS:
+            raise too_large("The mentions of a text", mentions, MOST_MENTIONS)
         if not text.isascii():
             try:
                 text.encode()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wikilda._core.errors import SettingsError
 from wikilda._core.settings import Settings, setting
 
-MOST_MENTIONS = 15_000  # of any request: nothing else runs while their numbers are read
+MOST_MENTIONS = 5_000  # of a request: nothing else runs while their numbers are read
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,7 @@ class ServerSettings(Settings):
     drain: int = setting(30, "Seconds that requests have to finish when the server is stopped.", minimum=1)
     max_body: int = setting(4_000_000, "Largest request in bytes (413).", minimum=1)
     max_text: int = setting(200_000, "Largest text in characters (413).", minimum=1)
-    max_mentions: int = setting(5_000, "Most mentions in a request (413).", minimum=1, maximum=MOST_MENTIONS)
     max_batch: int = setting(64, "Most documents in a batch (413).", minimum=1)
-    max_queries: int = setting(1000, "Most queries in a batch at /reconcile (413).", minimum=1)
     max_work: int = setting(
         3_000_000, "Most work of a request, in characters to link (413).", minimum=1
     )  # fmt: skip

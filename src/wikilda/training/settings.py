@@ -18,7 +18,25 @@ from wikilda.urn.prior_shift import PriorShift
 
 
 @dataclass(frozen=True)
-class UrnTraining(Settings):
+class Schedule(Settings):
+    """Settings that all methods of training have: steps after an iteration, and documents that are held out."""
+
+    rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration.", above=0, maximum=1)
+    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
+    tau0: float = setting(1.0, "τ0 of the schedule.", above=0)
+    held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
+    evaluated: int = setting(
+        100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
+    )
+    particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
+
+    def global_step(self, iterations: int) -> float:
+        """Return ρ of the outer loop after a number of iterations."""
+        return _step(self.rho_global, self.kappa_global, self.tau0, iterations)
+
+
+@dataclass(frozen=True)
+class UrnTraining(Schedule):
     """Settings of `wikilda train`: the urn is the E-step.
 
     What is learned is S = (1 − ρ) S + ρ N after each iteration, with N the counts of the whole corpus and
@@ -27,9 +45,6 @@ class UrnTraining(Settings):
 
     method: ClassVar[str] = URN
 
-    rho_global: float = setting(1.0, "ρ of the outer loop, after each iteration.", above=0, maximum=1)
-    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
-    tau0: float = setting(1.0, "τ0 of the schedule.", above=0)
     adaptive: bool = setting(False, "Let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting.")
     prior_weight: float = setting(1.0, "Weight of the wiki's P(k|v). Larger values learn less from the texts.", above=0)
     prior_shift: bool = setting(
@@ -37,11 +52,6 @@ class UrnTraining(Settings):
     )
     naming_shift: float = setting(1.0, "Factor of the weight naming, if it is not estimated.", minimum=0)
     popularity_shift: float = setting(1.0, "Factor of the weight popularity, if it is not estimated.", minimum=0)
-    held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
-    evaluated: int = setting(
-        100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
-    )
-    particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
 
     def urn(self) -> UrnSettings:
         """Return the settings of inference."""
@@ -52,59 +62,27 @@ class UrnTraining(Settings):
         """How the prior of the texts differs from the wiki's."""
         return PriorShift(self.naming_shift, self.popularity_shift)
 
-    def global_step(self, iterations: int) -> float:
-        """Return ρ of the outer loop after a number of iterations."""
-        return _step(self.rho_global, self.kappa_global, self.tau0, iterations)
-
 
 @dataclass(frozen=True)
-class LdaTraining(Settings):
+class LdaTraining(Schedule, LdaSettings):
     """Settings of `wikilda train --method lda`; docs/method/training.md says where the presets differ, and why.
 
     Steps are ρ · (τ0 + t)^−κ, at most 1: constant for κ = 0, a Robbins–Monro schedule for ρ = 1 and 0.5 < κ ≤ 1.
     """
 
-    method: ClassVar[str] = LDA
-
+    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration.", minimum=0, maximum=1)
     rho_local: float = setting(
         1e-4, "ρ of the inner loop, after each minibatch (0: no inner loop).", minimum=0, maximum=1
     )
     kappa_local: float = setting(0.0, "κ of the inner loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
-    rho_global: float = setting(0.5, "ρ of the outer loop, after each iteration.", minimum=0, maximum=1)
-    kappa_global: float = setting(0.0, "κ of the outer loop (0: a constant ρ).", above=0.5, maximum=1, or_zero=True)
-    tau0: float = setting(1.0, "τ0 of both schedules.", above=0)
     minibatch: int = setting(32, "Documents between two updates of a shard's copy of the parameters.", minimum=1)
     corpus_scale: bool = setting(True, "Scale updates to the whole corpus (Eq. 3), not to a shard as in Algorithm 2.")
     shrink_sums: bool = setting(True, "Let λ̂_k· of topics that a document does not have shrink with the rest.")
     threshold: float = setting(1e-3, "Drop parameters that fall below this; no symbol loses its last.", minimum=0)
-    sweeps: int = setting(50, "S: Gibbs sweeps over a document.", minimum=1)
-    burn_in: int = setting(10, "B: sweeps at the beginning that do not count.", minimum=0, below="sweeps")
-    coherence: bool = setting(True, "Multiply topic counts by the coherence of the topic with the others (Eq. 6).")
-    epsilon: float = setting(
-        0.25, "ε of TagMe*, where sampling starts: drop candidates with a smaller share of the best score.",
-        minimum=0, maximum=1,
-    )  # fmt: skip
-    tau: float = setting(0.02, "τ of TagMe*: drop candidates with a smaller prior P(k|v).", minimum=0, maximum=1)
-    held_out: float = setting(0.02, "Share of the documents that is held out.", minimum=0, below=1)
-    evaluated: int = setting(
-        100, "Documents whose likelihood is estimated, and that are compared in the report.", minimum=0
-    )
-    particles: int = setting(10, "Particles of the left-to-right estimate.", minimum=1)
-    seed: int = setting(1, "Seed of the random numbers.")
-
-    def sampler(self) -> LdaSettings:
-        """Return the settings of the sampler."""
-        return LdaSettings(
-            self.sweeps, self.burn_in, self.coherence, epsilon=self.epsilon, tau=self.tau, seed=self.seed
-        )
 
     def local_step(self, minibatches: int) -> float:
         """Return ρ of the inner loop after a number of minibatches."""
         return _step(self.rho_local, self.kappa_local, self.tau0, minibatches)
-
-    def global_step(self, iterations: int) -> float:
-        """Return ρ of the outer loop after a number of iterations."""
-        return _step(self.rho_global, self.kappa_global, self.tau0, iterations)
 
 
 def _step(rho: float, kappa: float, tau0: float, before: int) -> float:

@@ -134,12 +134,8 @@ class _Sampling:
         )
         self.word_bags = Bags(*_bags(documents.word_offsets, documents.words, shard.words.symbols))
         self.mention_bags = Bags(*_bags(documents.mention_offsets, documents.mentions, shard.mentions.symbols))
-        rules = settings.sampler()
-        self.sampler, self.epsilon, self.tau = (
-            PacketSampler(shared.alpha, rules, shared.dense),
-            rules.epsilon,
-            rules.tau,
-        )
+        self.sampler = PacketSampler(shared.alpha, settings, shared.dense)
+        self.epsilon, self.tau = settings.epsilon, settings.tau
         self.scale = task.documents if settings.corpus_scale else len(documents.keys)
         self.done = 0
         self.chosen, self.guessed = [np.empty(0, np.uint32)], [np.empty(0, np.uint32)]

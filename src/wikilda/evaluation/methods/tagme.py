@@ -1,27 +1,14 @@
 """TagMe*, with which the paper's sampler starts: votes among mentions, then the best prior of the rest."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from wikilda._core.settings import Settings, setting
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, symbols_of
 from wikilda.lda.packet import Packet
 from wikilda.lda.sampler import Sampler
-from wikilda.lda.settings import LdaSettings
+from wikilda.lda.settings import LdaSettings, TagMeSettings
 from wikilda.lda.tagme import Guess, tagme
 from wikilda.linking import Document
-
-
-@dataclass(frozen=True)
-class TagMeSettings(Settings):
-    """The paper's ε and τ."""
-
-    epsilon: float = setting(
-        0.25, "ε: drop candidates with less than this share of the best score.", minimum=0, maximum=1
-    )
-    tau: float = setting(0.02, "τ: drop candidates with less than this prior P(k|v).", minimum=0, maximum=1)
 
 
 class TagMe(Method):

@@ -21,6 +21,7 @@ from wikilda.urn._coreference import names_of, parents_of
 UNKNOWN = "Deputy Chairman Zebulon Robert Croft"
 
 
+TITLES = {7: "Building society", 8: "Secretary of state", 9: "Nationwide Building Society"}
 Names = list[tuple[str, float]] | list[tuple[str, float, int]]
 
 
@@ -33,7 +34,8 @@ def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False
     symbols = [at if at or known else -1 for at in range(len(names))]
     encoded = EncodedDocument([], symbols, text=text, spans=spans)
     topics = np.array([each[2] if len(each) == 3 else at for at, each in enumerate(names)], np.int64)
-    kept = segment(encoded, topics, np.array([is_nil(each[1], 1.0) for each in names], np.bool_), nested=nested)
+    unknown = np.array([is_nil(each[1], 1.0) for each in names], np.bool_)
+    kept = segment(encoded, topics, unknown, lambda topic: TITLES.get(topic, "Robert Croft"), nested=nested)
     return [text[start:end] for (start, end), keep in zip(spans, kept.tolist(), strict=True) if keep]
 
 
@@ -52,6 +54,12 @@ def chosen(text: str, names: Names, *, known: bool = False, nested: bool = False
         ("Dutch Judge Mark Wolf left Ghent",
          [("Dutch Judge Mark Wolf", 0.9), ("Dutch", 0.1), ("Mark Wolf", 0.1), ("Ghent", 0.9)],
          ["Dutch", "Mark Wolf", "Ghent"]),
+        ("Essex Building Society", [("Essex Building Society", 0.9), ("Building Society", 0.0, 7)],
+         ["Essex Building Society"]),
+        ("Mr Nationwide Society", [("Mr Nationwide Society", 0.9), ("Nationwide Society", 0.0, 9)],
+         ["Nationwide Society"]),
+        ("Essex Secretary of State", [("Essex Secretary of State", 0.9), ("Secretary of State", 0.0, 8)],
+         ["Essex Secretary of State"]),
         ("", [], []),
     ],
 )  # fmt: skip

@@ -30,6 +30,7 @@ from wikilda.knowledge._pieces import (
 )
 from wikilda.knowledge._words import write_cases, write_words
 from wikilda.knowledge.account import Account
+from wikilda.knowledge.found_links import FoundLinks, find_links
 from wikilda.knowledge.held_out import sampled_links, write_sample
 from wikilda.knowledge.knowledge import Knowledge
 from wikilda.knowledge.link_contexts import write_counts
@@ -54,6 +55,7 @@ class Assembler:
         self.chunks, self.settings, self.workers = chunks, settings, workers
         self.summary: dict[str, int] = {}
         self.account: Account | None = None
+        self.found: FoundLinks | None = None
         # The number of links in running text by mention, as (mention, n).
         self.linked = "SELECT mention, count(*) AS n FROM edges WHERE NOT aside GROUP BY ALL"
         # The spelling of a mention that is kept.
@@ -278,9 +280,13 @@ class Assembler:
         self.sql.run("DROP VIEW edges")
         self.sql.drop("targets", "graph")
 
+    def find_links(self, out: Writer[Knowledge]) -> None:
+        """Find the links in the texts of tables, which do not mark them."""
+        self.found = find_links(self.chunks, out)
+
     def write_sample(self, out: Writer[Knowledge]) -> None:
         """Write a sample of articles with their links, if there are texts with links."""
-        table = sampled_links(self.chunks)
+        table = self.found.sample if self.found else sampled_links(self.chunks)
         if table is None or not len(table):
             return
         self.sql.register("sampled", table.select(["page", "targets"]))
@@ -293,7 +299,7 @@ class Assembler:
 
     def write_contexts(self, out: Writer[Knowledge]) -> None:
         """Write what is next to links, by types of their topics."""
-        write_counts(self.sql, out)
+        write_counts(self.sql, out, self.found.contexts if self.found else None)
 
     # -- categories ---------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from wikilda._core.artifact import Writer
 from wikilda._core.compression import open_compressed, whole_lines
 from wikilda._core.errors import InputError, Report
 from wikilda._core.parquet import ParquetError, open_parquet, parquet_batches
+from wikilda.knowledge import found_links
 from wikilda.knowledge._pieces import Folder
 from wikilda.knowledge._text_kernels import Numbers, column_buffer, normalized, title_hashes, word_hashes
 from wikilda.knowledge.entities import COMMON, EXPLICIT, USUAL_ODDS, EntityList, type_of
@@ -193,6 +194,8 @@ class TableExtractor:
         with Folder(self.chunks, number) as folder:
             pages = title_hashes(pa.array(titles, pa.string()))
             folder.write_texts(pages, byte_array(text), bounds, bounds[:-1], sentences=batch.sentences)
+            if "links" in self.tables.files:
+                found_links.write_piece(folder, pages, texts)
             folder.write_report(report)
 
     def _write_topics(self, folder: Folder, report: Report) -> bool:

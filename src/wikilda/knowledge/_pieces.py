@@ -72,9 +72,10 @@ class Folder:
             writer.close()
         self._made.__exit__(t, e, b)
 
-    def write(self, name: str, columns: Mapping[str, Any], **options: Any) -> None:
+    def write(self, name: str, columns: Mapping[str, Any] | pa.Table, **options: Any) -> None:
         """Write one table."""
-        pq.write_table(pa.table(columns), self._beside / f"{name}.parquet", **(options or _PARQUET))
+        rows = columns if isinstance(columns, pa.Table) else pa.table(columns)
+        pq.write_table(rows, self._beside / f"{name}.parquet", **(options or _PARQUET))
 
     def add(self, name: str, columns: Mapping[str, Any] | pa.Table) -> None:
         """Add rows to one table."""

@@ -308,7 +308,7 @@ def title_strings(source: Bytes, spans: Offsets, dialect: Dialect) -> tuple[pa.S
     out = np.empty(2 * int((spans[1] - spans[0]).sum()) + 8, np.uint8)
     offsets = np.zeros(spans.shape[1] + 1, np.int64)
     _title_strings(source, spans[0], spans[1], dialect, out, offsets)
-    return as_strings(out, offsets), _title_hashes(out, offsets)
+    return as_strings(out, offsets), hashed_titles(out, offsets)
 
 
 @njit
@@ -339,11 +339,11 @@ def column_buffer(strings: pa.ChunkedArray | pa.Array) -> tuple[Bytes, Offsets]:
 
 def title_hashes(titles: pa.ChunkedArray | pa.Array) -> Hashes:
     """The hashes of titles that need no normalising."""
-    return _title_hashes(*column_buffer(titles))
+    return hashed_titles(*column_buffer(titles))
 
 
 @njit
-def _title_hashes(data: Bytes, offsets: Offsets) -> Hashes:
+def hashed_titles(data: Bytes, offsets: Offsets) -> Hashes:
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for title in range(len(hashes)):
         hashes[title] = hash_title(data, offsets[title], offsets[title + 1])

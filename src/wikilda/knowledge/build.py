@@ -176,6 +176,7 @@ def _assemble(
         ("accounting", lambda _: assembler.account_for(site, source)),
         ("writing mentions", assembler.write_mentions),
         ("writing links", assembler.write_links),
+        ("finding links in texts", assembler.find_links),
         ("keeping a sample of articles", assembler.write_sample),
         ("counting contexts", assembler.write_contexts),
         ("writing words", assembler.write_words),

@@ -5,7 +5,7 @@ limited number of candidates: after an update a few articles may differ from tho
 lead to a topic is decided when the pieces are assembled; the others are mentions whose meaning the wiki lacks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # linking reads the sample's arrays, and needs no pyarrow
     from wikilda.knowledge.knowledge import Knowledge
 
 ARTICLES = 400  # of the sample
-_LEAST_LINKS = 3
-_LEAST_BYTES = 1_000  # characters of text, as in a short news story: the words of a stub say little
+LEAST_LINKS = 3
+LEAST_BYTES = 1_000  # characters of text, as in a short news story: the words of a stub say little
 MOST_BYTES = 12_000  # of its text that are kept
 _TABLE = "sample"
 RED = -1  # instead of a topic: a link to a missing page
@@ -49,30 +49,34 @@ class Article(NamedTuple):
 def sample_piece(folder: "Folder", pages: NDArray[np.uint64], keys: NDArray[np.uint64], scanned: Scanned,
                  targets: NDArray[np.uint64]) -> None:  # fmt: skip
     """Write the articles of a piece that may be among those of the sample."""
-    import pyarrow as pa
-
     most = most_of_piece(folder.number, ARTICLES)
     in_text = scanned.links[IN_ASIDE] == 0
     bounds, links = scanned.text_bounds, scanned.link_bounds
     linked = np.concatenate(([0], np.cumsum(in_text)))
-    enough = (np.diff(linked[links]) >= _LEAST_LINKS) & (np.diff(bounds) >= _LEAST_BYTES)
+    enough = (np.diff(linked[links]) >= LEAST_LINKS) & (np.diff(bounds) >= LEAST_BYTES)
     ranks = rank(keys[: len(pages)])
     order = np.argsort(ranks, kind="stable")
     chosen = np.sort(order[enough[order]][:most]) if len(pages) else order
-    columns: dict[str, list[Any]] = {name: [] for name in ("page", "rank", "text", "starts", "ends", "targets")}
+    rows = list[tuple[Any, ...]]()
     for page in chosen.tolist():
         begin = int(bounds[page])
-        text = _cut(scanned.text[begin : bounds[page + 1]].tobytes())
+        text = beginning(scanned.text[begin : bounds[page + 1]].tobytes())
         own = np.arange(links[page], links[page + 1])
         own = own[in_text[own]]
         starts, ends = (scanned.links[row, own].astype(np.int64) - begin for row in (ANCHOR_START, ANCHOR_END))
         whole = (starts >= 0) & (ends <= len(text)) & (ends > starts)
-        values = (pages[page], ranks[page], text, starts[whole], ends[whole], targets[own[whole]])
-        for column, value in zip(columns.values(), values, strict=True):
-            column.append(value)
+        rows.append((pages[page], ranks[page], text, starts[whole], ends[whole], targets[own[whole]]))
+    folder.write(_TABLE, candidates(rows))
+
+
+def candidates(rows: Iterable[tuple[Any, ...]]) -> "pa.Table":
+    """Articles with their links as a table: pages, ranks, texts, and the starts, ends and targets of links in bytes."""
+    import pyarrow as pa
+
     types = {"page": pa.uint64(), "rank": pa.uint64(), "text": pa.binary(), "starts": pa.list_(pa.int64()),
              "ends": pa.list_(pa.int64()), "targets": pa.list_(pa.uint64())}  # fmt: skip
-    folder.write(_TABLE, {name: pa.array(column, types[name]) for name, column in columns.items()})
+    columns = list(zip(*rows, strict=True)) or [()] * len(types)
+    return pa.table({name: pa.array(list(column), types[name]) for name, column in zip(types, columns, strict=True)})
 
 
 def most_of_piece(number: int, articles: int) -> int:
@@ -117,7 +121,7 @@ def write_sample(
 
 
 def articles(knowledge: "Knowledge") -> Iterator[Article]:
-    """Yield the articles of the sample; none if the knowledge comes from tables or without text."""
+    """Yield the articles of the sample; none without links in texts."""
     if not knowledge.has("sample/topics"):
         return
     topics, texts = knowledge.array("sample/topics"), knowledge.strings("sample/texts")
@@ -135,7 +139,7 @@ def rank(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(29))
 
 
-def _cut(text: bytes) -> bytes:
+def beginning(text: bytes) -> bytes:
     """Return the beginning of a text, cut at a character."""
     return text[:MOST_BYTES].decode("utf-8", "ignore").encode()
 

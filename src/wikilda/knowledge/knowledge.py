@@ -181,6 +181,11 @@ class Knowledge(Artifact):
         """The names of the files that it was built from, and updated with."""
         return self.field("source", dict)
 
+    @property
+    def found_links(self) -> bool:
+        """Whether the links of the sample were found in the texts of tables, which do not mark them."""
+        return "tables" in self.source
+
     @cached_property
     def titles(self) -> StringTable:
         """Titles by topic, sorted."""

@@ -62,11 +62,14 @@ def write_piece(
     })  # fmt: skip
 
 
-def write_counts(sql: "Database", out: Writer[Knowledge]) -> None:
-    """Write the context counts, if there are links in texts."""
-    if not any(sql.chunks.glob(f"*/{TABLE}.parquet")):
+def write_counts(sql: "Database", out: Writer[Knowledge], found: pa.Table | None) -> None:
+    """Write the context counts of links that were found in texts, or else of those that the pieces have, if any."""
+    if found is not None:
+        sql.register(TABLE, found)
+    elif any(sql.chunks.glob(f"*/{TABLE}.parquet")):
+        sql.view(TABLE)
+    else:
         return
-    sql.view(TABLE)
     sql.run(f"""
         CREATE TABLE first_articles AS SELECT page, topic AS source
         FROM topics JOIN (SELECT page, min(rank) AS rank FROM {TABLE} GROUP BY page) USING (page)

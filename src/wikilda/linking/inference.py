@@ -74,7 +74,9 @@ class Inference:
         kept = np.ones(len(self.nil), np.bool_)
         if self.request.document.mentions is None:
             best = self._best(1, restricted=False).topics[:, 0]
-            kept = segment(self.encoded, best, self.unknown, nested=self.request.nested)
+            kept = segment(
+                self.encoded, best, self.unknown, lambda topic: self.entity(topic).title, nested=self.request.nested
+            )
             if self.request.decided:
                 kept |= [span in self.request.decided for span in self.encoded.spans]
         return kept

@@ -123,9 +123,10 @@ def learn(model: Model, knowledge: Knowledge, sample_of: Sequence[Article] | Non
     sample = [part for article in kept for part in prepare(urn, article)]
     if _ambiguous(sample) < _LEAST_LINKS:
         return None
-    half = fit([(urn, sample[0::2])], pooled())
+    nil = not knowledge.found_links  # only known names were looked for
+    half = fit([(urn, sample[0::2])], pooled(), nil=nil)
     report = measure(urn.with_weights(half), sample[1::2])
-    whole = fit([(urn, sample)], pooled(), start=half)
+    whole = fit([(urn, sample)], pooled(), start=half, nil=nil)
     links = sum(int((each.gold != UNKNOWN).sum()) for each in sample)
     return Learned(whole, len(kept), links, *report, shift_bias([(urn, sample)], pooled()))
 
@@ -162,7 +163,7 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
     words = numbers(encoded.words)
     distinct = np.unique(words[words >= 0])
     for chosen, named in urn.read(encoded, urn.resolve(encoded)):
-        own = _own_links(named, article.targets[chosen])
+        own = {} if urn.knowledge.found_links else _own_links(named, article.targets[chosen])
         rest = _without(named, own, article.topic, hidden)
         by_words = _shown(urn.back_off(rest), article.topic, hidden)
         leave_topic_out(urn.words, distinct, article.topic)
@@ -185,18 +186,19 @@ def is_hidden(topics: Numbers | NDArray[np.uint32], hidden: int) -> NDArray[np.b
 
 def fit(
     samples: Sequence[tuple[Urn, Sequence[Prepared]]], prior: Weights, start: Weights | None = None,
-    spread: float = SPREAD, naming: float = NAMING, rounds: int = ROUNDS,
+    spread: float = SPREAD, naming: float = NAMING, rounds: int = ROUNDS, nil: bool = True,
 ) -> Weights:  # fmt: skip
-    """Fit the weights to samples of wikis, with a Gaussian prior of standard deviation `spread`."""
+    """Fit the weights to samples of wikis, with a Gaussian prior of standard deviation `spread`; those of NIL, too."""
     weights = start or prior
     for _ in range(rounds):
         design = _joined([_design(urn.with_weights(weights), sample, naming) for urn, sample in samples])
         ranking = fit_ranking(design, _values(prior, RANKING), _values(weights, RANKING), spread)
-        nil = fit_nil(design, _values(prior, NIL), _values(weights, NIL), spread)
+        before = _values(prior, NIL), _values(weights, NIL)
+        unknown = fit_nil(design, *before, spread) if nil else before[0]
         known = design.mentions[~design.unknown]
         usual = float(known[:, NIL.index("nil_fit")].mean()) if len(known) else prior.usual_fit
         weights = weights.replaced([*zip(RANKING, ranking.tolist(), strict=True),
-                                    *zip(NIL, nil.tolist(), strict=True), ("usual_fit", usual)])  # fmt: skip
+                                    *zip(NIL, unknown.tolist(), strict=True), ("usual_fit", usual)])  # fmt: skip
     return weights
 
 

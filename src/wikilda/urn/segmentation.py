@@ -10,13 +10,14 @@ into those of its parts that have a meaning
 - if the dictionary has it, a word at one of its ends is not capitalised, and it means nothing (`Texas 3`), or nothing
   else than what it begins with without such words (`Catholic church`);
 - if the dictionary lacks it, it means nothing or the same as what it ends with, and this is a full name (`Minister
-  David Levy`), or a word in lower case joins the two (`President of Russia`), but for one that names have, unless they
-  are offices (`University of Russia`);
+  David Levy`) and no common noun (`Britannia Building Society`), or a word in lower case joins the two (`President of
+  Russia`), but for one that names have, unless they are offices (`University of Russia`);
 - if it begins with an honorific or an office and means the same without (`Sir Isaac Newton`).
 
 A part of a hyphenated word is none of these parts: `Pan` in `Pan-African Congress`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +44,13 @@ class Proposals(NamedTuple):
     known: Flags  # whether the dictionary has the name
     topics: Numbers  # the best candidate, or −1
     unknown: Flags  # whether it is NIL
+    common: Flags  # whether the title of the best candidate is a common noun of several words
 
 
-def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested: bool = False) -> Flags:
-    """Return which spans of a document are mentions, given their meanings and NIL.
+def segment(
+    encoded: EncodedDocument, topics: Numbers, unknown: Flags, title_of: Callable[[int], str], *, nested: bool = False
+) -> Flags:
+    """Return which spans of a document are mentions, given the topics that they mean, their titles, and NIL.
 
     With `nested`, all names are mentions, and those of their parts that have a meaning.
     """
@@ -63,7 +67,10 @@ def segment(encoded: EncodedDocument, topics: Numbers, unknown: Flags, *, nested
     fragments = np.append(np.False_, inside[:-1])
     for at in np.flatnonzero(fragments).tolist():
         fragments[at] = "-" in (encoded.text[max(starts[at] - 1, 0)], encoded.text[ends[at] : ends[at] + 1])
-    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown | fragments), nested)
+    common = np.zeros(len(starts), np.bool_)
+    for at in np.flatnonzero(np.append(np.False_, inside[:-1]) & (forms != _ONE_WORD) & ~unknown).tolist():
+        common[at] = topics[at] >= 0 and _is_common(title_of(int(topics[at])))
+    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown | fragments, common), nested)
 
 
 def _form(name: str) -> int:
@@ -77,6 +84,12 @@ def _is_framed(name: str) -> bool:
     """Whether a name of several words begins or ends with one that is a number or in lower case."""
     words = name.split()
     return len(words) > 1 and not (words[0][0].isupper() and words[-1][0].isupper())
+
+
+def _is_common(title: str) -> bool:
+    """Whether a title is a common noun of several words, as far as its capitals tell."""
+    later = title.split()[1:]
+    return any(word[0].islower() for word in later) and not any(word[0].isupper() for word in later)
 
 
 @njit
@@ -113,4 +126,5 @@ def _falls_apart(names: Proposals, name: Whole, last: Whole) -> bool:
     same = at_end and names.topics[last] == names.topics[name]
     if names.unknown[last] or not (names.unknown[name] or same):
         return False
-    return bool(names.forms[name] == _JOINED or (names.forms[last] != _ONE_WORD and at_end))
+    full_name = names.forms[last] != _ONE_WORD and not names.common[last]
+    return bool(names.forms[name] == _JOINED or (full_name and at_end))

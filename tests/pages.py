@@ -2,7 +2,7 @@
 
 A page runs in an empty directory that holds `sample`, the model of the sample wiki, and `texts.jsonl`, its texts. A block
 ```sh is run by bash; the Python blocks of a page share their names. A block ```text after one of them is its output, in
-which `…` stands for any text. A block after `<!-- not run: REASON -->` is not run.
+which `…` matches any text. A block after `<!-- not run: REASON -->` is not run.
 
 `python -m tests.pages PAGE…` writes the actual output into pages.
 """

@@ -88,7 +88,7 @@ def is_gone(group: int) -> bool:
 
 
 class Stopping:
-    """Lets so many calls of a function pass, then raises."""
+    """Lets a number of calls of a function pass, then raises."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, where: Any, name: str, after: int) -> None:
         self.real, self.count, self.after = getattr(where, name), 0, after

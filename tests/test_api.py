@@ -99,7 +99,7 @@ def test_the_api_is_this() -> None:
 
 
 def test_types_are_those_at_run_time() -> None:
-    """What a type checker is told to import from where is what is imported from there."""
+    """Imports for type checkers are those that are made at run time."""
     source = inspect.getsource(wikilda)
     for home, names in wikilda._HOMES.items():
         assert f"from wikilda.{home} import {', '.join(names)}\n" in source

@@ -116,7 +116,7 @@ def test_demo_links_croft_to_the_cricketer(tmp_path: Path) -> None:
     code, _, err = run("demo", "--keep", Path(__file__).parent)
     assert code == 1
     assert "is not the sample model" in err
-    code, out, err = run("show", tmp_path, "Croft")  # a model's knowledge is found by itself
+    code, out, err = run("show", tmp_path, "Croft")  # a model's knowledge is found without --knowledge
     assert (code, err) == (0, "")
     assert "Lara Croft" in out
     code, out, err = run("topics", tmp_path)

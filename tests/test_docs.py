@@ -1,9 +1,12 @@
 """Documentation tells what is measured: its tables are those of the JSON that benchmarks wrote."""
 
+import ast
 import importlib
+import io
 import re
 import runpy
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,23 @@ def test_pages_are_plain(page: Path) -> None:
     assert messages.AVOIDED.findall(text) == []
 
 
+SOURCES = [
+    file for folder in ("src", "tests", "benchmarks", "scripts") for file in (record.ROOT / folder).rglob("*.py")
+]
+
+
+def test_comments_and_docstrings_are_plain() -> None:
+    found = []
+    for file in sorted(SOURCES):
+        source = file.read_text("utf-8")
+        tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+        texts = [token.string for token in tokens if token.type == tokenize.COMMENT]
+        nodes = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        texts += [ast.get_docstring(node) or "" for node in ast.walk(ast.parse(source)) if isinstance(node, nodes)]
+        found += [f"{file}: {each}" for text in texts for each in messages.AVOIDED.findall(text)]
+    assert found == []
+
+
 def test_a_table_is_markdown() -> None:
     rows = [{"method": "urn", "micro": 89.3, "documents": 216}, {"method": "prior", "micro": None, "documents": 12345}]
     assert record.table(rows).splitlines() == [
@@ -92,6 +112,24 @@ def test_what_pages_name_is_there() -> None:
             each for each in modules if not (each.with_suffix(".py").is_file() or (each / "__main__.py").is_file())
         ]
         missing += [f"{page.name}: {each}" for each in places]
+    assert missing == []
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as forges and the site make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = (re.sub(r"\[(.*?)\]\(.*?\)|[`*]", r"\1", each) for each in re.findall(r"^#+ (.*)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", each.strip().lower()).replace(" ", "-") for each in titles}
+
+
+def test_links_lead_to_pages_and_headings() -> None:
+    missing = []
+    for page in (*TEXTS, record.ROOT / "CONTRIBUTING.md"):
+        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for place, anchor in re.findall(r"\]\(([^()#\s:]*)(#[^()\s]+)?\)", text):
+            target = page.parent / place if place else page
+            if not target.exists() or (anchor and anchor[1:] not in anchors(target)):
+                missing.append(f"{page.name}: {place}{anchor}")
     assert missing == []
 
 

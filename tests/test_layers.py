@@ -54,7 +54,7 @@ def test_imports_run_downward(module: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_private_modules_stay_in_their_room(module: str) -> None:
-    """`a/b/_c.py` is for what is in `a/b` alone."""
+    """`a/b/_c.py` is for modules in `a/b` only."""
     for other in imported(module, top_level=False):
         parts = other.split(".")
         for at, part in enumerate(parts):

@@ -148,7 +148,7 @@ def test_settings_of_a_preset_are_not_those_of_the_user() -> None:
 
 
 def test_each_setting_of_training_is_read() -> None:
-    """A field that no code reads has no effect, whatever its value."""
+    """A field that no code reads has no effect."""
     code = "\n".join(path.read_text("utf-8") for path in Path("src/wikilda").rglob("*.py"))
     for kind in (UrnTraining, LdaTraining, TrainingPlan):
         for each in fields(kind):

@@ -1,7 +1,7 @@
 """Damaged models and knowledge: `python -m benchmarks.attacks.artifacts [--count 2000]`.
 
 Each damage is done to a copy of the sample's model and knowledge; four commands then meet it, each in a process of its
-own (forked from one that has the kernels loaded). Counted is how they end: refused in words, answered as before,
+own (forked from one that has the kernels loaded). Counted is how they end: refused with a message, answered as before,
 answered otherwise, a traceback, a signal, a hang. Half of the damages are forged: sizes, digests and identities are
 made to fit, as somebody would who means harm.
 """
@@ -170,7 +170,7 @@ def met(arguments: list[str]) -> tuple[str, str]:
 @click.option("--seed", default=1, show_default=True)
 @click.option("--examples", default=5, show_default=True, help="How many tracebacks, signals and hangs to print.")
 def main(count: int, seed: int, examples: int) -> None:
-    """Damage, ask, count; exit with 1 if anything ended other than in words or an answer."""
+    """Damage, ask, count; exit with 1 if anything ended without a message or an answer."""
     with tempfile.TemporaryDirectory(prefix="wikilda-") as scratch:
         os.environ["XDG_CACHE_HOME"] = str(Path(scratch) / "cache")
         ends, bad, unseen = attack(Path(scratch), count, seed)

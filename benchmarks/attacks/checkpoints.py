@@ -1,7 +1,7 @@
 """Damaged checkpoints: `python -m benchmarks.attacks.checkpoints [--count 2000]`.
 
 A training of the sample is killed half way. Each damage is done to one file of a copy of what it has left; the same
-command must then end with the model that an undisturbed training gives, or refuse in words.
+command must then end with the model that an undisturbed training gives, or refuse with a message.
 """
 
 import collections

@@ -27,7 +27,7 @@ _TOGETHER = 500
 
 
 def pages(count: int, chance: random.Random) -> int:
-    """Scan so many pages; how many came out wrong."""
+    """Scan a number of pages; return how many came out wrong."""
     wrong = 0
     for _ in range(0, count, _TOGETHER):
         made = ["".join(chance.choices(_PIECES, k=chance.randrange(1, 40))).encode() for _ in range(_TOGETHER)]
@@ -45,7 +45,7 @@ def pages(count: int, chance: random.Random) -> int:
 
 
 def hostile(linker: Linker, count: int, chance: random.Random) -> int:
-    """Link so many texts; how many mentions are not where they are said to be."""
+    """Link a number of texts; return how many mentions have wrong offsets."""
     words = " ".join(each["text"] for each in texts()).split()
     wrong = 0
     for _ in range(count):

@@ -1,7 +1,7 @@
 """Kills (SIGKILL) at random moments: `python -m benchmarks.attacks.kills [--kills 100]`.
 
-`build`, `train`, `update` and `link` on the sample wiki are killed again and again and run again, until so many kills
-have met each; a result must be, byte by byte, that of a run which nobody killed, and nothing may be left beside it.
+`build`, `train`, `update` and `link` on the sample wiki are killed and run again, until each was killed as often as
+requested; a result must be, byte by byte, that of a run which nobody killed, and nothing may be left beside it.
 """
 
 import hashlib

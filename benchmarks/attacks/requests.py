@@ -2,7 +2,7 @@
 
 Four fifths of the requests are cut and garbled on plain sockets, a fifth is made by schemathesis from the OpenAPI
 document, good and bad; no answer may be a 5xx but 503, and the server's memory must not grow. Then eight busy clients
-are timed alone, and again beside `--slow` clients that send their heads a byte at a time (0 leaves that out).
+are timed without others, and again beside `--slow` clients that send their heads a byte at a time (0 leaves that out).
 """
 
 import collections
@@ -55,7 +55,7 @@ def garbled(chance: random.Random) -> bytes:
 
 
 def throw(served: Served, count: int, seed: int) -> collections.Counter[str]:
-    """Send so many; how they were answered."""
+    """Send a number of requests; return how they were answered."""
     chance, ends = random.Random(seed), collections.Counter[str]()
     for _ in range(count):
         with served.socket() as connection:
@@ -71,7 +71,7 @@ def throw(served: Served, count: int, seed: int) -> collections.Counter[str]:
 
 
 def described(served: Served, count: int) -> tuple[int, str]:
-    """Let schemathesis send about so many requests; how many it sent, and what it found."""
+    """Let schemathesis send about this number of requests; return how many it sent, and what it found."""
     with tempfile.TemporaryDirectory(prefix="wikilda-") as place:
         command = [SCHEMATHESIS, "run", f"{served.url}/openapi.json", "--seed", "1", "--no-color", "--workers", "2",
                    "--phases", "examples,coverage,fuzzing", "--checks", ",".join(CHECKS),
@@ -92,7 +92,7 @@ def megabytes() -> float:
 
 
 def thrown(served: Served, count: int, seed: int) -> collections.Counter[str]:
-    """Send so many raw requests, many at once."""
+    """Send a number of raw requests, many at once."""
     with ThreadPoolExecutor(_THROWERS) as pool:
         parts = pool.map(lambda each: throw(served, count // _THROWERS, each), range(seed, seed + _THROWERS))
         return sum(parts, collections.Counter[str]())
@@ -119,7 +119,7 @@ def timed(served: Served, seconds: float, clients: int = 8) -> float:
 
 
 def beside_slow(served: Served, count: int, seconds: float) -> float:
-    """The same beside so many clients that send a byte now and then."""
+    """The same beside a number of clients that send a byte now and then."""
     slow = [served.socket() for _ in range(count)]
     stop = threading.Event()
 
@@ -162,7 +162,7 @@ def attack(model: Path, count: int) -> bool:
 
 
 def busy(model: Path, slow: int, seconds: float) -> None:
-    """Time clients alone and beside slow ones, and record it."""
+    """Time clients without and beside slow ones, and record it."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(3 * slow + 1000, most), most))  # both ends are here
     with serving(model, connections=slow + 100) as served:

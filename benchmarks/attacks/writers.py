@@ -1,7 +1,7 @@
 """Several writers of one target at once: `python -m benchmarks.attacks.writers [--rounds 200]`.
 
 Three `wikilda init` write to one directory, with and without `--overwrite`; one must succeed, the others succeed or are
-refused in words, what is there then is whole, and nothing is left beside it.
+refused with a message, what is there then is whole, and nothing is left beside it.
 """
 
 import collections

@@ -56,7 +56,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Order:
-    """What to make: at least so many pages, from this seed, in this style."""
+    """What to make: at least this number of pages, from this seed, in this style."""
 
     pages: int
     seed: int

@@ -96,7 +96,7 @@ def _table(
         {"AIDA": split, "urn": name, **measure(Urn(Given(model, knowledge), settings), Gold(dataset, resolver))}
         for split, dataset in data.items()
         for name, settings in urns.items()
-        if split == "train" or settings == DEFAULT  # what a part contributes is read on train alone
+        if split == "train" or settings == DEFAULT  # what a part contributes is read on train only
     ]
 
 

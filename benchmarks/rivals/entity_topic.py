@@ -9,7 +9,7 @@ is then sampled with those counts fixed.
 
 Deviations: a word's target is a mention, not an entity that mentions may share; summed over them this is the paper's
 model, and a mention whose entity has words need not keep it. All occurrences of a word in an article have one target,
-as the knowledge keeps their number only. The paper's hyper-parameters were not at hand: they are LDA's usual ones here.
+as the knowledge keeps their number only. The paper's hyper-parameters are not known: they are LDA's usual ones here.
 """
 
 from dataclasses import dataclass

@@ -9,7 +9,7 @@ Deviations: an entity hangs below its categories and their ancestors up to `dept
 paper draws whole paths from the root. Words may come from candidates of the document's mentions whose article has them,
 or from a background of all words, as all other leaves would cost too much; φ is not trained further. The paper keeps
 60,000 entities for the same reason. Entities without categories (tables may have none) have one of their own. The
-paper's hyper-parameters were not at hand.
+paper's hyper-parameters are not known.
 """
 
 from dataclasses import dataclass

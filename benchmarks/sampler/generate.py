@@ -26,7 +26,7 @@ class Size(NamedTuple):
     topics: int
     words: int
     mentions: int
-    head: float  # so many words are frequent enough for the most topics that a word may have
+    head: float  # number of words that are frequent enough for the most topics that a word may have
 
 
 def size_of(topics: int, words: int = 0, mentions: int = 0) -> Size:
@@ -104,7 +104,7 @@ def fill_words(size, counts, offsets, topics, values_out):
 
 @njit(cache=True)
 def mention_lengths(size):
-    """Names of topics come first, one each; some of them are names of others, too."""
+    """Names of topics come first, one each; some of them are names of other topics, too."""
     lengths, stream = np.ones(size.mentions, np.int64), np.zeros(1, np.uint64)
     for mention in range(min(size.topics, size.mentions)):
         stream[0] = mix(np.uint64(mention) + np.uint64(1 << 40))

@@ -3,7 +3,7 @@
 python -m benchmarks.sampler.speed DIRECTORY [--topics 1e4 1e5 1e6 4e6] [--documents 200]
 
 Models are generated into DIRECTORY when they are not there. Nanoseconds are CPU time of a thread; samples a second are
-by the clock, with packets, and two threads need two free cores. On a busy machine trust the ratios alone.
+by the clock, with packets, and two threads need two free cores. On a busy machine trust the ratios only.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SWEEPS, LENGTH = 50, 400
 
 
 def measure(run: Callable[[], None], samples: int, rounds: int = 5) -> float:
-    """The best of some rounds, in nanoseconds a sample: whatever else runs on a machine only adds."""
+    """The best of some rounds, in nanoseconds a sample: other processes only add time."""
     times = []
     for _ in range(rounds):
         started = time.thread_time()

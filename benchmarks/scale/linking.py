@@ -130,7 +130,7 @@ def best_prior(knowledge: Knowledge, symbol: int) -> int:
 
 
 def main() -> None:
-    """Run all, or measure the accuracy alone."""
+    """Run all, or measure the accuracy only."""
     model, path, *only = map(Path, sys.argv[1:])
     documents = read(path)
     if only:

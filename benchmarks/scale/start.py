@@ -1,4 +1,4 @@
-"""From nothing to a first answer: processes that are started anew, by the clock."""
+"""From nothing to a first answer: new processes, by the clock."""
 
 import os
 import resource
@@ -24,7 +24,7 @@ def first_answers(model: Path, document: Path, *, cold: bool, runs: int = 7) -> 
     """Seconds from the start of processes to their answer for one document, and anonymous memory of one then.
 
     All files were read shortly before. Once more `cold`: the system has dropped every file from its memory, Python's
-    own, too, which takes the rights of root and slows down whatever else the machine is doing.
+    own, too, which takes the rights of root and slows down everything else on the machine.
     """
     commands = {
         "command": [sys.executable, "-m", "wikilda", "link", str(model), str(document)],

@@ -3,7 +3,7 @@
     python -m benchmarks.training.cost MODEL texts.jsonl --work DIR
 
 Both take texts with the spans of their mentions; linking begins with the text, training with the encoded corpus, whose
-encoding is measured by itself.
+encoding is measured separately.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 
 The stories bbc-1 … bbc-2225 are of five sections, in order. How topics become features was chosen on those with odd
 numbers (`--half 0`); figures are of the others. Every fifth of a half is tested on. All features are made from the
-texts alone: LDA and TF-IDF are fitted on the stories trained on. The classifier is a linear support vector machine
+texts only: LDA and TF-IDF are fitted on the stories trained on. The classifier is a linear support vector machine
 whose C is chosen by cross-validation on these.
 """
 

@@ -54,7 +54,7 @@ class Place:
         return self.path / "texts.jsonl"
 
     def model(self, iteration: int) -> Path:
-        """The model after so many iterations."""
+        """The model after a number of iterations."""
         last = self.path / "trained"
         if iteration == self.given.iterations:
             return last
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def _unlabelled(texts: Path) -> Path:
-    """The same documents with spans alone."""
+    """The same documents with spans only."""
     target = texts.with_name("spans.jsonl")
     with target.open("w", encoding="utf-8") as out:
         for row in _lines(texts):

@@ -9,8 +9,10 @@ HERE = Path(__file__).parent
 
 
 def models() -> Drawing:
-    """The paper's model (its Figure 2) and ours, as plate diagrams."""
-    d = Drawing(1010, 450, "Plate diagrams: the paper's LDA with words and mentions, and the urn over mentions")
+    """The paper's model (its Figure 2) and ours, as plate diagrams; boxes are evidence."""
+    d = Drawing(
+        1010, 450, "Plate diagrams: the paper's LDA of words and mentions, and evidence for the topic of each mention"
+    )
     d.text(235, 24, "--method lda: the paper's model", "title")
     alpha, theta = d.node(235, 75, "α"), d.node(235, 165, "θ", "")
     words, mentions = d.node(125, 255, "zᶜ"), d.node(345, 255, "zᵐ")
@@ -28,23 +30,27 @@ def models() -> Drawing:
                  (beta_c, phi_c), (beta_m, phi_m), (phi_c, word), (phi_m, mention)):  # fmt: skip
         d.arrow(*pair)
     d.text(750, 24, "--method urn: what links by default", "title")
-    base, words_k = d.node(545, 175, "λ̂"), d.node(545, 255, "φᶜ")
-    d.text(545, 141, "P(k | v), base", "small")
-    d.text(545, 290, "words of topics", "small")
-    graph, kinds = d.node(750, 75, "R", seen=True), d.node(950, 255, "ψ")
-    d.text(815, 75, "link graph", "small")
-    d.text(950, 221, "kinds × context", "small")
-    parent, topic, other = d.node(660, 175, "a"), d.node(750, 255, "z"), d.node(840, 175, "z′")
-    d.text(662, 141, "parent mention", "small")
-    d.text(838, 141, "its topic", "small")
-    string, context = d.node(660, 345, "v", seen=True), d.node(840, 345, "c", seen=True)
-    d.text(660, 378, "string", "small")
-    d.text(838, 378, "context", "small")
-    d.plate(606, 118, 284, 320, "D documents")
-    d.plate(614, 218, 268, 188, "Lᵐ mentions")
-    for pair in ((parent, topic), (topic, string), (topic, context), (graph, topic), (other, topic), (base, topic),
-                 (kinds, context), (words_k, topic)):  # fmt: skip
-        d.arrow(*pair)
+    d.plate(600, 60, 300, 378, "D documents")
+    d.plate(610, 152, 280, 260, "Lᵐ mentions")
+    topic = d.node(750, 250, "z")
+    d.text(750, 284, "article or NIL", "small")
+    for side, top, bottom, factors, given, names in (
+        (-1, "w", "v", ("E", "π"), ("φ", "λ"), ("words of articles", "naming, titles")),
+        (1, "z′", "c", ("R", "S"), ("A", "n"), ("link graph", "contexts of types")),
+    ):
+        x, outside = 750 + side * 90, 750 + side * 205
+        above, below = d.node(x, 100, top, seen=top == "w"), d.node(x, 352, bottom, seen=True)
+        for y, inside, factor, known, name in (
+            (200, above, factors[0], given[0], names[0]), (300, below, factors[1], given[1], names[1])
+        ):  # fmt: skip
+            evidence = d.box(x, y, 34, 26, factor)
+            d.arrow(inside, evidence)
+            d.arrow(d.node(outside, y, known, name, seen=known == "A"), evidence)
+            d.arrow(evidence, topic)
+    d.text(660, 72, "words", "small")
+    d.text(840, 72, "other mentions", "small")
+    d.text(660, 382, "string", "small")
+    d.text(840, 382, "context", "small")
     return d
 
 

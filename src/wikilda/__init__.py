@@ -1,4 +1,4 @@
-"""Entity linking with an LDA whose topics are wiki articles.
+"""Entity linking on a CPU, from any MediaWiki dump, in any language.
 
     from wikilda import Linker, build
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from wikilda.linking.reasons import Explained, Explanation
     from wikilda.linking.restriction import Restriction
     from wikilda.linking.results import Candidate, Entity, Linked, LinkedMention, Source, TopicShare, is_nil
+    from wikilda.linking.unknown import Unknown, unknown_names
     from wikilda.mediawiki.download import download
     from wikilda.model import Model, ModelSettings, create_model
     from wikilda.model.pack import get, pack
@@ -63,6 +64,7 @@ _HOMES = {
     "linking.reasons": ("Explained", "Explanation"),
     "linking.restriction": ("Restriction",),
     "linking.results": ("Candidate", "Entity", "Linked", "LinkedMention", "Source", "TopicShare", "is_nil"),
+    "linking.unknown": ("Unknown", "unknown_names"),
     "mediawiki.download": ("download",),
     "model": ("Model", "ModelSettings", "create_model"),
     "model.pack": ("get", "pack"),
@@ -88,14 +90,14 @@ __all__ = [
     "Explanation", "Inference", "InputError", "Knowledge", "LdaSettings", "LdaTraining", "Linked", "LinkedFiles",
     "LinkedMention", "Linker", "Matched", "Model", "ModelSettings", "OwnEntity", "ReadSettings", "Restriction",
     "ServerSettings", "SettingsError", "Source", "SpacyDetector", "Suggestion", "Suggestions", "TopicShare",
-    "TrainingPlan", "TrainingReport", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
+    "TrainingPlan", "TrainingReport", "Unknown", "UrnSettings", "UrnTraining", "WikildaError", "__version__", "build",
     "create_model", "diff", "download", "estimate", "evaluate", "evaluate_own_links", "get", "is_nil", "link_files",
     "make_corpus", "marked", "match_file", "pack", "plot_training", "read_documents", "serve", "suggest",
-    "topic_changes", "train", "update",
+    "topic_changes", "train", "unknown_names", "update",
 ]  # fmt: skip
 
 
-if not TYPE_CHECKING:  # so that type checkers find a name that there is not
+if not TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used (PEP 562)."""

@@ -1,4 +1,4 @@
-"""Whoever writes a name writes all of it, alone."""
+"""A name has one writer at a time, which writes all of it."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""Small files that stand for large ones: they are refused, in words, before memory is gone."""
+"""Small files that expand to large ones are refused with a message before memory runs out."""
 
 import bz2
 import gzip

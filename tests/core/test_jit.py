@@ -268,7 +268,7 @@ def test_a_cache_that_cannot_be_read_is_replaced(tmp_path: Path) -> None:
     for index in (b"cut short", current, current + b"cut short", current + b"cwikilda.gone\nKind\n."):
         for file in tmp_path.rglob("*.nbi"):
             file.write_bytes(index)
-        assert finish(start("never", NUMBA_CACHE_DIR=tmp_path)) == (COMPILED, [])  # Numba is imported, in vain
+        assert finish(start("never", NUMBA_CACHE_DIR=tmp_path)) == (COMPILED, [])  # Numba cannot be imported
         [said] = finish(start("now", LONG + PROGRAM, NUMBA_CACHE_DIR=tmp_path))[1]
         assert said.startswith(ONCE)
         assert finish(start("now", NUMBA_CACHE_DIR=tmp_path)) == (COMPILED, [])

@@ -1,4 +1,4 @@
-"""What Linux alone has is taken away: everything goes on without it."""
+"""Without what only Linux has, everything works."""
 
 import os
 import subprocess

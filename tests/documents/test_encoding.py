@@ -1,4 +1,4 @@
-"""Encoding: what comes out of one tokenisation is what each part would give alone."""
+"""Encoding: one tokenisation gives what each part gives."""
 
 from bisect import bisect_left
 
@@ -55,7 +55,7 @@ def test_words_are_those_outside_of_mentions(sample: Knowledge, document: tuple[
 
 
 def test_a_text_is_tokenised_once(linker: Linker, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is asked of a raw text: detection, words, positions, contexts, topics."""
+    """Everything that is computed from a raw text: detection, words, positions, contexts, topics."""
     calls: list[str] = []
 
     def counting(text: str) -> Tokens:

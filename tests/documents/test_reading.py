@@ -1,4 +1,4 @@
-"""Documents come in from whatever holds them, exactly, and bad ones with a message that names their place."""
+"""Documents are read exactly from all formats; bad ones get a message that names their place."""
 
 import bz2
 import csv

@@ -231,7 +231,7 @@ def test_a_document_is_drawn_from_the_entity_topic_model() -> None:
 
 
 def test_training_finds_planted_topics_and_loses_nothing() -> None:
-    """Articles of two worlds link to each other within their world alone, and share a word with it."""
+    """Articles of two worlds link to each other only within their world, and share a word with it."""
     size = 40
     linked = [
         [other for other in range(size) if other != article and other % 2 == article % 2] for article in range(size)

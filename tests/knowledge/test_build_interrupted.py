@@ -29,7 +29,7 @@ def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Stopping:
-    """Lets so many pieces pass, then raises; counts what passed."""
+    """Lets a number of pieces pass, then raises; counts what passed."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int, error: type[BaseException]) -> None:
         self.count, self.after, self.error = 0, after, error
@@ -102,7 +102,7 @@ def test_killed_at_any_moment_the_result_is_the_same(dump: Path, tmp_path: Path)
         while running.poll() is None and time.monotonic() < until and not list(moments(tmp_path))[which]:
             time.sleep(0.002)
         if running.poll() is None:
-            os.kill(running.pid, signal.SIGKILL)  # the parent alone: its workers must notice
+            os.kill(running.pid, signal.SIGKILL)  # only the parent: its workers must notice
         running.wait()
         assert is_gone(running.pid)
         assert not (tmp_path / "kb").exists() or (tmp_path / "kb" / "manifest.json").exists()

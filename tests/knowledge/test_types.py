@@ -101,7 +101,7 @@ def test_the_hand_labelled_sample(data: Path) -> None:
 
 
 def _articles(directory: Path, wanted: set[str], every: int = 10) -> tuple[list[str], list[str]]:
-    """The titles and first sentences of wanted articles, and of every so many others to learn from: the first third."""
+    """The titles and first sentences of wanted articles, and of every n-th other article to learn from: the first third."""
     heads = tuple(json.dumps({"title": each}, ensure_ascii=False)[:-1].encode() + b"," for each in wanted)
     found = {}
     with lzma.open(directory / "articles.jsonl.xz") as lines:

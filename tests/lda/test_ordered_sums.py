@@ -1,4 +1,4 @@
-"""Sums have the same bits whatever the machine: the order of additions is written down."""
+"""Sums have the same bits on every machine: the order of additions is written down."""
 
 import os
 import subprocess

@@ -44,7 +44,7 @@ def stationary(world: World, tokens: list[Token]) -> NDArray[np.float64]:
     for _ in range(30):
         for i in range(len(tokens)):
             summed = chance.sum(axis=i, keepdims=True)
-            new = np.moveaxis(conditionals[i].take(0, axis=i), -1, i)  # the same whatever token i had
+            new = np.moveaxis(conditionals[i].take(0, axis=i), -1, i)  # the same for every topic of token i
             chance = summed * new
     return chance
 

@@ -162,7 +162,7 @@ def test_weights_that_no_one_will_read_are_removed(tmp_path: Path, monkeypatch: 
 
 
 def test_words_start_from_topics_of_mentions(tmp_path: Path) -> None:
-    """A word that goes with a topic that a mention certainly has starts there, and stays with so small an α."""
+    """A word of a topic that a mention certainly has starts there, and stays there with a small α."""
     settings = ModelSettings(beta_words=1e-6, beta_mentions=1e-6, alpha=1e-6, asymmetric=False)
     world = make_world(tmp_path / "model", settings, seed=1, density=0.6)
     table = world.reference.values["words"]

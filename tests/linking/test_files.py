@@ -61,7 +61,7 @@ def test_an_interrupted_run_resumes_and_gives_the_same_bytes(model: Path, tmp_pa
 
 
 def test_a_row_that_is_repaired_before_a_resume_is_not_left_out(model: Path, tmp_path: Path) -> None:
-    """The run has skipped it: the rest alone would not be the answers of the file."""
+    """The run has skipped it: the rest would not be the answers of the file."""
     source, output = write(tmp_path / "in.jsonl", 9), tmp_path / "out.jsonl"
     lines = source.read_text("utf-8").split("\n")
     source.write_text("\n".join([lines[0], "no", *lines[2:]]), "utf-8")

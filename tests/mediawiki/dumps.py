@@ -43,7 +43,7 @@ def multistream(directory: Path, xml: bytes = XML, pages_a_stream: int = 2) -> P
 
 
 def streams_cut_anywhere(directory: Path, xml: bytes = XML, size: int = 100) -> Path:
-    """As pbzip2 writes them: so many bytes a stream, whatever they are."""
+    """As pbzip2 writes them: a fixed number of bytes per stream."""
     streams = [bz2.compress(xml[at : at + size]) for at in range(0, len(xml), size)]
     return _written(directory / "wiki-parallel.xml.bz2", b"".join(streams))
 

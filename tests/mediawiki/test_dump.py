@@ -1,4 +1,4 @@
-"""Dumps: however they are compressed and cut, every page is read, once, in order; and what is wrong is said."""
+"""Dumps: in any compression and any cut, every page is read once, in order, and damage is reported."""
 
 import bz2
 import gzip
@@ -80,7 +80,7 @@ def test_multistream_is_cut_between_streams(tmp_path: Path) -> None:
     assert pieces[0].start == 0
     assert pieces[-1].end == path.stat().st_size
     assert all(before.end == after.start for before, after in pairwise(pieces))
-    assert b"".join(map(read_piece, reversed(pieces))).count(b"<page>") == len(PAGES)  # each by itself
+    assert b"".join(map(read_piece, reversed(pieces))).count(b"<page>") == len(PAGES)  # each separately
 
 
 @pytest.mark.parametrize("stream", [7, 50, 333])
@@ -173,7 +173,7 @@ def attempt(path: Path) -> str:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_a_file_that_is_cut_short_anywhere(tmp_path: Path, form: Callable[[Path, bytes], Path]) -> None:
-    """Wherever it is cut, the user is told; nothing else is raised, and no part is taken for the whole."""
+    """A cut anywhere is an error with a message; no part is taken for the whole."""
     data = form(tmp_path, XML).read_bytes()
     path = tmp_path / f"short{''.join(form(tmp_path, XML).suffixes[-2:])}"
     for length in [*range(0, len(data) - 14, 41), len(data) - 14, len(data) - 20]:

@@ -234,7 +234,7 @@ def test_keys_are_asked_for_and_lines_are_streamed(model: Path) -> None:
 
 
 def test_blank_lines_give_no_time(model: Path) -> None:
-    """They are no lines: a client that sends nothing else is told to send faster, and its connection is closed."""
+    """They are no lines: a client that sends nothing else gets 408, and its connection is closed."""
     sent = 0
 
     def blank() -> Iterator[bytes]:

@@ -57,7 +57,7 @@ class Page:
         return self.driver.execute_script(script, *arguments)
 
     def link(self, text: str) -> "Page":
-        """Type a text and link it, by the keyboard alone."""
+        """Type a text and link it, by keyboard only."""
         if self.all("#edit")[0].is_displayed():
             self.all("#edit")[0].send_keys(Keys.ENTER)
         area = self.all("#text")[0]

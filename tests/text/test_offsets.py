@@ -1,4 +1,4 @@
-"""Offsets are exact in every unit, whatever the text."""
+"""Offsets are exact in every unit, for any text."""
 
 import pytest
 from hypothesis import given

@@ -120,7 +120,7 @@ def test_pages_that_are_too_short_are_named(tmp_path: Path) -> None:
 
 
 def test_thirty_pages_are_a_linker(tmp_path: Path) -> None:
-    """A name that two pages share is told apart by the words of thirty short pages."""
+    """The words of thirty short pages distinguish two pages that share a name."""
     kinds = {"river": "water flows from the mountains to the sea", "singer": "sang songs on stage with a band"}
     pages = [
         page(f"{name} ({kind})", f"'''{name}''' is a {kind}. It {about}. See [[{other} ({kind})|{other}]].")

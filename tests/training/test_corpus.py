@@ -1,4 +1,4 @@
-"""A corpus holds what its documents say, whatever they come in; what is bad is counted."""
+"""A corpus holds what its documents say, in any format; bad documents are counted."""
 
 import bz2
 import gzip

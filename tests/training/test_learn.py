@@ -99,7 +99,7 @@ def test_likelihood_is_recorded(whole: Model) -> None:
 def test_two_workers_other_shards_and_groups_give_the_same_model(
     whole: Model, model: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts are whole numbers and documents are drawn alone: not even the number of shards matters."""
+    """Counts are whole numbers and documents are independent: not even the number of shards matters."""
     engine = LocalEngine(2)
     try:
         two = train(model, lines, tmp_path / "two", QUICK, PLAN, engine=engine)
@@ -175,7 +175,7 @@ def number(word: str) -> int:
 
 
 def outside(sentence: str) -> str:
-    """A sentence without what stands in parentheses."""
+    """A sentence without its parentheses."""
     kept, depth = "", 0
     for each in sentence:
         depth += each == "("

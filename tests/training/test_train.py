@@ -291,7 +291,7 @@ def test_killed_at_any_point_the_result_is_the_same(whole: Model, model: Path, c
             time.sleep(0.001)  # until it has got somewhere
         time.sleep(chance.random() * 0.1)
         if running.poll() is None:
-            os.kill(running.pid, signal.SIGKILL)  # the parent alone: its workers must notice
+            os.kill(running.pid, signal.SIGKILL)  # only the parent: its workers must notice
             kills += 1
         running.communicate()
         assert is_gone(running.pid)

@@ -58,7 +58,7 @@ def test_a_document_that_is_the_article() -> None:
     rows: list[Row] = [[(0, 2.0)], [(0, 5.0)], [(1, 1.0)]]
     nothing: list[set[int]] = [set() for _ in range(TOPICS)]
     same, other = evidence_of([0, 1], rows, nothing, [0, 1], 1.0)
-    assert same == pytest.approx(1 / np.sqrt(2.0))  # a cosine of 1, alone: 1/√(1 + overlap)
+    assert same == pytest.approx(1 / np.sqrt(2.0))  # a cosine of 1 without neighbours: 1/√(1 + overlap)
     assert other == 0
 
 

@@ -32,7 +32,7 @@ class AidaSettings(Settings):
 
 
 class _Local(NamedTuple):
-    """What is known of a mention by itself: its candidates, their weights, and whether that is enough."""
+    """What is known of a mention without the others: its candidates, their weights, and whether that is enough."""
 
     topics: NDArray[np.uint32]
     weights: NDArray[np.float64]

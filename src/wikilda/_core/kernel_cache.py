@@ -111,7 +111,9 @@ def places(function: Any) -> list[Place]:
     base = f"{file.stem}.{re.sub('[<>]', '', function.__qualname__)}-{function.__code__.co_firstlineno}"
     found = [Place(directory() / held, base, held, None)]
     if (came := shipped()) is not None:
-        found.append(Place(came.directory / held, base, held, came.key, came.features))
+        found.append(
+            Place(directory=came.directory / held, base=base, stamp=held, key=came.key, features=came.features)
+        )
     return found
 
 

@@ -78,7 +78,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, "-V", "--version")
 def cli() -> None:
-    """Entity linking with an LDA whose topics are wiki articles."""
+    """Entity linking on a CPU, from any MediaWiki dump, in any language."""
 
 
 def main(arguments: list[str] | None = None) -> None:

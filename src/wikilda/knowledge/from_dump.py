@@ -249,7 +249,7 @@ def _census(
     pages: list[RawPage | BadPage], kinds: NDArray[np.uint8], digests: Hashes, numbers: NDArray[np.int64]
 ) -> dict[str, Any]:
     """One row for each page of the piece; titles only where no other table has them."""
-    bad = RawPage("", MAIN, 0, "", b"", wikitext=False, repaired=False)
+    bad = RawPage(title="", namespace=MAIN, id=0, redirect="", text=b"", wikitext=False, repaired=False)
     read = [page if isinstance(page, RawPage) else bad for page in pages]
     titles = [
         None if kind <= REDIRECT else page.title.encode("utf-8", "replace").decode()

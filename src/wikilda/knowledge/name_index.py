@@ -49,7 +49,12 @@ class NameIndex(NamedTuple):
 
 _NO_TABLE = HashTable(np.zeros(1, np.uint64), np.full(1, -1, np.int32))
 NO_NAMES = NameIndex(
-    _NO_TABLE, np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.uint8), np.empty(0, np.float32), _NO_TABLE
+    table=_NO_TABLE,
+    offsets=np.zeros(1, np.int64),
+    topics=np.empty(0, np.uint32),
+    sizes=np.empty(0, np.uint8),
+    popularity=np.empty(0, np.float32),
+    variants=_NO_TABLE,
 )
 
 
@@ -62,7 +67,7 @@ def name_index(knowledge: Knowledge) -> NameIndex | None:
         HashTable(*(knowledge.array(f"names/{name}_{part}") for part in ("keys", "values")))
         for name in ("words", "variants")
     )
-    return NameIndex(words, offsets, topics, sizes, known, variants)
+    return NameIndex(table=words, offsets=offsets, topics=topics, sizes=sizes, popularity=known, variants=variants)
 
 
 class Entries(NamedTuple):

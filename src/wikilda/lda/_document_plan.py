@@ -47,14 +47,14 @@ class Shifts(NamedTuple):
 def shared_of(plan: Plan) -> Shared:
     """The shared entries."""
     return Shared(
-        plan.shared_offsets,
-        plan.shared_symbols,
-        plan.shared_topics,
-        plan.shared_weights,
-        plan.shared_priors,
-        plan.shared_places,
-        plan.bucket_starts,
-        plan.buckets,
+        offsets=plan.shared_offsets,
+        symbols=plan.shared_symbols,
+        topics=plan.shared_topics,
+        weights=plan.shared_weights,
+        priors=plan.shared_priors,
+        places=plan.shared_places,
+        bucket_starts=plan.bucket_starts,
+        buckets=plan.buckets,
     )
 
 

@@ -52,11 +52,11 @@ class Items(NamedTuple):
 def room_for(items: Whole) -> Items:
     """Return an empty list with room for a number of items."""
     return Items(
-        np.zeros(1, np.int64),
-        np.empty(items, np.int32),
-        np.empty(items, np.uint32),
-        np.empty(items, np.int32),
-        np.empty(items, np.int64),
+        length=np.zeros(1, np.int64),
+        symbols=np.empty(items, np.int32),
+        topics=np.empty(items, np.uint32),
+        places=np.empty(items, np.int32),
+        sweeps=np.empty(items, np.int64),
     )
 
 

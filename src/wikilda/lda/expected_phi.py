@@ -255,7 +255,15 @@ def _open(model: Model, artifact: Prepared) -> Weights:
         there = [part for part in _PARTS if artifact.has(f"{kind}/{part}")]
         arrays = {part: artifact.array(f"{kind}/{part}") for part in there}
         weights = arrays["weights"]
-        rows.append(Rows(table.offsets, table.topics, weights, arrays.get("priors", weights), arrays["smoothing"]))
+        rows.append(
+            Rows(
+                offsets=table.offsets,
+                topics=table.topics,
+                weights=weights,
+                priors=arrays.get("priors", weights),
+                smoothing=arrays["smoothing"],
+            )
+        )
         dense += [arrays[part] for part in ("factors", "alias_shares", "alias_others")]
         dense.append(artifact.field(f"totals.{kind}", float))
     return Weights(rows[0], rows[1], Dense(*dense))

@@ -89,13 +89,13 @@ class HeldOut:
         every = np.concatenate([topics for topics, _, _ in rows]) if rows else np.empty(0, np.uint32)
         distinct, locals_ = np.unique(every, return_inverse=True)
         return _Tokens(
-            np.array([kind for _, _, kind in rows], np.int64),
-            np.concatenate((np.zeros(1, np.int64), ends))[:-1],
-            ends,
-            locals_.astype(np.int64),
-            np.concatenate([weights for _, weights, _ in rows]) if rows else np.empty(0, np.float64),
-            distinct,
-            self._alphas[distinct],
+            kinds=np.array([kind for _, _, kind in rows], np.int64),
+            starts=np.concatenate((np.zeros(1, np.int64), ends))[:-1],
+            ends=ends,
+            locals=locals_.astype(np.int64),
+            weights=np.concatenate([weights for _, weights, _ in rows]) if rows else np.empty(0, np.float64),
+            topics=distinct,
+            alphas=self._alphas[distinct],
         )
 
 
@@ -179,14 +179,14 @@ def _begin(tokens: _Tokens, words: _Kind, mentions: _Kind) -> _Reading:
         topic = tokens.topics[local]
         smooth[0, local], smooth[1, local] = words.smooth[topic], mentions.smooth[topic]
     return _Reading(
-        np.empty(len(tokens.kinds), np.int64),
-        np.zeros(most, np.int64),
-        np.empty(most, np.int64),
-        np.empty(most, np.int64),
-        np.zeros(1, np.int64),
-        np.full(most - inside, -1, np.int64),
-        smooth,
-        np.zeros(2, np.float64),
+        assigned=np.empty(len(tokens.kinds), np.int64),
+        counts=np.zeros(most, np.int64),
+        present=np.empty(most, np.int64),
+        where=np.empty(most, np.int64),
+        size=np.zeros(1, np.int64),
+        outside=np.full(most - inside, -1, np.int64),
+        smooth=smooth,
+        mass=np.zeros(2, np.float64),
     )
 
 

@@ -128,7 +128,9 @@ class Journal:
     def _resume(self, note: dict[str, Any]) -> None:
         sizes = tuple(note["bytes"])
         written = tuple(_digest_of(path, size) for path, size in zip(self._paths, sizes, strict=True))
-        self.place = Place(note["read"], note["bad"], sizes, written, bytes.fromhex(note["digest"]))
+        self.place = Place(
+            read=note["read"], bad=note["bad"], sizes=sizes, written=written, digest=bytes.fromhex(note["digest"])
+        )
         self.resumed = self.place.read
         for file, size in zip(self._files, sizes, strict=True):
             file.truncate(size)
@@ -162,7 +164,9 @@ class Journal:
         grown = tuple(size + len(part) for size, part in zip(sizes, parts, strict=True))
         fed = tuple(_fed(digest, part) for digest, part in zip(written, parts, strict=True))
         # One assignment: an interruption finds the place before this document or after it, never between.
-        self.place = Place(read + 1, bad + (not line), grown, fed, self._digests.popleft())
+        self.place = Place(
+            read=read + 1, bad=bad + (not line), sizes=grown, written=fed, digest=self._digests.popleft()
+        )
         if time.monotonic() - self._last > _SECONDS:
             self.save()
 

@@ -240,7 +240,9 @@ class Model(Artifact):
     @property
     def learned(self) -> Learned:
         """Everything that training for the urn has learned."""
-        return Learned(self.mentions, self.base, self.contexts, self.nil, self.weights)
+        return Learned(
+            mentions=self.mentions, base=self.base, contexts=self.contexts, nil=self.nil, weights=self.weights
+        )
 
     def with_settings(self, settings: ModelSettings) -> "Model":
         """The same parameters under other priors α and β (masses are in the parameters and stay)."""

@@ -22,7 +22,7 @@ from wikilda.server.protocol import MAX_OVERHEAD
 from wikilda.server.service import Service
 from wikilda.server.settings import ServerSettings
 
-_ABOUT = """Entity linking with an LDA whose topics are wiki articles.
+_ABOUT = """Entity linking on a CPU, from any MediaWiki dump, in any language.
 
 `/v1` is the server's own API. The other routes have the shapes of REL, TagMe, DBpedia Spotlight and GERBIL's NIF, so
 that their clients change nothing but an address. Offsets are in characters (Unicode code points). Every error is

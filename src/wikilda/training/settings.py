@@ -145,7 +145,7 @@ def training_settings(
     return chosen
 
 
-# A setting, and the values of others with which it has no effect.
+# A setting, and the values of other settings with which it has no effect.
 _IDLE: tuple[tuple[str, dict[str, float | bool]], ...] = (
     ("naming_shift", {"prior_shift": True}),
     ("popularity_shift", {"prior_shift": True}),

@@ -319,11 +319,11 @@ def open_shared(model: Model, path: Path) -> Globals:
     )
     popularity = model.popularity if model.settings.asymmetric else np.empty(0, np.float32)
     return Globals(
-        model.settings.alpha,
-        words,
-        mentions,
-        model.word_sums,
-        model.mention_sums,
-        popularity,
-        Dense(*dense[0], *dense[1]),
+        alpha=model.settings.alpha,
+        words=words,
+        mentions=mentions,
+        word_sums=model.word_sums,
+        mention_sums=model.mention_sums,
+        popularity=popularity,
+        dense=Dense(*dense[0], *dense[1]),
     )

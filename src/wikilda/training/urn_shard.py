@@ -143,14 +143,18 @@ def _together(taught: list[Taught]) -> Taught:
 def _unpack(notes: NDArray[np.uint32], mentions: int) -> Taught:
     offsets = offsets_of(notes[:mentions].astype(np.int64))
     topics, shares, base, prior = np.split(notes[2 * mentions :], 4)
-    return Taught(offsets, topics, shares, base, prior, notes[mentions : 2 * mentions])
+    return Taught(
+        offsets=offsets, topics=topics, shares=shares, base=base, prior=prior, nil=notes[mentions : 2 * mentions]
+    )
 
 
 def _some(taught: Taught, span: slice) -> Taught:
     offsets = taught.offsets[span.start : span.stop + 1]
     entries = slice(offsets[0], offsets[-1])
     topics, shares, base, prior = (column[entries] for column in taught[1:5])
-    return Taught(offsets - offsets[0], topics, shares, base, prior, taught.nil[span])
+    return Taught(
+        offsets=offsets - offsets[0], topics=topics, shares=shares, base=base, prior=prior, nil=taught.nil[span]
+    )
 
 
 def _mention_counts(documents: Documents, taught: Taught, shares: NDArray[np.uint32]) -> Run:

@@ -164,7 +164,9 @@ def numbered(found: Rows, totals: NDArray[np.float64]) -> Candidates:
             topics[count] = found.topics[at]
             count += 1
         numbers[at] = count - 1
-    return Candidates(topics[:count].copy(), found.offsets, numbers, found.priors, totals)
+    return Candidates(
+        topics=topics[:count].copy(), offsets=found.offsets, numbers=numbers, priors=found.priors, totals=totals
+    )
 
 
 @inner

@@ -95,8 +95,9 @@ def names_of(strings: Strings, table: Characters, fold: Folds) -> Names:
     """Return strings in the form in which they are compared."""
     count = len(strings.offsets) - 1
     names = Names(
-        np.empty(len(strings.data) + 1, np.uint64), np.zeros(count + 1, np.int64), np.zeros(count, np.uint64),
-        np.zeros(count, np.uint64), np.zeros(count, np.bool_), np.zeros(count, np.int64),
+        words=np.empty(len(strings.data) + 1, np.uint64), offsets=np.zeros(count + 1, np.int64),
+        initials=np.zeros(count, np.uint64), letters=np.zeros(count, np.uint64), joined=np.zeros(count, np.bool_),
+        sizes=np.zeros(count, np.int64),
     )  # fmt: skip
     for row in range(count):
         start, end = strings.offsets[row], strings.offsets[row + 1]

@@ -89,7 +89,14 @@ def draw(
     capitals = _capitals(tables, found, rows, shown)
     mentions = _mentions(found, logs, against, nil, rows, places, parents, contexts, capitals)
     related = relations(tables.graph, found.topics, near, LINK, SHARED_NEIGHBOUR)
-    return Drawing(mentions, logs, kinds, capitals, related, mean_field(mentions, related, rules, tolerance))
+    return Drawing(
+        mentions=mentions,
+        logs=logs,
+        kinds=kinds,
+        capitals=capitals,
+        relations=related,
+        found=mean_field(mentions, related, rules, tolerance),
+    )
 
 
 @inner
@@ -187,7 +194,16 @@ def _mentions(
             numbers[at], opposed[at] = found.numbers[source], against[source] - capitals[at]
             score = logs.prior[source] + logs.words[source] + logs.names[source] + capitals[at]
             scores[at] = score + contexts[at] if len(contexts) else score
-    return Mentions(offsets, numbers, scores, places, rows, odds, opposed, parents)
+    return Mentions(
+        offsets=offsets,
+        numbers=numbers,
+        scores=scores,
+        places=places,
+        strings=rows,
+        nil=odds,
+        against=opposed,
+        parents=parents,
+    )
 
 
 @njit

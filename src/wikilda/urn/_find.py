@@ -102,7 +102,20 @@ def read_names(
     some = titled[chosen]
     drawn_as = antecedents(names, rows, parents, some, senses, tables.persons, tables.organisations)
     shown = capitals[chosen]
-    return Named(symbols, own, names, drawn_as, drawn_as != rows, spots, shown, parents, meanings, totals, links, new)
+    return Named(
+        symbols=symbols,
+        strings=own,
+        names=names,
+        rows=drawn_as,
+        resolved=drawn_as != rows,
+        places=spots,
+        capitals=shown,
+        parents=parents,
+        meanings=meanings,
+        totals=totals,
+        links=links,
+        new_meanings=new,
+    )
 
 
 @inner
@@ -136,7 +149,7 @@ def find(
     near = neighbours_of(graph, candidates.topics, limits.neighbours, without)
     distinct, counts = _counted(words)
     evidence = word_evidence(distinct, counts, table, candidates.topics, near, OVERLAP, scratch)
-    return Found(candidates, near, evidence, distinct, counts)
+    return Found(candidates=candidates, neighbours=near, evidence=evidence, words=distinct, counts=counts)
 
 
 @inner

@@ -85,7 +85,13 @@ def mean_field(mentions: Mentions, relations: Relations, rules: Rules, tolerance
     """Return the posterior of every candidate of every mention, and of NIL."""
     size, places = len(mentions.places), len(mentions.numbers)
     state = _start(mentions, relations, rules)
-    found = Posterior(np.zeros(places), np.zeros(places), np.zeros(size), np.zeros((size, 5)), np.zeros(places))
+    found = Posterior(
+        shares=np.zeros(places),
+        content=np.zeros(places),
+        nil=np.zeros(size),
+        features=np.zeros((size, 5)),
+        from_base=np.zeros(places),
+    )
     several = np.int64(0)
     for mention in range(size):
         found.nil[mention] = 1.0 if mentions.offsets[mention + 1] == mentions.offsets[mention] else 0.0
@@ -121,9 +127,10 @@ def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
     for string in mentions.strings:
         strings = max(strings, string + 1)
     state = State(
-        np.zeros(len(mentions.numbers)), np.zeros(topics), np.zeros(topics), np.zeros(len(mentions.numbers)),
-        np.zeros(strings), np.zeros(strings), np.zeros(2), _decay(mentions.places, rules),
-        np.empty((topics, topics), np.float32), np.full(topics, np.int32(-1)), np.empty(topics), np.zeros(1, np.int64),
+        held=np.zeros(len(mentions.numbers)), counts=np.zeros(topics), pull=np.zeros(topics),
+        close=np.zeros(len(mentions.numbers)), unknown=np.zeros(strings), times=np.zeros(strings), level=np.zeros(2),
+        decay=_decay(mentions.places, rules), rows=np.empty((topics, topics), np.float32),
+        slots=np.full(topics, np.int32(-1)), sums=np.empty(topics), used=np.zeros(1, np.int64),
     )  # fmt: skip
     for string in mentions.strings:
         state.times[string] += 1.0

@@ -113,7 +113,15 @@ def relations(graph: Graph, topics: NDArray[np.uint32], neighbours: Neighbours, 
                 kept += 1
         offsets[k + 1] = kept
         scales[k] = 1.0 / np.sqrt(max(np.float64(neighbours.offsets[k + 1] - neighbours.offsets[k]), 1.0))
-    return Relations(scales, offsets, pages[:kept], starts, members, weights, np.full(1, np.float64(links)))
+    return Relations(
+        scales=scales,
+        offsets=offsets,
+        pages=pages[:kept],
+        starts=starts,
+        members=members,
+        weights=weights,
+        links=np.full(1, np.float64(links)),
+    )
 
 
 @inner

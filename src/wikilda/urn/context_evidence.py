@@ -11,7 +11,7 @@ where s shrinks the ratio towards 1 for small counts. Comparing with chance only
 of some strings for that of a type: *French* is next to nouns as a language and as a country, but countries also have
 other names. The counts are those of the wiki's own links, and of texts that the model was trained on.
 
-For documents that were counted, n_cd, n_c and e_cd are those of others: what a document has counted itself is
+For documents that were counted, n_cd, n_c and e_cd are those of the other documents: the own counts of a document are
 subtracted when a row is read. n_d and n stay those of all documents: one document changes little there.
 """
 
@@ -174,9 +174,9 @@ def _room(found: Candidates, known: ContextCounts) -> tuple[Words, NDArray[np.in
             count += end - start
         candidates, most = max(candidates, found.offsets[string + 1] - found.offsets[string]), max(most, count)
     made = Words(
-        np.zeros(len(known.totals), np.int32), np.empty(most, np.int64), np.empty(most, np.float64),
-        np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64), np.empty(most, np.float64),
-        np.empty(most, np.float64),
+        slots=np.zeros(len(known.totals), np.int32), words=np.empty(most, np.int64), shares=np.empty(most, np.float64),
+        counts=np.empty(most, np.float64), expected=np.empty(most, np.float64), own_counts=np.empty(most, np.float64),
+        own_expected=np.empty(most, np.float64), ratios=np.empty(most, np.float64),
     )  # fmt: skip
     return made, np.empty(most, np.int32), np.zeros(candidates + 1, np.int64)
 

@@ -201,9 +201,10 @@ class NameParts(NamedTuple):
         variants = self.variants.entries
         numbers = np.searchsorted(mentions, variants["mention"]).astype(np.int32)
         return NameIndex(
-            table_of(keys), np.append(starts, len(entries)).astype(np.int64),
-            np.searchsorted(topics, entries["topic"]).astype(np.uint32), np.ascontiguousarray(entries["size"]),
-            popularity, table_with(np.ascontiguousarray(variants["key"]), numbers),
+            table=table_of(keys), offsets=np.append(starts, len(entries)).astype(np.int64),
+            topics=np.searchsorted(topics, entries["topic"]).astype(np.uint32),
+            sizes=np.ascontiguousarray(entries["size"]), popularity=popularity,
+            variants=table_with(np.ascontiguousarray(variants["key"]), numbers),
         )  # fmt: skip
 
 
@@ -225,7 +226,8 @@ def named_candidates(strings: Strings, known: NDArray[np.bool_], parts: NamePart
     base = numbered(parts.base().of(mentions), topics)
     links = _NO_LINKS._replace(offsets=np.zeros(len(mentions) + 1, np.int64))
     tables = NameTables(
-        base, links, index, Strings(titles.entries, titles.offsets), characters(), folds(), _UNKNOWN, _UNKNOWN
+        base=base, links=links, index_of_names=index, titles=Strings(titles.entries, titles.offsets),
+        characters=characters(), folds=folds(), persons=_UNKNOWN, organisations=_UNKNOWN,
     )  # fmt: skip
     count = len(strings.offsets) - 1
     variants = resolve(np.full(count, -1), strings, index.variants, tables.characters, tables.folds, True)

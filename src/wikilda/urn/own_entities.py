@@ -1,8 +1,8 @@
 """Entities of the caller for one document, which are inferred like other candidates.
 
 An entity is a candidate of the strings that are a name of it, or short for a name that the document has in full. There
-it has half of P(k|v), or all but the back-off's share where the wiki never linked the string. Of others that are short
-for a name it is a candidate with the back-off's share.
+it has half of P(k|v), or all but the back-off's share where the wiki never linked the string. Of other short
+forms it is a candidate with the back-off's share.
 
 Its words are those of its description: with c_w of word w among n_w in the wiki, √(c_w / (n_w + c_w)) is its vector,
 whose cosine with the document counts as that of an article without neighbours. Without a description it fits as well as

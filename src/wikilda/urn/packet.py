@@ -312,7 +312,17 @@ def _contexts(packet: Packet, shared: Shared, types: Keyed) -> ContextCounts:
     kinds = TopicTypes(types.offsets, types.entries, np.empty(0, np.uint32))
     table = table_of(rows.keys.astype(np.uint64) << np.uint64(1))
     sums = packet[CONTEXT_SUM].entries
-    return ContextCounts(kinds, table, rows.offsets, words, counts, expected, sums, shared.totals, none)
+    return ContextCounts(
+        types=kinds,
+        symbols=table,
+        offsets=rows.offsets,
+        words=words,
+        counts=counts,
+        expected=expected,
+        sums=sums,
+        totals=shared.totals,
+        texts=none,
+    )
 
 
 def _spread(rows: Keyed, at: Numbers, size: int) -> Keyed:

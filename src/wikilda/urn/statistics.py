@@ -54,7 +54,14 @@ def taught_by(drawn: "Drawn") -> Taught:
     kept = (shares > 0) | (base > 0) | (prior > 0)
     before = offsets_of(kept.astype(np.int64))
     nil = np.rint(drawn.nil * UNIT).astype(np.uint32)
-    return Taught(before[drawn.offsets], drawn.topics[kept], shares[kept], base[kept], prior[kept], nil)
+    return Taught(
+        offsets=before[drawn.offsets],
+        topics=drawn.topics[kept],
+        shares=shares[kept],
+        base=base[kept],
+        prior=prior[kept],
+        nil=nil,
+    )
 
 
 def only(taught: Taught, counted: NDArray[np.bool_]) -> Taught:
@@ -64,7 +71,7 @@ def only(taught: Taught, counted: NDArray[np.bool_]) -> Taught:
     kept = np.repeat(counted, np.diff(taught.offsets))
     lengths = np.where(counted, np.diff(taught.offsets), 0)
     topics, shares, base, prior = (column[kept] for column in taught[1:5])
-    return Taught(offsets_of(lengths), topics, shares, base, prior, taught.nil)
+    return Taught(offsets=offsets_of(lengths), topics=topics, shares=shares, base=base, prior=prior, nil=taught.nil)
 
 
 def nil_counts(symbols: NDArray[np.int64], nil: NDArray[np.uint32]) -> NilCounts:

@@ -206,21 +206,25 @@ class Urn:
         has_names = view.names is not None or view.by_words is not None
         self.limits = Limits(s.max_candidates, s.backoff_candidates if has_names else 0, s.max_neighbours)
         self.name_tables = NameTables(
-            view.base, view.links, view.names or NO_NAMES, view.titles, characters(), folds(), view.persons,
-            view.organisations,
+            base=view.base, links=view.links, index_of_names=view.names or NO_NAMES, titles=view.titles,
+            characters=characters(), folds=folds(), persons=view.persons, organisations=view.organisations,
         )  # fmt: skip
-        self._titles = TitleTables(view.titles, view.degrees, characters(), view.cases, view.capitals)
+        self._titles = TitleTables(
+            titles=view.titles, graph=view.degrees, characters=characters(), cases=view.cases, capitals=view.capitals
+        )
         self._local: Any = threading.local()
 
     def _set_weights(self, w: Weights) -> None:
         self.weights = w
         self.rules = Rules(
-            ALONE, REPEATS, NEAR, REACH, COREFERENCE, w.graph, w.nil_parents, w.nil_same_string, w.nil_level, w.nil_fit,
-            w.nil_mentions,            w.usual_fit,
+            alone=ALONE, repeats=REPEATS, near=NEAR, reach=REACH, coreference=COREFERENCE, graph=w.graph,
+            nil_parents=w.nil_parents, nil_same=w.nil_same_string, nil_level=w.nil_level, nil_fit=w.nil_fit,
+            nil_mentions=w.nil_mentions, usual_fit=w.usual_fit,
         )  # fmt: skip
         self._ranking = Ranking(
-            w.naming * w.naming_shift, w.popularity * w.popularity_shift, w.words, w.title, w.mismatch, w.nil_title,
-            w.nil_full_title, w.nil_part, w.nil_mismatch,
+            naming=w.naming * w.naming_shift, popularity=w.popularity * w.popularity_shift, words=w.words,
+            title=w.title, mismatch=w.mismatch, nil_title=w.nil_title, nil_full_title=w.nil_full_title,
+            nil_part=w.nil_part, nil_mismatch=w.nil_mismatch,
         )  # fmt: skip
         self._nil_weights = np.array([getattr(w, name) for name in NIL_STRING])
 

@@ -19,7 +19,7 @@ SMALL = {"spark.sql.shuffle.partitions": "2", "spark.executor.memory": "512m", "
 
 @pytest.fixture(scope="session", autouse=True)
 def _place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Java takes its temporary directory from the command line alone, and so do the processes that it starts."""
+    """Java takes its temporary directory only from the command line, and so do the processes that it starts."""
     place = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JDK_JAVA_OPTIONS", f"-Djava.io.tmpdir={place} -XX:-UsePerfData")

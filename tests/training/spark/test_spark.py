@@ -1,4 +1,4 @@
-"""Training on Spark: the local engine's model bit by bit, whatever is killed on the way. Needs `wikilda[spark]`."""
+"""Training on Spark: the local engine's model bit by bit, after any kills on the way. Needs `wikilda[spark]`."""
 
 import json
 import os

@@ -45,7 +45,13 @@ class DictionaryDetector:
     def __init__(self, knowledge: Knowledge, settings: DetectorSettings = _DEFAULT) -> None:
         trie = knowledge.mention_trie
         self.knowledge, self.settings = knowledge, settings
-        self._known = Dictionary(trie.keys, trie.values, knowledge.linked, knowledge.occurrences, knowledge.lower_names)
+        self._known = Dictionary(
+            keys=trie.keys,
+            values=trie.values,
+            linked=knowledge.linked,
+            occurrences=knowledge.occurrences,
+            lower=knowledge.lower_names,
+        )
 
     @cached_property
     def _words(self) -> Words:
@@ -187,7 +193,16 @@ def limits_of(recall: float, odds: float) -> Limits:
         for ratio in (*(each * odds for each in (_CAPITALISED, _UNCLEAR, _PART, lowest)), min(_UNCASED * odds, _ENOUGH))
     )
     name, first = (round(255 * min(max(share + slope * (0.5 - recall), 0.0), 1.0)) for share, slope in (_NAME, _FIRST))
-    return Limits(capitalised, unclear, part, lower, uncased, _probability(_UNKNOWN * odds), name, first)
+    return Limits(
+        capitalised=capitalised,
+        unclear=unclear,
+        part=part,
+        lower=lower,
+        uncased=uncased,
+        unknown=_probability(_UNKNOWN * odds),
+        name=name,
+        first=first,
+    )
 
 
 def _probability(odds: float) -> float:

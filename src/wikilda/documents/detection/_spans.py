@@ -111,7 +111,16 @@ def find_spans(
     shapes = shape_all(data, hashes, starts, ends, count, table)
     cases = np.full(count, np.int16(-1))
     roles = np.zeros(count, np.uint8)
-    text = Text(data, hashes, shapes, starts, ends, roles, cases, _is_lower(shapes))
+    text = Text(
+        data=data,
+        hashes=hashes,
+        shapes=shapes,
+        starts=starts,
+        ends=ends,
+        roles=roles,
+        cases=cases,
+        is_lower=_is_lower(shapes),
+    )
     _assign_roles(text, words, known, limits)
     found = _follow(_best_set(text, known, limits, _runs(text, words, known, limits), count), count)
     if parts != NO_PARTS:
@@ -452,8 +461,8 @@ def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int)
 def _with_parts(text: Text, found: Offsets, known: Dictionary, limits: Limits, parts: int) -> Offsets:
     """Mentions of several tokens, each followed by the known names in it; in tokens."""
     inside = Limits(
-        limits.capitalised, limits.unclear, limits.capitalised, limits.lower, limits.uncased, 2.0, limits.name,
-        limits.first,
+        capitalised=limits.capitalised, unclear=limits.unclear, part=limits.capitalised, lower=limits.lower,
+        uncased=limits.uncased, unknown=2.0, name=limits.name, first=limits.first,
     )  # fmt: skip
     most = len(found)
     for span in range(len(found)):
@@ -472,8 +481,8 @@ def _with_parts(text: Text, found: Offsets, known: Dictionary, limits: Limits, p
         count = last - first
         some = slice(first, last)
         part_text = Text(
-            text.data, text.hashes[some], text.shapes[some], text.starts[some], text.ends[some], text.roles[some],
-            text.cases[some], text.is_lower,
+            data=text.data, hashes=text.hashes[some], shapes=text.shapes[some], starts=text.starts[some],
+            ends=text.ends[some], roles=text.roles[some], cases=text.cases[some], is_lower=text.is_lower,
         )  # fmt: skip
         no_runs = np.arange(count).astype(np.int32)
         inner_spans = _follow(_best_set(part_text, known, inside, no_runs, count - 1), count)

@@ -129,7 +129,7 @@ class Clusters:
         return score + (0.0 if together else self._context(given.words, cluster.words))
 
     def _context(self, words: Iterable[str], others: set[str]) -> float:
-        """The log likelihood ratio of the words of a context, given those of others."""
+        """The log likelihood ratio of the words of a context, given those of other contexts."""
         score = 0.0
         for word in words if others else ():
             base = _frequency(self.knowledge, word)

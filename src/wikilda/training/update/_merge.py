@@ -43,7 +43,13 @@ def insert(table: StringTable, strings: set[str]) -> Numbering:
     places = before + np.arange(len(new))
     old_of_new = np.full(len(table) + len(new), -1, np.int64)
     old_of_new[new_of_old] = old
-    return Numbering(new_of_old, old_of_new, new, places, dict(zip(new, places.tolist(), strict=True)))
+    return Numbering(
+        new_of_old=new_of_old,
+        old_of_new=old_of_new,
+        strings=new,
+        places=places,
+        by_string=dict(zip(new, places.tolist(), strict=True)),
+    )
 
 
 def number_of(string: str, table: StringTable, numbering: Numbering) -> int:
@@ -124,7 +130,7 @@ def merge_rows(
     old: Rows, rows: NDArray[np.int64], topics: NDArray[np.int64], delta: Delta, kind: DTypeLike
 ) -> "tuple[NDArray[np.int64], Filler]":
     """The offsets of the new rows, and what fills their arrays."""
-    fill = Filler(old, rows, topics, delta, np.dtype(kind))
+    fill = Filler(old=old, rows=rows, topics=topics, delta=delta, kind=np.dtype(kind))
     lengths = _merge(*old, rows, topics, *delta, np.empty(0, np.uint32), np.empty(0, kind), False)
     return offsets_of(lengths), fill
 

@@ -84,7 +84,14 @@ def _shard(by_kind: list[list[pa.RecordBatch]]) -> Shard:
     keys = unsigned(_numbers(by_kind[DOCUMENT_WORDS]))
     none = np.empty(0, np.uint64)
     documents = Documents(
-        keys, words.offsets, words.values, mentions.offsets, mentions.values, none, np.empty(0, np.uint32), none
+        keys=keys,
+        word_offsets=words.offsets,
+        words=words.values,
+        mention_offsets=mentions.offsets,
+        mentions=mentions.values,
+        digests=none,
+        positions=np.empty(0, np.uint32),
+        contexts=none,
     )  # the lda needs no contexts
     return Shard(documents, _table(by_kind[WORDS]), _table(by_kind[MENTIONS]))
 

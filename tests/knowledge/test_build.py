@@ -98,14 +98,6 @@ def test_single_characters_are_no_mentions(tmp_path: Path) -> None:
     known = build(tmp_path, [page("C", f"A [[C (language)|C]]. {FILLER}"), page("C (language)", FILLER)])
     assert known.find_mention("c") == -1
     assert topics_of(known, "c (language)") == {"C (language)": 1}
-    known = build(tmp_path, [page("C", FILLER), page("C (language)", FILLER)], BuildSettings(min_mention=1))
-    assert topics_of(known, "c") == {"C": 1, "C (language)": 1}
-
-
-def test_topics_per_mention_limits(tmp_path: Path) -> None:
-    pages = [page(f"Name ({at})", f"[[Name (1)|Name]] {FILLER}") for at in range(4)]
-    assert len(topics_of(build(tmp_path, pages), "name")) == 4
-    assert set(topics_of(build(tmp_path, pages, BuildSettings(topics_per_mention=1)), "name")) == {"Name (1)"}
 
 
 def test_another_language_brings_its_own_words(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_other_inputs_or_settings_start_clean(dump: Path, tmp_path: Path, monkey
     with pytest.raises(KeyboardInterrupt):
         build_from_dump([dump], tmp_path / "kb", EASY, resources=ONE)
     stopped.count, stopped.after = 0, -1
-    build_from_dump([dump], tmp_path / "kb", BuildSettings(min_mention=3), resources=ONE)
+    build_from_dump([dump], tmp_path / "kb", BuildSettings(min_text=51), resources=ONE)
     assert stopped.count == -(-dump.stat().st_size // PIECE)
 
 

@@ -68,7 +68,7 @@ def naive(title: str, text: str, links: set[str]) -> list[tuple[int, int, str]]:
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Knowledge, dict[str, str], dict[str, set[str]]]:
     place = tmp_path_factory.mktemp("found")
     texts, links = tables(place / "tables")
-    return build_from_tables(place / "tables", place / "knowledge", BuildSettings(min_mention=1)), texts, links
+    return build_from_tables(place / "tables", place / "knowledge", BuildSettings()), texts, links
 
 
 def test_links_are_those_of_the_reference(

@@ -19,6 +19,7 @@ from wikilda.documents.reading import ReadSettings
 from wikilda.knowledge import Knowledge
 from wikilda.sample import WIKI, texts
 from wikilda.training.corpus import Corpus, CorpusSettings, key_of, make_corpus
+from wikilda.training.corpus._build import LONGEST
 from wikilda.training.settings import is_held_out
 
 TEXT = (
@@ -147,7 +148,7 @@ def test_long_documents_are_cut(sample: Knowledge, tmp_path: Path) -> None:
     documents = corpus.between(0, 2**64)
     assert counts(corpus)["words"] + counts(corpus)["mentions"] > 700_000
     assert counts(corpus)["documents cut"] == 1
-    assert np.diff(documents.word_offsets).max() <= CorpusSettings().longest
+    assert np.diff(documents.word_offsets).max() <= LONGEST
     assert documents.tokens == counts(corpus)["tokens"]
     assert "long#2" in read(corpus, sample)
 

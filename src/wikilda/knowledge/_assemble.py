@@ -42,6 +42,7 @@ from wikilda.mediawiki.wikitext import CATEGORY_MARK, MAGIC_MARK, TEMPLATE_MARK,
 
 _HIDING = ("hiddencat", "hidden category", "tracking category", "maintenance category", "wikipedia category")
 
+MIN_MENTION = 2  # least characters of a mention string
 _DISTINCTIVE = 4  # letters from which on a word marks disambiguation also as part of a template's name
 _NOTICES = (
     "need|link|hinweis|redirect|other|hat|see|for |about|clar|requ|vérif"  # templates that only refer to disambiguation
@@ -231,18 +232,14 @@ class Assembler:
 
     def write_mentions(self, out: Writer[Knowledge]) -> None:
         """Write mention strings in order, their topics, and their counts of links and occurrences."""
-        rules = self.settings
         with self.sql.reading("strings", STRINGS, read_strings):
             self.sql.run(f"""
                 CREATE TABLE mentions AS
                 SELECT (row_number() OVER (ORDER BY string) - 1)::UINTEGER AS id, mention, string FROM (
                     SELECT mention, {self.spelled} AS string FROM strings
-                    WHERE length(string) >= {rules.min_mention} AND mention IN (SELECT mention FROM counted)
+                    WHERE length(string) >= {MIN_MENTION} AND mention IN (SELECT mention FROM counted)
                     GROUP BY mention)""")
-        best = _best("mention", rules.topics_per_mention)
-        self.sql.run(f"""
-            CREATE TABLE meanings AS
-            SELECT id, topic, count FROM (SELECT * FROM counted {best}) JOIN mentions USING (mention)""")
+        self.sql.run("CREATE TABLE meanings AS SELECT id, topic, count FROM counted JOIN mentions USING (mention)")
         length, ids = (self.sql.value(f"SELECT count(*) FROM {table}") for table in ("meanings", "mentions"))
         self.sql.lists(out, "mentions", "FROM meanings", ids, length, out.create("mentions/counts", np.uint32, length))
         self.summary["mention parameters"] = length
@@ -353,11 +350,6 @@ class Assembler:
             UNION SELECT category FROM category_pages JOIN census USING (page) JOIN props ON props.id = census.id
                 WHERE hidden
             UNION SELECT category FROM numbered WHERE {named}""")
-
-
-def _best(key: str, most: int) -> str:
-    """Return SQL for the best topics by P(k|v), which within a symbol is the order of counts."""
-    return f"QUALIFY row_number() OVER (PARTITION BY {key} ORDER BY count DESC, topic) <= {most}" if most else ""
 
 
 def _new_table(out: Writer[Knowledge], name: str, capacity: int) -> HashTable:

@@ -20,8 +20,6 @@ class BuildSettings(Settings):
     list_prefixes: tuple[str, ...] = setting((), "Beginnings of list pages' titles.")
     redirect_words: tuple[str, ...] = setting((), "Words after # that make a page a redirect.")
     aside_links: bool = setting(True, "Count links in templates, tables, references and captions.")
-    min_mention: int = setting(2, "Least characters of a mention string.", minimum=0)
-    topics_per_mention: int = setting(0, "Keep only the best topics of a mention (0: all).", minimum=0)
     max_word_share: float = setting(
         0.05,
         "Drop words that occur in more than this share of the topics. Larger values keep more common words.",

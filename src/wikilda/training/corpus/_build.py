@@ -80,7 +80,7 @@ def encode_part(recipe: Recipe, parts: Path, number: int, batch: Batch) -> int:
         if isinstance(document, Bad):
             report.complain("documents that cannot be read", str(document))
             continue
-        its = list(_encoded(document, knowledge, detector, recipe.settings, report))
+        its = list(_encoded(document, knowledge, detector, report))
         made += its
         if len(its) == 1 and len(document.text) <= _LONGEST_SAMPLE:
             key = key_of(its[0].id)
@@ -101,9 +101,7 @@ def _as_json(document: Document, name: str) -> str:
     return json.dumps({"text": text, "mentions": document.mentions, "id": name}, ensure_ascii=False)
 
 
-def _encoded(
-    document: Document, knowledge: Knowledge, detector: Detector | None, settings: CorpusSettings, report: Report
-) -> Iterator[Encoded]:
+def _encoded(document: Document, knowledge: Knowledge, detector: Detector | None, report: Report) -> Iterator[Encoded]:
     name = document.id.encode("utf-8", "replace").decode()  # JSON may have lone surrogates
     if not document.text.strip():
         report.complain("empty documents", f"document {name!r} is empty")
@@ -122,7 +120,7 @@ def _encoded(
     if len(words) + len(mentions) == 0:
         report.complain("documents without known words", f"document {name!r} has no word that the knowledge has")
         return
-    pieces, hashes = -(-(len(words) + len(mentions)) // settings.longest), token_hashes(document.text)
+    pieces, hashes = -(-(len(words) + len(mentions)) // LONGEST), token_hashes(document.text)
     if pieces > 1:
         report.complain("documents cut", f"document {name!r} is long: it is cut into {pieces}")
     for piece in range(pieces):
@@ -182,6 +180,7 @@ Kept = dict[str, NDArray[np.bool_]]  # by part
 SAMPLED = 200  # documents whose texts are kept, to show what training changes
 _LONGEST_SAMPLE = 20_000  # characters
 _SAMPLE = "sample.json"
+LONGEST = 20_000  # words and mentions of a document; longer ones are cut into several
 SHARD_TOKENS = 1 << 24  # words and mentions of a shard of the corpus
 _DEFAULT, _READING, _DETECTOR = CorpusSettings(), ReadSettings(), DetectorSettings()
 

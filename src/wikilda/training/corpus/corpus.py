@@ -252,4 +252,3 @@ class CorpusSettings(Settings):
     """Settings of `wikilda corpus`."""
 
     detect: bool = setting(True, "Detect the mentions of documents that come without spans.")
-    longest: int = setting(20_000, "Cut documents of more words and mentions than this into several.", minimum=1)

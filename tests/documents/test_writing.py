@@ -116,7 +116,7 @@ def test_a_page_shows_the_text_with_its_links(row: dict[str, Any]) -> None:
 )
 def test_nothing_breaks_out_of_a_page(row: dict[str, Any], text: str, url: str | None) -> None:
     nasty = {"title": text, "page_id": 1, "wikidata": text, "url": url, "probability": 0.5, "prior": 0.5, "share": 0.1}
-    mention = nasty | {"start": 0, "end": 2, "text": text[:2], "candidates": [nasty, nasty]}
+    mention = nasty | {"start": 0, "end": 2, "text": text[:2], "nil": 0.5, "candidates": [nasty, nasty]}
     source = {"wiki": text, "language": text, "files": [text], "identity": text}
     rows = [{"id": text, "text": text, "mentions": [mention], "topics": [nasty], "knowledge": source}]
     page = _Page(b"".join(write_rows(rows, "html")).decode())
@@ -141,6 +141,15 @@ def test_nothing_breaks_out_of_a_page(row: dict[str, Any], text: str, url: str |
     assert page.tags <= allowed | {"lang", "class", "dir", "href", "rel", "tabindex"}
     assert page.text == text
     assert all(link.startswith("http://x/") for link in page.links)
+
+
+def test_probabilities_of_a_page_are_after_nil(linker: Linker) -> None:
+    row = linker.link(Document("Croft bowled for Glamorgan and England.", [(0, 5)])).to_dict(with_text=True)
+    (mention,) = row["mentions"]
+    page = b"".join(write_rows([row], "html")).decode()
+    assert mention["nil"] > 0.01
+    for shown in (f"<b>Robert Croft {mention['confidence']:.0%} ", f"<span>NIL {mention['nil']:.0%}</span>"):
+        assert shown in page
 
 
 def test_a_page_says_what_is_probably_nil(linker: Linker) -> None:

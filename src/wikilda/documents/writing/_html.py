@@ -98,15 +98,17 @@ def _article(row: dict[str, Any]) -> str:
 
 
 def _mention(mention: dict[str, Any]) -> str:
-    shown = escape(mention["text"])
-    listed = [f"<span>{escape(each['title'])} {each['probability']:.0%}</span>" for each in mention["candidates"]]
+    """Return a mention with a card of its candidates and NIL, whose probabilities are on one scale."""
+    shown, known = escape(mention["text"]), 1 - mention["nil"]
+    candidates = [(escape(each["title"]), each["probability"] * known) for each in mention["candidates"]]
+    listed = [f"<span>{title} {share:.0%}</span>" for title, share in candidates]
     if mention["title"] is None:
         said = f"probably not in the knowledge ({mention['nil']:.0%}); else" if listed else "not in the knowledge"
         return f'<span class="m nil" tabindex="0">{shown}<span class="card">{said}{"".join(listed)}</span></span>'
-    best, rest = mention["candidates"][0], "".join(listed[1:])
+    rest = "".join([*listed[1:], f"<span>NIL {mention['nil']:.0%}</span>"])
     about = (mention[name] for name in ("type", "wikidata") if mention.get(name))
     item = "".join(f" · {escape(each)}" for each in about)
-    card = f'<span class="card"><b>{escape(best["title"])} {best["probability"]:.0%}{item}</b>{rest}</span>'
+    card = f'<span class="card"><b>{candidates[0][0]} {candidates[0][1]:.0%}{item}</b>{rest}</span>'
     style = f'class="m" style="--p:{mention.get("confidence") or 0:.2f}"'
     if _is_address(mention["url"] or ""):
         return f'<a {style} href="{escape(mention["url"])}" rel="noreferrer">{shown}{card}</a>'

@@ -35,7 +35,7 @@ _TEMPER = 0.5  # exponent of a name's count: tables repeat popular names less th
 _UNKNOWN = 0.3  # prior share of cells whose entity the knowledge lacks
 _NEAR = 8  # least letters of unknown names that are merged if they differ by one letter
 _SMOOTHING = 0.5  # of frequencies of tokens and letters
-_DOUBTFUL = 0.02  # probability of an unknown name from which a cell is read again for two typos a word
+_DOUBTFUL = 0.02  # probability of an unknown name from which a cell is read again for two typos per word
 _LEGAL = """
     inc incorporated corp corporation co company companies ltd limited llc llp lp plc pllc pty pte gmbh ag kg kgaa ohg
     ug mbh ev eg se sa sas sarl sarlu sl slu srl spa snc nv bv vof cv cvba bvba sprl ab as asa aps oy oyj hf ehf kft zrt

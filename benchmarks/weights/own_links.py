@@ -2,7 +2,8 @@
 
     python -m benchmarks.weights.own_links MODEL… [--record NAME]
 
-`urn, estimated prior` has the prior shift that is estimated from the same texts without labels.
+`urn, estimated prior` has the prior shift that is estimated from the same texts without labels. *With a candidate* is
+the accuracy over the mentions whose topic is among the method's candidates.
 """
 
 import argparse
@@ -39,10 +40,12 @@ def _row(name: str, found: Run) -> dict[str, str | float | int | None]:
     measured = metrics.accuracy(found)
     nil = np.array([each.nil for each in found.verdicts])
     known = found.gold.known
+    ranks = np.array([each.rank for each in found.verdicts])[known]
     return {
         "wiki": name, "method": found.method, "mentions": measured.mentions,
         "micro": f"{measured.micro:.1f} ± {1.96 * measured.micro_deviation:.1f}",
         "macro": f"{measured.macro:.1f} ± {1.96 * measured.macro_deviation:.1f}",
+        "with a candidate": round(100 * float((ranks == 0).sum() / max((ranks >= 0).sum(), 1)), 1),
         "known kept, %": round(100 * float((nil[known] <= 0.5).mean()), 1),
         "NIL area": round(roc_area(nil, ~known), 3),
         "ECE": round(metrics.answer_calibration(found).error, 3) if found.probabilistic else None,

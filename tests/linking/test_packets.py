@@ -17,24 +17,8 @@ from wikilda import __version__
 from wikilda._core.errors import WikildaError
 from wikilda.documents.reading.rows import from_row
 from wikilda.documents.writing.parquet import schema_of
-from wikilda.joins.blocks import (
-    HALVES,
-    NAMES,
-    PREFIXES,
-    REQUEST,
-    SPELLINGS,
-    STRING_LIST,
-    STRINGS,
-    TEXTS,
-    TOPICS,
-    VARIANTS,
-    WORDS,
-    Buckets,
-    Value,
-    batches_of,
-    serve,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.joins.dictionary import DictionaryRows
 from wikilda.joins.packets import ModelRows, ask_for_candidates
 from wikilda.knowledge import Knowledge
@@ -61,7 +45,7 @@ from wikilda.training.settings import TrainingPlan, UrnTraining
 from wikilda.urn import UrnSettings
 from wikilda.urn.method import UrnMethod
 
-STEPS = (PREFIXES, SPELLINGS, TEXTS)
+STEPS = (blocks.PREFIXES, blocks.SPELLINGS)
 
 
 @dataclass(frozen=True)
@@ -81,7 +65,7 @@ class Joins:
         self.job, self.linker = job, job.open()
         assert isinstance(self.linker.method, UrnMethod)
         model, known, urn = self.linker.model, self.linker.knowledge, self.linker.method.urn
-        self.buckets = Buckets(ranges, (model.base.symbols, model.words.symbols, model.topics, *[HALVES] * 6))
+        self.buckets = Buckets(ranges, (model.base.symbols, model.words.symbols, model.topics, *[blocks.HALVES] * 5))
         types = model.contexts.types if model.contexts else topic_types(known.titles, known.sentences)
         rows, words = ModelRows(urn, types, self.buckets), DictionaryRows(model, known, self.buckets)
         self.model = [
@@ -96,7 +80,7 @@ class Joins:
 
     def served(self, requests: Iterable[Value], *sides: int) -> list[Value]:
         """The rows that shards have asked for."""
-        return self._joined(requests, sides, lambda batches: serve(batches))
+        return self._joined(requests, sides, lambda batches: blocks.serve(batches))
 
     def _joined(self, requests: Iterable[Value], sides: tuple[int, ...], work: Any) -> list[Value]:
         rows = [
@@ -104,35 +88,46 @@ class Joins:
             *(each for each in requests if each.side in sides),
         ]
         rows.sort(key=lambda each: (each.side, each.bucket, each.kind))
-        return list(_copied(work(batches_of(rows))))
+        return list(_copied(work(blocks.batches_of(rows))))
 
     def answers(self, rows: list[dict[str, Any]], size: int = 4) -> list[dict[str, Any]]:
         """The answers for documents, in shards of a number of them."""
         documents = [document_value(row, at // size, at % size, self.job) for at, row in enumerate(rows)]
-        asked = list(_copied(ask_for_tokens(batches_of(documents), self.linking)))
+        asked = list(_copied(ask_for_tokens(blocks.batches_of(documents), self.linking)))
         tokens = self.served(asked, *STEPS)
         asked = _by_shard([*documents, *tokens], lambda batches: ask_for_names(batches, self.linking))
-        names = self.served(asked, NAMES, VARIANTS)
-        unknown = [each for each in asked if each.kind == STRING_LIST]
+        names = self.served(asked, blocks.NAMES, blocks.VARIANTS)
+        unknown = [each for each in asked if each.kind == blocks.STRING_LIST]
         more = _by_shard([*unknown, *names], lambda batches: ask_for_titled(batches, self.linking))
-        requests = [each for each in (*asked, *more) if each.kind == REQUEST and each.side not in (NAMES, VARIANTS)]
+        requests = [
+            each
+            for each in (*asked, *more)
+            if each.kind == blocks.REQUEST and each.side not in (blocks.NAMES, blocks.VARIANTS)
+        ]
         most = self.linking.values().settings.max_candidates
-        meant = self._joined(requests, (STRINGS,), lambda batches: ask_for_candidates(batches, self.buckets, most))
-        whole = [*documents, *tokens, *names, *self.served([*requests, *meant], STRINGS, WORDS, TOPICS, WORDS + 2)]
+        meant = self._joined(
+            requests, (blocks.STRINGS,), lambda batches: ask_for_candidates(batches, self.buckets, most)
+        )
+        whole = [
+            *documents,
+            *tokens,
+            *names,
+            *self.served([*requests, *meant], blocks.STRINGS, blocks.WORDS, blocks.TOPICS, blocks.WORDS + 2),
+        ]
         schema = answers_schema(self.job)
         found = []
         for _, values in _shards(whole):
-            for batch in link_partition(batches_of(values), self.linking, schema):
+            for batch in link_partition(blocks.batches_of(values), self.linking, schema):
                 found += batch.to_pylist()
         return found
 
 
 def _copied(batches: Iterator[pa.RecordBatch]) -> Iterator[Value]:
-    return (each._replace(data=bytes(each.data)) for each in values_of(batches))
+    return (each._replace(data=bytes(each.data)) for each in blocks.values_of(batches))
 
 
 def _by_shard(values: list[Value], work: Any) -> list[Value]:
-    return [each for _, some in _shards(values) for each in _copied(work(batches_of(some)))]
+    return [each for _, some in _shards(values) for each in _copied(work(blocks.batches_of(some)))]
 
 
 def _shards(values: list[Value]) -> Iterator[tuple[int, list[Value]]]:
@@ -274,7 +269,7 @@ def test_bad_documents_have_errors(model: Path) -> None:
 
 def test_a_table_that_is_cut_short_is_refused(model: Path) -> None:
     joins = Joins(Job(model, topics=0))
-    joins.model = [each for each in joins.model if not (each.side == TOPICS and each.bucket == 1)]
+    joins.model = [each for each in joins.model if not (each.side == blocks.TOPICS and each.bucket == 1)]
     with pytest.raises(WikildaError, match="cut short"):
         joins.answers(rows_of())
 
@@ -283,4 +278,4 @@ def test_another_version_is_refused(model: Path) -> None:
     joins = _cached(model)
     other = replace(joins.linking, version="0.0")
     with pytest.raises(WikildaError, match=r"but the driver has 0\.0"):
-        list(ask_for_tokens(batches_of([document_value({"id": "a", "text": "x"}, 0, 0, joins.job)]), other))
+        list(ask_for_tokens(blocks.batches_of([document_value({"id": "a", "text": "x"}, 0, 0, joins.job)]), other))

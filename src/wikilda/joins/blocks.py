@@ -24,8 +24,8 @@ from wikilda.urn.packet import ENTRIES, PARAMETER, Keyed
 # What the keys of a side are; and kinds of values besides those of packets.
 STRINGS, WORDS, TOPICS, CONTEXTS = range(4)
 # Sides that linking reads, all by halves of hashes: beginnings of mention strings, words as they are spelt, keys of the
-# index of names, folded strings, digests of training texts.
-PREFIXES, SPELLINGS, NAMES, VARIANTS, TEXTS = range(4, 9)
+# index of names, folded strings.
+PREFIXES, SPELLINGS, NAMES, VARIANTS = range(4, 8)
 LAMBDA = 20  # λ̂ of mention strings, which linking reads and inference in training does not
 DOCUMENTS = 30  # and on: the columns of the documents of a shard
 NOTES, REPORT, TOTALS, REQUEST = 40, 41, 42, 100
@@ -33,7 +33,7 @@ COUNTED = 50  # and on: counts by kind, in the order of COUNTS
 COUNTS = ("mentions", "base", "contexts", "expected", "nil")
 TOPIC_WORDS = 60  # type words of the topics that are counted with context symbols
 
-NODE, SPELLING, TRAINED, ENTITY, ADDRESS, ID, ALLOWED = range(75, 82)
+NODE, SPELLING, ENTITY, ADDRESS, ID, ALLOWED = range(75, 81)
 TEXT, STRING_LIST = 90, 91  # a document; the names of a shard, and whether they are known: as JSON
 
 BLOCK = "side tinyint, bucket int, kind tinyint, shard int, data binary"
@@ -57,7 +57,6 @@ ENTRY: dict[int, Any] = ENTRIES | NAME_ENTRIES | {LAMBDA: PARAMETER} | {
         ("key", np.uint64), ("word", np.int32), ("cased", np.bool_), ("capital", np.uint8), ("before", np.uint8),
         ("after", np.uint8),
     ]),
-    TRAINED: np.dtype(np.uint64),
     ENTITY: np.dtype([("page", np.int64), ("wikidata", np.int64), ("types", np.uint8, (len(TYPES),))]),
     ADDRESS: np.dtype(np.uint8),
     ID: np.dtype(np.uint8),

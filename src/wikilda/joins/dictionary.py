@@ -13,24 +13,8 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, lookup
 from wikilda._core.jit import Whole, njit
-from wikilda.joins.blocks import (
-    ADDRESS,
-    ENTITY,
-    ENTRY,
-    ID,
-    NAMES,
-    NODE,
-    PREFIXES,
-    SPELLING,
-    SPELLINGS,
-    TEXTS,
-    TOPICS,
-    TRAINED,
-    VARIANTS,
-    Buckets,
-    Value,
-    blocks_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.mention_trie import LONGEST
 from wikilda.model import Model
@@ -49,22 +33,23 @@ class DictionaryRows:
 
     def __init__(self, model: Model, knowledge: Knowledge, buckets: Buckets) -> None:
         self.knowledge, self.buckets = knowledge, buckets
-        self.texts = model.contexts.texts if model.contexts else np.empty(0, np.uint64)
         self.names = NameRows(knowledge, model.base)
 
     def values(self, bucket: int) -> Iterator[Value]:
         """Yield the rows of a bucket."""
-        yield from self._values(PREFIXES, self._nodes(bucket))
-        yield from self._values(SPELLINGS, self._of_spellings(self._part(SPELLINGS, bucket, self._spellings)))
-        yield from self._values(NAMES, self.names.of_names(self._part(NAMES, bucket, self.names.names)))
-        yield from self._values(VARIANTS, self.names.of_variants(self._part(VARIANTS, bucket, self.names.variants)))
-        texts = self.texts[self._part(TEXTS, bucket, self.texts)]
-        yield from self._values(TEXTS, {TRAINED: by_half(texts, np.ones(len(texts), np.int64), texts)})
-        yield from self._values(TOPICS, self._of_topics(bucket))
+        yield from self._values(blocks.PREFIXES, self._nodes(bucket))
+        yield from self._values(
+            blocks.SPELLINGS, self._of_spellings(self._part(blocks.SPELLINGS, bucket, self._spellings))
+        )
+        yield from self._values(blocks.NAMES, self.names.of_names(self._part(blocks.NAMES, bucket, self.names.names)))
+        yield from self._values(
+            blocks.VARIANTS, self.names.of_variants(self._part(blocks.VARIANTS, bucket, self.names.variants))
+        )
+        yield from self._values(blocks.TOPICS, self._of_topics(bucket))
 
     def _values(self, side: int, rows: dict[int, Keyed]) -> Iterator[Value]:
         for kind, each in rows.items():
-            yield from blocks_of(kind, each, self.buckets, side)
+            yield from blocks.blocks_of(kind, each, self.buckets, side)
 
     def _part(self, side: int, bucket: int, keys: Keys) -> slice:
         return self.buckets.within(side, bucket, halves(keys))
@@ -75,9 +60,9 @@ class DictionaryRows:
         if self._gathered[0] != first:
             self._gathered = first, self._gather(first)
         prefixes, keys = self._gathered[1]
-        part = self._part(PREFIXES, bucket, prefixes)
+        part = self._part(blocks.PREFIXES, bucket, prefixes)
         prefixes, keys = prefixes[part], keys[part]
-        entries, known = np.zeros(len(keys), ENTRY[NODE]), self.knowledge
+        entries, known = np.zeros(len(keys), blocks.ENTRY[blocks.NODE]), self.knowledge
         mentions = lookup_all(known.mention_trie, keys)
         there = mentions >= 0
         entries["key"], entries["mention"] = keys, mentions
@@ -85,7 +70,7 @@ class DictionaryRows:
         entries["occurrences"][there] = known.occurrences[mentions[there]]
         if len(known.lower_names):
             entries["lower"][there] = known.lower_names[mentions[there]]
-        return {NODE: by_half(prefixes, np.ones(len(keys), np.int64), entries)}
+        return {blocks.NODE: by_half(prefixes, np.ones(len(keys), np.int64), entries)}
 
     _gathered: tuple[int, tuple[Keys, Keys]] = -1, (np.empty(0, np.uint64), np.empty(0, np.uint64))
 
@@ -96,7 +81,7 @@ class DictionaryRows:
 
     def _gather(self, first: int) -> tuple[Keys, Keys]:
         """Return the sequences of the mention strings of some buckets: their beginnings, sorted, and hashes."""
-        strings, width = self.knowledge.mention_strings, self.buckets.width(PREFIXES)
+        strings, width = self.knowledge.mention_strings, self.buckets.width(blocks.PREFIXES)
         low = min(first * width, (1 << 63) - 1)
         high = min((first + self._together) * width, 1 << 63)
         found = [np.empty(0, np.uint64)] * 2
@@ -119,23 +104,23 @@ class DictionaryRows:
     def _of_spellings(self, some: slice) -> dict[int, Keyed]:
         """Return the number of words, and how articles write them."""
         keys, known = self._spellings[some], self.knowledge
-        entries, cases = np.zeros(len(keys), ENTRY[SPELLING]), known.word_cases
+        entries, cases = np.zeros(len(keys), blocks.ENTRY[blocks.SPELLING]), known.word_cases
         numbers = lookup_all(cases.table, keys)
         entries["key"], entries["word"], entries["cased"] = keys, lookup_all(known.word_table, keys), numbers >= 0
         for name in ("capital", "before", "after"):
             entries[name] = np.where(numbers >= 0, getattr(cases, name)[numbers], 0)
-        return {SPELLING: by_half(keys, np.ones(len(keys), np.int64), entries)}
+        return {blocks.SPELLING: by_half(keys, np.ones(len(keys), np.int64), entries)}
 
     def _of_topics(self, bucket: int) -> dict[int, Keyed]:
         """Return what answers say of entities."""
-        known, width = self.knowledge, self.buckets.width(TOPICS)
+        known, width = self.knowledge, self.buckets.width(blocks.TOPICS)
         topics = np.arange(*(min(each * width, len(known.titles)) for each in (bucket, bucket + 1)))
-        entries = np.zeros(len(topics), ENTRY[ENTITY])
+        entries = np.zeros(len(topics), blocks.ENTRY[blocks.ENTITY])
         entries["page"], entries["wikidata"] = known.page_ids[topics], known.wikidata[topics]
         if known.types.shares:
             entries["types"] = np.stack([each[topics] for each in known.types.shares], axis=1)
-        rows = {ENTITY: Keyed(topics, np.arange(len(topics) + 1), entries)}
-        for kind, table in ((ADDRESS, known.urls), (ID, known.ids)):
+        rows = {blocks.ENTITY: Keyed(topics, np.arange(len(topics) + 1), entries)}
+        for kind, table in ((blocks.ADDRESS, known.urls), (blocks.ID, known.ids)):
             if table is not None:
                 rows[kind] = rows_of(topics, table.offsets, table.data)
         return rows

@@ -13,25 +13,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from wikilda.joins.blocks import (
-    BLOCK,
-    CONTEXTS,
-    LAMBDA,
-    REQUEST,
-    STRINGS,
-    TOPICS,
-    WORDS,
-    Buckets,
-    Value,
-    asked_of,
-    batches_of,
-    blocks_of,
-    groups_of,
-    requests_of,
-    rows_of_kind,
-    serve,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.knowledge.context_counts import TopicTypes
 from wikilda.model.model import Parameters
 from wikilda.urn import Urn
@@ -54,25 +37,27 @@ class ModelRows:
 
     def for_training(self, bucket: int, strings: Flags, words: Flags) -> Iterator[Value]:
         """Yield the rows of a bucket that training does not change: those of some strings and words."""
-        for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.candidates_of_strings(keys[strings[keys]]))
+        for keys in self._keys(blocks.STRINGS, bucket):
+            yield from self._values(blocks.STRINGS, self.rows.candidates_of_strings(keys[strings[keys]]))
         yield from self.static(bucket, strings, words)
 
     def static(self, bucket: int, strings: Flags | None = None, words: Flags | None = None) -> Iterator[Value]:
         """Yield the rows of a bucket that no text changes; of some strings and words, or of all."""
-        for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.of_strings(_some(keys, strings)))
-        for keys in self._keys(WORDS, bucket):
-            yield from self._values(WORDS, {packets.WORD: self.rows.words(_some(keys, words))})
-        for keys in self._keys(TOPICS, bucket):
-            yield from self._values(TOPICS, self.rows.of_topics(keys))
+        for keys in self._keys(blocks.STRINGS, bucket):
+            yield from self._values(blocks.STRINGS, self.rows.of_strings(_some(keys, strings)))
+        for keys in self._keys(blocks.WORDS, bucket):
+            yield from self._values(blocks.WORDS, {packets.WORD: self.rows.words(_some(keys, words))})
+        for keys in self._keys(blocks.TOPICS, bucket):
+            yield from self._values(blocks.TOPICS, self.rows.of_topics(keys))
 
     def learned(self, bucket: int) -> Iterator[Value]:
         """Yield the rows of a bucket that training changes."""
-        for keys in self._keys(STRINGS, bucket):
-            yield from self._values(STRINGS, self.rows.learned_of_strings(keys) | {LAMBDA: self.rows.known(keys)})
+        for keys in self._keys(blocks.STRINGS, bucket):
+            yield from self._values(
+                blocks.STRINGS, self.rows.learned_of_strings(keys) | {blocks.LAMBDA: self.rows.known(keys)}
+            )
         if self.urn.view.contexts is not None:
-            yield from self._values(CONTEXTS, self.rows.contexts(self._symbols(bucket)))
+            yield from self._values(blocks.CONTEXTS, self.rows.contexts(self._symbols(bucket)))
 
     def _keys(self, side: int, bucket: int) -> Iterator[Numbers]:
         width, size = self.buckets.width(side), self.buckets.sizes[side]
@@ -81,10 +66,10 @@ class ModelRows:
 
     def _values(self, side: int, rows: dict[int, Keyed]) -> Iterator[Value]:
         for kind, each in rows.items():
-            yield from blocks_of(kind, each, self.buckets, side)
+            yield from blocks.blocks_of(kind, each, self.buckets, side)
 
     def _symbols(self, bucket: int) -> NDArray[np.uint64]:
-        here = self.buckets.within(CONTEXTS, bucket, self._halves)
+        here = self.buckets.within(blocks.CONTEXTS, bucket, self._halves)
         found: NDArray[np.uint64] = self._halves[here].astype(np.uint64) << np.uint64(1)
         return found
 
@@ -107,16 +92,16 @@ def joined(rows: DataFrame, buckets: Buckets, tasks: int) -> DataFrame:
 
 def served(rows: DataFrame, requests: DataFrame, buckets: Buckets, tasks: int) -> DataFrame:
     """Return the rows that shards have asked for."""
-    return joined(rows.unionByName(requests), buckets, tasks).mapInArrow(serve, BLOCK)
+    return joined(rows.unionByName(requests), buckets, tasks).mapInArrow(blocks.serve, blocks.BLOCK)
 
 
 def candidate_requests(
     rows: DataFrame, requests: DataFrame, buckets: Buckets, candidates: int, tasks: int
 ) -> DataFrame:
     """Return the requests of shards for the topics that their mention strings may mean."""
-    of_strings = rows.where(f"side = {STRINGS} and kind in ({packets.BASE}, {packets.BY_WORDS})")
-    together = joined(of_strings.unionByName(requests.where(f"side = {STRINGS}")), buckets, tasks)
-    return together.mapInArrow(partial(ask_for_candidates, buckets=buckets, most=candidates), BLOCK)
+    of_strings = rows.where(f"side = {blocks.STRINGS} and kind in ({packets.BASE}, {packets.BY_WORDS})")
+    together = joined(of_strings.unionByName(requests.where(f"side = {blocks.STRINGS}")), buckets, tasks)
+    return together.mapInArrow(partial(ask_for_candidates, buckets=buckets, most=candidates), blocks.BLOCK)
 
 
 def by_shard(parts: list[DataFrame], shards: list[int]) -> DataFrame:
@@ -130,12 +115,12 @@ def by_shard(parts: list[DataFrame], shards: list[int]) -> DataFrame:
 
 def ask_for_candidates(batches: Iterator[pa.RecordBatch], buckets: Buckets, most: int) -> Iterator[pa.RecordBatch]:
     """The topics that the mentions of each shard may mean, as requests for rows of topics."""
-    for _, _, found in groups_of(values_of(batches)):
-        asked = asked_of(found.pop(REQUEST, []))
-        rows, by_words = (rows_of_kind(found, kind) for kind in (packets.BASE, packets.BY_WORDS))
+    for _, _, found in blocks.groups_of(blocks.values_of(batches)):
+        asked = blocks.asked_of(found.pop(blocks.REQUEST, []))
+        rows, by_words = (blocks.rows_of_kind(found, kind) for kind in (packets.BASE, packets.BY_WORDS))
         for shard, keys in asked.items():
             topics = candidates_of(parameters_of(rows.of(keys)), by_words, keys, most)
-            yield from batches_of(requests_of(TOPICS, topics.astype(np.int64), buckets, shard))
+            yield from blocks.batches_of(blocks.requests_of(blocks.TOPICS, topics.astype(np.int64), buckets, shard))
 
 
 def parameters_of(rows: Keyed) -> Parameters:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, StringTable
 from wikilda.documents.detection import DetectorSettings, DictionaryDetector, average_odds
-from wikilda.joins.blocks import ADDRESS, ALLOWED, ENTITY, ID, NODE, SPELLING, TRAINED
+from wikilda.joins import blocks
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.knowledge.types import Types
@@ -75,7 +75,7 @@ class PacketKnowledge(Knowledge):
     def of(cls, rows: Rows, everywhere: Everywhere, more: Numbers | None = None) -> "PacketKnowledge":
         """Make it of what tokens have asked for. Mention strings are numbered together with `more`."""
         made = cls.__new__(cls)
-        nodes, spelt = rows[NODE].entries, rows[SPELLING].entries
+        nodes, spelt = rows[blocks.NODE].entries, rows[blocks.SPELLING].entries
         there = nodes["mention"] >= 0
         found = nodes["mention"][there].astype(np.int64)
         mentions = np.unique(found if more is None else np.concatenate((found, more)))
@@ -108,8 +108,8 @@ class PacketKnowledge(Knowledge):
 
     def describe_topics(self, rows: Rows, view: View, topics: Numbers, everywhere: Everywhere) -> None:
         """Add what answers say of entities, which have the packet's numbers."""
-        size, keys = len(topics), rows[ENTITY].keys
-        at, entities = np.searchsorted(topics, keys), rows[ENTITY].entries
+        size, keys = len(topics), rows[blocks.ENTITY].keys
+        at, entities = np.searchsorted(topics, keys), rows[blocks.ENTITY].entries
         pages, items = np.zeros((2, size), np.int64)
         pages[at], items[at] = entities["page"], entities["wikidata"]
         types = np.zeros((size, entities["types"].shape[1]), np.uint8)
@@ -119,8 +119,8 @@ class PacketKnowledge(Knowledge):
             "page_ids": pages,
             "wikidata": items,
             "types": Types(tuple(np.ascontiguousarray(each) for each in types.T) if everywhere.has_types else ()),
-            "urls": _strings(rows[ADDRESS], topics) if everywhere.has_addresses else None,
-            "ids": _strings(rows[ID], topics) if everywhere.has_ids else None,
+            "urls": _strings(rows[blocks.ADDRESS], topics) if everywhere.has_addresses else None,
+            "ids": _strings(rows[blocks.ID], topics) if everywhere.has_ids else None,
         }
 
 
@@ -156,15 +156,14 @@ def linker_of(rows: Rows, everywhere: Everywhere) -> Linker:
     whole[packets.BASE] = _with_more(rows[packets.BASE], names.base())
     whole[packets.TITLE] = _with_more(rows[packets.TITLE], names.titles())
     view, topics = view_of(whole, everywhere.shared)
-    contexts = view.contexts._replace(texts=np.sort(rows[TRAINED].entries)) if view.contexts else None
     view = replace(
-        view, names=names.as_index(topics, strings) if everywhere.has_names else None, by_words=None, contexts=contexts,
+        view, names=names.as_index(topics, strings) if everywhere.has_names else None, by_words=None,
     )  # fmt: skip
     knowledge.describe_topics(rows, view, topics.astype(np.int64), everywhere)
     # Of a hub's neighbours the packet has but some.
     urn = Urn.of_view(view, replace(everywhere.settings, max_neighbours=_ALL))
     detector = DictionaryDetector(knowledge, everywhere.detection)
-    allowed = _allowed(rows[ALLOWED], topics.astype(np.int64))
+    allowed = _allowed(rows[blocks.ALLOWED], topics.astype(np.int64))
     return Linker.of_parts(UrnMethod.over(urn), knowledge, detector, everywhere.source, allowed)
 
 

@@ -27,32 +27,11 @@ from wikilda.documents.encoding import EncodedDocument, encode
 from wikilda.documents.reading import Bad
 from wikilda.documents.reading.rows import from_row
 from wikilda.documents.writing.parquet import storable
-from wikilda.joins.blocks import (
-    CONTEXTS,
-    ENTITY,
-    ENTRY,
-    NAMES,
-    NONE,
-    PREFIXES,
-    SPELLINGS,
-    STRING_LIST,
-    STRINGS,
-    TEXT,
-    TEXTS,
-    TOPICS,
-    VARIANTS,
-    WORDS,
-    Buckets,
-    Value,
-    batches_of,
-    requests_of,
-    rows_of_kind,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.joins.broadcast import Spread
 from wikilda.joins.dictionary import asked_by_tokens
 from wikilda.joins.packets import parameters_of
-from wikilda.knowledge.context_counts import text_digest
 from wikilda.lda.packet import numbers
 from wikilda.linking._packets import Everywhere, PacketKnowledge, linker_of
 from wikilda.linking.files import Job
@@ -79,12 +58,15 @@ class Linking:
     version: str  # of the driver's package
     clusters: bool  # whether answers come with their unknown names
 
-    def values(self) -> Everywhere:
-        """Return the values that all packets share. Refuse another version of the package than the driver's."""
+    def check(self) -> None:
+        """Refuse another version of the package than the driver's."""
         if self.version != __version__:
             raise WikildaError(
                 f"a node has wikilda {__version__}, but the driver has {self.version}. Install the same version on all."
             )
+
+    def values(self) -> Everywhere:
+        """Return the values that all packets share."""
         return self.everywhere.value()
 
 
@@ -95,7 +77,7 @@ def document_value(row: dict[str, Any], shard: int, number: int, job: Job) -> Va
         "id": None if given is None else str(given), "text": text if isinstance(text, str) else None,
         "mentions": row.get("mentions"), "place": row.get(PLACE) or "",
     }  # fmt: skip
-    return Value(NONE, number, TEXT, shard, json.dumps(kept, default=str).encode())
+    return Value(blocks.NONE, number, blocks.TEXT, shard, json.dumps(kept, default=str).encode())
 
 
 def _read(value: Value, job: Job) -> Document | Bad:
@@ -128,7 +110,7 @@ class _Requests:
     def values(self) -> Iterator[Value]:
         """Yield the requests."""
         for (shard, side), found in self.keys.items():
-            yield from requests_of(side, _distinct(found), self.buckets, shard)
+            yield from blocks.requests_of(side, _distinct(found), self.buckets, shard)
 
 
 def _distinct(keys: list[Numbers]) -> Numbers:
@@ -138,15 +120,16 @@ def _distinct(keys: list[Numbers]) -> Numbers:
 
 def ask_for_tokens(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterator[pa.RecordBatch]:
     """Ask for what detection reads of the tokens of documents, which may come in any order."""
-    asked, has_texts = _Requests(linking.buckets), packets.CONTEXT in linking.values().shared.has
-    for value in values_of(batches):
+    linking.check()
+    asked = _Requests(linking.buckets)
+    for value in blocks.values_of(batches):
         for document in _good([value], linking.job):
-            for side, keys in _asked_by_text(document, has_texts=has_texts):
+            for side, keys in _asked_by_text(document):
                 asked.add(value.shard, side, halves(keys))
-    yield from batches_of(asked.values())
+    yield from blocks.batches_of(asked.values())
 
 
-def _asked_by_text(document: Document, *, has_texts: bool) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+def _asked_by_text(document: Document) -> Iterator[tuple[int, NDArray[np.uint64]]]:
     text, given = document.text, document.mentions
     seen = shown(text) if given is None else None
     shown_text = text if seen is None else seen.text
@@ -157,10 +140,8 @@ def _asked_by_text(document: Document, *, has_texts: bool) -> Iterator[tuple[int
         parts += _read_as(text[start:end]) if text[max(start - 1, 0)] in "@#" else (text[start:end],)
     for part in parts:
         beginnings, words = asked_by_tokens(tokens_of(part).hashes)
-        yield PREFIXES, beginnings
-        yield SPELLINGS, words
-    if has_texts:
-        yield TEXTS, np.array([text_digest(text)])
+        yield blocks.PREFIXES, beginnings
+        yield blocks.SPELLINGS, words
 
 
 def _read_as(name: str) -> tuple[str, str]:
@@ -173,22 +154,24 @@ def ask_for_names(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterat
         asked, everywhere = _Requests(linking.buckets), linking.values()
         knowledge = PacketKnowledge.of(rows_in(found), everywhere)
         detector, strings = DictionaryDetector(knowledge, everywhere.detection), dict[str, bool]()
-        for document in _good(found.get(TEXT, []), linking.job):
+        for document in _good(found.get(blocks.TEXT, []), linking.job):
             encoded = _encoded(document, knowledge, detector, linking.job, everywhere)
             if encoded is None:
                 continue
             mentions, words = numbers(encoded.mentions), numbers(encoded.words)
-            asked.add(shard, STRINGS, knowledge.mentions_here[mentions[mentions >= 0]])
-            asked.add(shard, WORDS, knowledge.words_here[words[words >= 0]])
+            asked.add(shard, blocks.STRINGS, knowledge.mentions_here[mentions[mentions >= 0]])
+            asked.add(shard, blocks.WORDS, knowledge.words_here[words[words >= 0]])
             if encoded.contexts is not None:
-                asked.add(shard, CONTEXTS, halves(encoded.contexts.symbols))
+                asked.add(shard, blocks.CONTEXTS, halves(encoded.contexts.symbols))
             strings.update(zip(encoded.strings, (mentions >= 0).tolist(), strict=True))
         if strings and everywhere.has_names:
             names, variants = keys_of_names(Strings.of(list(strings)))
-            asked.add(shard, NAMES, halves(names))
-            asked.add(shard, VARIANTS, halves(variants))
-            yield from batches_of([Value(NONE, NONE, STRING_LIST, shard, json.dumps(strings).encode())])
-        yield from batches_of(asked.values())
+            asked.add(shard, blocks.NAMES, halves(names))
+            asked.add(shard, blocks.VARIANTS, halves(variants))
+            yield from blocks.batches_of(
+                [Value(blocks.NONE, blocks.NONE, blocks.STRING_LIST, shard, json.dumps(strings).encode())]
+            )
+        yield from blocks.batches_of(asked.values())
 
 
 def _encoded(
@@ -208,14 +191,14 @@ def _encoded(
 def ask_for_titled(batches: Iterator[pa.RecordBatch], linking: Linking) -> Iterator[pa.RecordBatch]:
     """Ask for what the names of a shard may mean by the words of titles."""
     for shard, found in _shards(batches):
-        if STRING_LIST not in found:
+        if blocks.STRING_LIST not in found:
             continue
-        strings: dict[str, bool] = json.loads(bytes(found[STRING_LIST][0].data))
+        strings: dict[str, bool] = json.loads(bytes(found[blocks.STRING_LIST][0].data))
         most, known = linking.values().settings.backoff_candidates, np.array(list(strings.values()), np.bool_)
         parts = NameParts.of(rows_in(found))
         mentions, topics = named_candidates(Strings.of(list(strings)), known, parts, most)
-        for side, keys in ((STRINGS, mentions), (TOPICS, topics.astype(np.int64))):
-            yield from batches_of(requests_of(side, keys, linking.buckets, shard))
+        for side, keys in ((blocks.STRINGS, mentions), (blocks.TOPICS, topics.astype(np.int64))):
+            yield from blocks.batches_of(blocks.requests_of(side, keys, linking.buckets, shard))
 
 
 def link_partition(batches: Iterator[pa.RecordBatch], linking: Linking, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -225,7 +208,7 @@ def link_partition(batches: Iterator[pa.RecordBatch], linking: Linking, schema: 
         everywhere = linking.values()
         _check(rows, everywhere.settings.max_candidates)
         linker = linker_of(rows, everywhere)
-        documents = sorted(found.get(TEXT, []), key=lambda each: each.bucket)
+        documents = sorted(found.get(blocks.TEXT, []), key=lambda each: each.bucket)
         for at in range(0, len(documents), _AT_ONCE):
             some = [_answer(linker, each, linking) for each in documents[at : at + _AT_ONCE]]
             yield pa.RecordBatch.from_pylist(some, schema)
@@ -244,7 +227,7 @@ def _answer(linker: Linker, value: Value, linking: Linking) -> dict[str, Any]:
 def _check(rows: dict[int, Keyed], candidates: int) -> None:
     """Refuse a packet that lacks rows that every string or candidate has."""
     strings, topics = rows[packets.STRING].keys, rows[packets.TOPIC].keys
-    whole = np.array_equal(rows[packets.BASE].keys, strings) and np.array_equal(rows[ENTITY].keys, topics)
+    whole = np.array_equal(rows[packets.BASE].keys, strings) and np.array_equal(rows[blocks.ENTITY].keys, topics)
     base = parameters_of(rows[packets.BASE])
     if not whole or not np.isin(candidates_of(base, rows[packets.BY_WORDS], strings, candidates), topics).all():
         raise WikildaError("a table of the model is cut short: files of it are missing. Remove it: see --tables.")
@@ -252,13 +235,13 @@ def _check(rows: dict[int, Keyed], candidates: int) -> None:
 
 def rows_in(found: dict[int, list[Value]]) -> dict[int, Keyed]:
     """Return the rows of a packet by kind."""
-    return {kind: rows_of_kind(found, kind) for kind in ENTRY}
+    return {kind: blocks.rows_of_kind(found, kind) for kind in blocks.ENTRY}
 
 
 def _shards(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, dict[int, list[Value]]]]:
     """The values of the shard of a partition, by kind; nothing of a partition without values."""
     by_kind: dict[int, list[Value]] = {}
-    for value in values_of(batches):
+    for value in blocks.values_of(batches):
         by_kind.setdefault(value.kind, []).append(value)
     if by_kind:
         yield next(iter(by_kind.values()))[0].shard, by_kind

@@ -26,28 +26,8 @@ from wikilda.documents.reading import Bad
 from wikilda.documents.reading.rows import from_row
 from wikilda.documents.reading.tables import check_columns
 from wikilda.documents.writing.parquet import schema_of, storable
-from wikilda.joins.blocks import (
-    ALLOWED,
-    BLOCK,
-    CONTEXTS,
-    ENTRY,
-    HALVES,
-    LAMBDA,
-    NAMES,
-    PREFIXES,
-    REQUEST,
-    SPELLINGS,
-    STRING_LIST,
-    STRINGS,
-    TEXTS,
-    TOPICS,
-    VARIANTS,
-    WORDS,
-    Buckets,
-    Value,
-    batches_of,
-    blocks_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.joins.broadcast import spread
 from wikilda.joins.dictionary import DictionaryRows
 from wikilda.joins.packets import ModelRows, by_shard, candidate_requests, served
@@ -93,11 +73,13 @@ def answers_schema(job: Job) -> pa.Schema:
 
 def allowed_rows(allowed: Allowed, bucket: int, buckets: Buckets) -> Iterator[Value]:
     """Yield which topics of a bucket a restriction leaves."""
-    width, count = buckets.width(TOPICS), len(allowed.topics)
+    width, count = buckets.width(blocks.TOPICS), len(allowed.topics)
     topics = np.arange(min(bucket * width, count), min((bucket + 1) * width, count))
-    flags = np.empty(len(topics), ENTRY[ALLOWED])
+    flags = np.empty(len(topics), blocks.ENTRY[blocks.ALLOWED])
     flags["topic"], flags["possible"] = allowed.topics[topics], allowed.possible[topics]
-    yield from blocks_of(ALLOWED, Keyed(topics, np.arange(len(topics) + 1), flags), buckets, TOPICS)
+    yield from blocks.blocks_of(
+        blocks.ALLOWED, Keyed(topics, np.arange(len(topics) + 1), flags), buckets, blocks.TOPICS
+    )
 
 
 def link_files(
@@ -181,7 +163,7 @@ class _Joins:
             if self.job.restriction:
                 allowed = self.job.restriction.allowed(self.knowledge)
                 own.write(name, self._by_bucket(partial(allowed_rows, allowed, buckets=self.buckets)))
-                model = model.unionByName(own.read(name, BLOCK))
+                model = model.unionByName(own.read(name, blocks.BLOCK))
             shards = self._write_documents(own, documents)
             linking = Linking(self.job, self._everywhere(), self.buckets, __version__, unknown is not None)
             size = _ROUND * self.cores
@@ -205,11 +187,11 @@ class _Joins:
 
             def values(bucket: int) -> Iterator[Value]:
                 yield from rows.static(bucket)
-                yield from (each for each in rows.learned(bucket) if each.kind != LAMBDA)
+                yield from (each for each in rows.learned(bucket) if each.kind != blocks.LAMBDA)
                 yield from words.values(bucket)
 
             tables.write(name, self._by_bucket(values))
-        return tables.read(name, BLOCK)
+        return tables.read(name, blocks.BLOCK)
 
     @cached_property
     def buckets(self) -> Buckets:
@@ -217,11 +199,11 @@ class _Joins:
         model, known = self.linker.model, self.knowledge
         found = len(model.words.topics) + len(model.base.topics) + 2 * len(known.graph.out_topics)
         sizes = (model.base.symbols, model.words.symbols, model.topics)
-        return Buckets(max(_RANGES, found // _BLOCK_ENTRIES), (*sizes, *[HALVES] * 6))
+        return Buckets(max(_RANGES, found // _BLOCK_ENTRIES), (*sizes, *[blocks.HALVES] * 5))
 
     def _by_bucket(self, values: Callable[[int], Iterator[Value]]) -> Iterator[Iterator[pa.RecordBatch]]:
         for bucket in range(self.buckets.ranges):
-            yield batches_of(values(bucket))
+            yield blocks.batches_of(values(bucket))
 
     def _everywhere(self) -> Any:
         value = Everywhere.of(self.urn, self.knowledge, self.job.detection)
@@ -242,13 +224,15 @@ class _Joins:
         size = max(1, min(_SHARD_DOCUMENTS, -(-total // (_SHARDS * self.cores))))
         numbered = placed.join(F.broadcast(first), _FILE).withColumn(_NUMBER, F.col(_NUMBER) + F.col(_ROW))
         values = partial(_document_values, job=self.job, size=size)
-        numbered.drop(_FILE, _ROW).mapInArrow(values, BLOCK).write.mode("overwrite").parquet(own.uri("documents"))
+        numbered.drop(_FILE, _ROW).mapInArrow(values, blocks.BLOCK).write.mode("overwrite").parquet(
+            own.uri("documents")
+        )
         return int(-(-total // size))
 
     def _round(self, own: Tables, model: DataFrame, shards: list[int], linking: Linking) -> None:
         """Link some shards."""
         tasks = max(2 * self.cores, self.buckets.ranges // 4)
-        documents = own.read("documents", BLOCK).where(f"shard >= {shards[0]} and shard <= {shards[-1]}")
+        documents = own.read("documents", blocks.BLOCK).where(f"shard >= {shards[0]} and shard <= {shards[-1]}")
         kept: list[DataFrame] = []
 
         def keep(rows: DataFrame) -> DataFrame:
@@ -259,18 +243,27 @@ class _Joins:
         def rows_of(*sides: int) -> DataFrame:
             return model.where(F.col("side").isin(*sides))
 
-        asked = documents.mapInArrow(partial(ask_for_tokens, linking=linking), BLOCK)
-        tokens = keep(served(rows_of(PREFIXES, SPELLINGS, TEXTS), asked, self.buckets, tasks))
-        asked = keep(by_shard([documents, tokens], shards).mapInArrow(partial(ask_for_names, linking=linking), BLOCK))
-        names = keep(served(rows_of(NAMES, VARIANTS), _asked(asked, NAMES, VARIANTS), self.buckets, tasks))
-        strings = by_shard([asked.where(f"kind = {STRING_LIST}"), names], shards)
-        more = keep(strings.mapInArrow(partial(ask_for_titled, linking=linking), BLOCK))
-        requests = _asked(asked, *range(NAMES)).unionByName(more)
+        asked = documents.mapInArrow(partial(ask_for_tokens, linking=linking), blocks.BLOCK)
+        tokens = keep(served(rows_of(blocks.PREFIXES, blocks.SPELLINGS), asked, self.buckets, tasks))
+        asked = keep(
+            by_shard([documents, tokens], shards).mapInArrow(partial(ask_for_names, linking=linking), blocks.BLOCK)
+        )
+        names = keep(
+            served(
+                rows_of(blocks.NAMES, blocks.VARIANTS),
+                _asked(asked, blocks.NAMES, blocks.VARIANTS),
+                self.buckets,
+                tasks,
+            )
+        )
+        strings = by_shard([asked.where(f"kind = {blocks.STRING_LIST}"), names], shards)
+        more = keep(strings.mapInArrow(partial(ask_for_titled, linking=linking), blocks.BLOCK))
+        requests = _asked(asked, *range(blocks.NAMES)).unionByName(more)
         most = self.urn.settings.max_candidates
-        meant = candidate_requests(rows_of(STRINGS), requests, self.buckets, most, tasks)
-        topics = served(rows_of(TOPICS), meant.unionByName(_asked(more, TOPICS)), self.buckets, tasks)
-        others = requests.where(F.col("side") != TOPICS)
-        rest = served(rows_of(STRINGS, WORDS, CONTEXTS), others, self.buckets, tasks)
+        meant = candidate_requests(rows_of(blocks.STRINGS), requests, self.buckets, most, tasks)
+        topics = served(rows_of(blocks.TOPICS), meant.unionByName(_asked(more, blocks.TOPICS)), self.buckets, tasks)
+        others = requests.where(F.col("side") != blocks.TOPICS)
+        rest = served(rows_of(blocks.STRINGS, blocks.WORDS, blocks.CONTEXTS), others, self.buckets, tasks)
         schema = answers_schema(self.job)
         link = partial(link_partition, linking=linking, schema=schema)
         linked = by_shard([documents, tokens, names, topics, rest], shards).mapInArrow(link, from_arrow_schema(schema))
@@ -316,14 +309,14 @@ def _unknown_name(first: int) -> str:
 
 
 def _asked(rows: DataFrame, *sides: int) -> DataFrame:
-    return rows.where(f"kind = {REQUEST}").where(F.col("side").isin(*sides))
+    return rows.where(f"kind = {blocks.REQUEST}").where(F.col("side").isin(*sides))
 
 
 def _document_values(batches: Iterator[pa.RecordBatch], job: Job, size: int) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         numbers = batch.column(_NUMBER).to_pylist()
         rows = batch.drop_columns([_NUMBER]).to_pylist()
-        yield from batches_of(
+        yield from blocks.batches_of(
             document_value(row, at // size, at % size, job) for row, at in zip(rows, numbers, strict=True)
         )
 

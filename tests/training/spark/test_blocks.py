@@ -11,23 +11,8 @@ pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'wiki
 
 from wikilda import __version__
 from wikilda._core.errors import InputError, WikildaError
-from wikilda.joins.blocks import (
-    CONTEXTS,
-    NONE,
-    REQUEST,
-    SIDE_OF,
-    STRINGS,
-    Buckets,
-    Value,
-    batches_of,
-    blocks_of,
-    packed,
-    requests_of,
-    serve,
-    together,
-    unpacked,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import topic_types
 from wikilda.model import Model
@@ -53,35 +38,38 @@ def some_rows(keys: list[int]) -> Keyed:
 
 def test_rows_are_cut_at_the_same_keys_on_all_sides() -> None:
     keys = np.array([0, 249, 250, 999], np.int64)
-    assert [(bucket, keys[part].tolist()) for bucket, part in BUCKETS.cut(STRINGS, keys)] == [
+    assert [(bucket, keys[part].tolist()) for bucket, part in BUCKETS.cut(blocks.STRINGS, keys)] == [
         (0, [0, 249]), (1, [250]), (3, [999]),
     ]  # fmt: skip
     ends = np.array([0, (1 << 63) - 1], np.int64)
-    assert [bucket for bucket, _ in BUCKETS.cut(CONTEXTS, ends)] == [0, 3]
-    assert list(BUCKETS.cut(STRINGS, keys[:0])) == []
+    assert [bucket for bucket, _ in BUCKETS.cut(blocks.CONTEXTS, ends)] == [0, 3]
+    assert list(BUCKETS.cut(blocks.STRINGS, keys[:0])) == []
 
 
 def test_bytes_and_back() -> None:
     rows = some_rows([3, 5, 600, 601, 990])
-    parts = [unpacked(each.data, packets.LINKS) for each in blocks_of(packets.LINKS, rows, BUCKETS, STRINGS)]
-    again = together(parts[::-1], packets.LINKS)
+    parts = [
+        blocks.unpacked(each.data, packets.LINKS)
+        for each in blocks.blocks_of(packets.LINKS, rows, BUCKETS, blocks.STRINGS)
+    ]
+    again = blocks.together(parts[::-1], packets.LINKS)
     assert all(np.array_equal(mine, its) for mine, its in zip(again, rows, strict=True))
-    assert unpacked(packed(some_rows([])), packets.LINKS).entries.dtype == np.uint32
+    assert blocks.unpacked(blocks.packed(some_rows([])), packets.LINKS).entries.dtype == np.uint32
 
 
 def test_shards_get_what_they_ask_for() -> None:
     """A shard that asks twice for a key gets its row once; keys without rows are left out."""
-    values = [*blocks_of(packets.LINKS, some_rows([3, 5, 7, 600]), BUCKETS, STRINGS)]
+    values = [*blocks.blocks_of(packets.LINKS, some_rows([3, 5, 7, 600]), BUCKETS, blocks.STRINGS)]
     for shard, keys in ((8, [3, 7, 600]), (8, [5, 7]), (9, [4, 600])):
-        values += requests_of(STRINGS, np.array(keys, np.int64), BUCKETS, shard)
+        values += blocks.requests_of(blocks.STRINGS, np.array(keys, np.int64), BUCKETS, shard)
     values.sort(key=lambda value: value[:3])
     found: dict[int, list[Keyed]] = {}
-    for value in values_of(serve(batches_of(values))):
-        assert value.kind == packets.LINKS != REQUEST
-        found.setdefault(value.shard, []).append(unpacked(value.data, value.kind))
-    assert together(found[8], packets.LINKS).keys.tolist() == [3, 5, 7, 600]
-    assert together(found[9], packets.LINKS).keys.tolist() == [600]
-    assert together(found[8], packets.LINKS).entries.tolist() == [0, 1, 2]
+    for value in blocks.values_of(blocks.serve(blocks.batches_of(values))):
+        assert value.kind == packets.LINKS != blocks.REQUEST
+        found.setdefault(value.shard, []).append(blocks.unpacked(value.data, value.kind))
+    assert blocks.together(found[8], packets.LINKS).keys.tolist() == [3, 5, 7, 600]
+    assert blocks.together(found[9], packets.LINKS).keys.tolist() == [600]
+    assert blocks.together(found[8], packets.LINKS).entries.tolist() == [0, 1, 2]
 
 
 class Here:
@@ -107,9 +95,9 @@ def shard(
     documents = of_shard(corpus, 0, 1, 0.0)
     buckets = Buckets(4, (first.mentions.symbols, first.words.symbols, first.topics, 1 << 63))
     packet = Tables(urn, topic_types(sample.titles, sample.sentences)).packet(asked_by(documents))
-    values = [each for each in document_values(documents, 0, buckets) if each.kind != REQUEST]
+    values = [each for each in document_values(documents, 0, buckets) if each.kind != blocks.REQUEST]
     for kind, rows in packet.items():
-        values += blocks_of(kind, rows, buckets, SIDE_OF[kind], 0)
+        values += blocks.blocks_of(kind, rows, buckets, blocks.SIDE_OF[kind], 0)
     task = Task(1, len(documents.keys), settings)
     return values, Drawing(task, Here(Shared.of(urn.view)), buckets, __version__), urn, corpus  # type: ignore[arg-type]
 
@@ -117,8 +105,8 @@ def shard(
 def test_a_task_finds_what_the_local_engine_finds(shard: tuple[list[Value], Drawing, Urn, Corpus]) -> None:
     values, drawing, urn, corpus = shard
     direct = sample_urn_shard(of_shard(corpus, 0, 1, 0.0), urn)
-    found = list(values_of(draw_partition(batches_of(values), drawing)))
-    [notes] = [each.data for each in found if each.side == NONE and each.kind == 40]
+    found = list(blocks.values_of(draw_partition(blocks.batches_of(values), drawing)))
+    [notes] = [each.data for each in found if each.side == blocks.NONE and each.kind == 40]
     assert np.array_equal(np.frombuffer(notes, np.uint32), direct.notes)
 
 
@@ -127,18 +115,18 @@ def test_a_table_that_is_cut_short_is_noticed(shard: tuple[list[Value], Drawing,
     values, drawing, _, _ = shard
     first = next(each for each in values if each.kind == kind)
     with pytest.raises(WikildaError, match="cut short"):
-        list(draw_partition(batches_of(each for each in values if each is not first), drawing))
+        list(draw_partition(blocks.batches_of(each for each in values if each is not first), drawing))
 
 
 def test_a_node_with_another_version_is_refused(shard: tuple[list[Value], Drawing, Urn, Corpus]) -> None:
     values, drawing, _, _ = shard
     with pytest.raises(WikildaError, match=r"the driver has 0\.0\.1"):
-        list(draw_partition(batches_of(values), drawing._replace(version="0.0.1")))
+        list(draw_partition(blocks.batches_of(values), drawing._replace(version="0.0.1")))
 
 
 def test_every_kind_of_rows_has_a_side() -> None:
-    assert SIDE_OF.keys() >= ENTRIES.keys()
-    assert isinstance(next(batches_of([Value(0, 0, 0, 0, b"x")])), pa.RecordBatch)
+    assert blocks.SIDE_OF.keys() >= ENTRIES.keys()
+    assert isinstance(next(blocks.batches_of([Value(0, 0, 0, 0, b"x")])), pa.RecordBatch)
 
 
 @pytest.mark.parametrize("text", ["", '{"nil": 1', "[]", '{"nil": "a"}', "null"])

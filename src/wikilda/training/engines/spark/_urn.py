@@ -13,31 +13,8 @@ from pyspark.sql import DataFrame
 
 from wikilda import __version__
 from wikilda._core.errors import WikildaError
-from wikilda.joins.blocks import (
-    CONTEXTS,
-    COUNTED,
-    COUNTS,
-    DOCUMENTS,
-    HALVES,
-    LAMBDA,
-    NONE,
-    NOTES,
-    REPORT,
-    REQUEST,
-    SIDE_OF_COUNTS,
-    STRINGS,
-    TOPIC_WORD,
-    TOPIC_WORDS,
-    TOPICS,
-    WORDS,
-    Buckets,
-    Value,
-    batches_of,
-    blocks_of,
-    requests_of,
-    rows_of_kind,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets, Value
 from wikilda.joins.broadcast import Spread
 from wikilda.joins.packets import ModelRows, by_shard, candidate_requests, joined, served
 from wikilda.joins.tables import Tables
@@ -74,7 +51,7 @@ class Source:
         self.job, first, knowledge = job, job.first, Knowledge.open(job.knowledge)
         self.urn = Urn(first, knowledge, job.task.settings.urn())
         self.types = first.contexts.types if first.contexts else topic_types(knowledge.titles, knowledge.sentences)
-        self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, HALVES))
+        self.buckets = Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, blocks.HALVES))
         self.rows = ModelRows(self.urn, self.types, self.buckets)
 
     def write(self, tables: Tables) -> None:
@@ -90,7 +67,7 @@ class Source:
     def _documents(self) -> Iterator[Iterator[pa.RecordBatch]]:
         for first in range(0, self.job.checkpoint.count, _FILE_SHARDS):
             numbers = range(first, min(first + _FILE_SHARDS, self.job.checkpoint.count))
-            yield batches_of(each for number in numbers for each in self._shard(number))
+            yield blocks.batches_of(each for number in numbers for each in self._shard(number))
 
     def _shard(self, number: int) -> Iterator[Value]:
         job = self.job
@@ -110,17 +87,17 @@ class Source:
     def _by_bucket(self, values: Callable[[int], Iterator[Value]]) -> Iterator[Iterator[pa.RecordBatch]]:
         """A file for each bucket."""
         for bucket in range(self.buckets.ranges):
-            yield batches_of(values(bucket))
+            yield blocks.batches_of(values(bucket))
 
 
 def document_values(documents: Documents, shard: int, buckets: Buckets) -> Iterator[Value]:
     """Documents, and what they ask for."""
-    for kind, column in enumerate(documents, DOCUMENTS):
-        yield Value(NONE, NONE, kind, shard, np.ascontiguousarray(column).tobytes())
+    for kind, column in enumerate(documents, blocks.DOCUMENTS):
+        yield Value(blocks.NONE, blocks.NONE, kind, shard, np.ascontiguousarray(column).tobytes())
     asked = asked_by(documents)
     halves = (asked.contexts >> np.uint64(1)).astype(np.int64)
-    for side, keys in ((STRINGS, asked.mentions), (WORDS, asked.words), (CONTEXTS, halves)):
-        yield from requests_of(side, keys, buckets, shard)
+    for side, keys in ((blocks.STRINGS, asked.mentions), (blocks.WORDS, asked.words), (blocks.CONTEXTS, halves)):
+        yield from blocks.requests_of(side, keys, buckets, shard)
 
 
 class Pieces(NamedTuple):
@@ -136,22 +113,22 @@ def form_packets(pieces: Pieces, shards: list[int], buckets: Buckets, candidates
     """Packets, each with its documents: one shard a partition."""
     listed = ", ".join(map(str, shards))
     wanted = pieces.documents.where(f"shard in ({listed})")
-    requests = wanted.where(f"kind = {REQUEST}")
-    tables = pieces.static.unionByName(pieces.learned.where(f"kind < {LAMBDA}"))
+    requests = wanted.where(f"kind = {blocks.REQUEST}")
+    tables = pieces.static.unionByName(pieces.learned.where(f"kind < {blocks.LAMBDA}"))
     meant = candidate_requests(tables, requests, buckets, candidates, tasks)
-    parts = [wanted.where(f"kind != {REQUEST}")]
+    parts = [wanted.where(f"kind != {blocks.REQUEST}")]
     if pieces.before is not None:
         before = pieces.before.where(f"shard in ({listed})")
-        meant = meant.unionByName(before.where(f"kind = {REQUEST}"))
-        parts.append(before.where(f"kind = {NOTES}"))
-    for rows, asked in ((f"side = {TOPICS}", meant), (f"side != {TOPICS}", requests)):
+        meant = meant.unionByName(before.where(f"kind = {blocks.REQUEST}"))
+        parts.append(before.where(f"kind = {blocks.NOTES}"))
+    for rows, asked in ((f"side = {blocks.TOPICS}", meant), (f"side != {blocks.TOPICS}", requests)):
         parts.append(served(tables.where(rows), asked, buckets, tasks))
     return by_shard(parts, shards)
 
 
 def counts_by_bucket(counts: DataFrame, learned: list[DataFrame], buckets: Buckets, tasks: int) -> DataFrame:
     """The counts of all shards, and the rows that they are added to."""
-    rows = counts.where(f"kind >= {COUNTED} and kind < {REQUEST}")
+    rows = counts.where(f"kind >= {blocks.COUNTED} and kind < {blocks.REQUEST}")
     for each in learned:
         rows = rows.unionByName(each)
     return joined(rows, buckets, tasks)
@@ -183,8 +160,8 @@ def draw_partition(batches: Iterator[pa.RecordBatch], drawing: Drawing) -> Itera
     started = time.process_time()
     values = list(_found_values(found, shard, len(documents.mentions), packet, drawing.buckets))
     found.report["joining seconds"] += joining + time.process_time() - started
-    values.append(Value(NONE, NONE, REPORT, shard, json.dumps(found.report).encode()))
-    yield from batches_of(values)
+    values.append(Value(blocks.NONE, blocks.NONE, blocks.REPORT, shard, json.dumps(found.report).encode()))
+    yield from blocks.batches_of(values)
 
 
 def evaluate_partition(
@@ -197,22 +174,23 @@ def evaluate_partition(
     found = log_likelihoods(
         packet, drawing.shared.value(), documents, settings.urn(), settings.particles, distinct
     )  # fmt: skip
-    yield from batches_of([Value(NONE, NONE, REPORT, shard, json.dumps(found).encode())])
+    yield from blocks.batches_of([Value(blocks.NONE, blocks.NONE, blocks.REPORT, shard, json.dumps(found).encode())])
 
 
 def _read(batches: Iterator[pa.RecordBatch]) -> tuple[int, Documents, NDArray[np.uint32] | None, Packet]:
     """The values of a shard."""
     by_kind: dict[int, list[Value]] = {}
-    for value in values_of(batches):
+    for value in blocks.values_of(batches):
         by_kind.setdefault(value.kind, []).append(value)
     columns: list[NDArray[Any]] = [
-        np.frombuffer(by_kind[kind][0].data, dtype).copy() for kind, dtype in enumerate(DOCUMENT_TYPES, DOCUMENTS)
+        np.frombuffer(by_kind[kind][0].data, dtype).copy()
+        for kind, dtype in enumerate(DOCUMENT_TYPES, blocks.DOCUMENTS)
     ]
-    notes = np.frombuffer(by_kind[NOTES][0].data, np.uint32).copy() if NOTES in by_kind else None
-    packet = {kind: rows_of_kind(by_kind, kind) for kind in packets.ENTRIES}
+    notes = np.frombuffer(by_kind[blocks.NOTES][0].data, np.uint32).copy() if blocks.NOTES in by_kind else None
+    packet = {kind: blocks.rows_of_kind(by_kind, kind) for kind in packets.ENTRIES}
     documents = Documents(*columns)
     _check(packet, documents)
-    return by_kind[DOCUMENTS][0].shard, documents, notes, packet
+    return by_kind[blocks.DOCUMENTS][0].shard, documents, notes, packet
 
 
 def _check(packet: Packet, documents: Documents) -> None:
@@ -228,13 +206,13 @@ def _check(packet: Packet, documents: Documents) -> None:
 
 
 def _found_values(found: Found, shard: int, mentions: int, packet: Packet, buckets: Buckets) -> Iterator[Value]:
-    for number, kind in enumerate(COUNTS):
-        rows, side = rows_of_run(found.runs[kind]), SIDE_OF_COUNTS[number]
-        yield from blocks_of(COUNTED + number, rows, buckets, side, shard)
+    for number, kind in enumerate(blocks.COUNTS):
+        rows, side = rows_of_run(found.runs[kind]), blocks.SIDE_OF_COUNTS[number]
+        yield from blocks.blocks_of(blocks.COUNTED + number, rows, buckets, side, shard)
     yield from _types_of_counted(found, shard, packet[packets.TYPES], buckets)
-    yield Value(NONE, NONE, NOTES, shard, found.notes.tobytes())
+    yield Value(blocks.NONE, blocks.NONE, blocks.NOTES, shard, found.notes.tobytes())
     noted = np.unique(noted_topics(found.notes, mentions)).astype(np.int64)
-    yield from requests_of(TOPICS, noted, buckets, shard)
+    yield from blocks.requests_of(blocks.TOPICS, noted, buckets, shard)
 
 
 def _types_of_counted(found: Found, shard: int, types: Keyed, buckets: Buckets) -> Iterator[Value]:
@@ -242,10 +220,10 @@ def _types_of_counted(found: Found, shard: int, types: Keyed, buckets: Buckets) 
     topics: dict[int, list[NDArray[np.uint32]]] = {}
     for kind in (CONTEXT_COUNTS, EXPECTED):
         run = found.runs[kind]
-        for bucket, part in buckets.cut(CONTEXTS, run.symbols):
+        for bucket, part in buckets.cut(blocks.CONTEXTS, run.symbols):
             topics.setdefault(bucket, []).append(run.topics[run.offsets[part.start] : run.offsets[part.stop]])
     for bucket, parts in topics.items():
         rows = types.of(np.unique(np.concatenate(parts)).astype(np.int64))
-        pairs = np.empty(len(rows.entries), TOPIC_WORD)
+        pairs = np.empty(len(rows.entries), blocks.TOPIC_WORD)
         pairs["topic"], pairs["word"] = np.repeat(rows.keys, np.diff(rows.offsets)), rows.entries
-        yield Value(CONTEXTS, bucket, TOPIC_WORDS, shard, pairs.tobytes())
+        yield Value(blocks.CONTEXTS, bucket, blocks.TOPIC_WORDS, shard, pairs.tobytes())

@@ -12,29 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs, table_of
-from wikilda.joins.blocks import (
-    CONTEXTS,
-    COUNT,
-    COUNTED,
-    COUNTS,
-    ENTRY,
-    LAMBDA,
-    NONE,
-    REPORT,
-    SIDE_OF_COUNTS,
-    STRINGS,
-    TOPIC_WORD,
-    TOPIC_WORDS,
-    TOTAL,
-    TOTALS,
-    Value,
-    batches_of,
-    groups_of,
-    packed,
-    rows_of_kind,
-    unpacked,
-    values_of,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Value
 from wikilda.joins.packets import parameters_of
 from wikilda.knowledge.context_counts import ContextCounts, CountedContexts, TopicTypes, counted_contexts, empty_counts
 from wikilda.model.model import BASE, MENTIONS, NilCounts
@@ -70,8 +49,8 @@ class Step(NamedTuple):
 
 def step_partition(batches: Iterator[pa.RecordBatch], step: Step) -> Iterator[pa.RecordBatch]:
     """Compute the next rows in a worker, from old rows and counts sorted by side and bucket."""
-    for side, bucket, found in groups_of(values_of(batches)):
-        yield from batches_of(_Bucket(step, side, bucket, found).values())
+    for side, bucket, found in blocks.groups_of(blocks.values_of(batches)):
+        yield from blocks.batches_of(_Bucket(step, side, bucket, found).values())
 
 
 class _Bucket:
@@ -79,25 +58,25 @@ class _Bucket:
 
     def __init__(self, step: Step, side: int, bucket: int, found: dict[int, list[Value]]) -> None:
         self.step, self.side, self.bucket, self.found = step, side, bucket, found
-        own = [kind for kind, place in zip(COUNTS, SIDE_OF_COUNTS, strict=True) if place == side]
-        self.counts = {kind: self._learned(COUNTED + COUNTS.index(kind)) for kind in own}
+        own = [kind for kind, place in zip(blocks.COUNTS, blocks.SIDE_OF_COUNTS, strict=True) if place == side]
+        self.counts = {kind: self._learned(blocks.COUNTED + blocks.COUNTS.index(kind)) for kind in own}
 
     def values(self) -> Iterator[Value]:
         """Return the next rows and their figures."""
-        yield from {STRINGS: self._strings, CONTEXTS: self._contexts}[self.side]()
+        yield from {blocks.STRINGS: self._strings, blocks.CONTEXTS: self._contexts}[self.side]()
         for kind, run in self.counts.items() if self.step.keeps_counts else ():
-            yield self._value(COUNTED + COUNTS.index(kind), packed(rows_of_run(run)))
+            yield self._value(blocks.COUNTED + blocks.COUNTS.index(kind), blocks.packed(rows_of_run(run)))
 
     def _learned(self, kind: int) -> Run:
         """S, from the counts of shards and from what was learned before."""
-        new = self._sum([each for each in self.found.get(kind, []) if each.shard != NONE], kind)
+        new = self._sum([each for each in self.found.get(kind, []) if each.shard != blocks.NONE], kind)
         if self.step.is_first:
             return new
-        old = self._sum([each for each in self.found.get(kind, []) if each.shard == NONE], kind)
+        old = self._sum([each for each in self.found.get(kind, []) if each.shard == blocks.NONE], kind)
         return add_up([scaled(old, 1.0 - self.step.rho), scaled(new, self.step.rho)])
 
     def _sum(self, values: list[Value], kind: int) -> Run:
-        rows = [unpacked(each.data, kind) for each in values]
+        rows = [blocks.unpacked(each.data, kind) for each in values]
         if not rows:
             return EMPTY_RUN
         symbols = np.concatenate([np.repeat(each.keys, np.diff(each.offsets)) for each in rows])
@@ -105,28 +84,28 @@ class _Bucket:
         return run_of_pairs(symbols, entries["topic"], entries["sweeps"])
 
     def _rows(self, kind: int) -> Keyed:
-        return rows_of_kind(self.found, kind)
+        return blocks.rows_of_kind(self.found, kind)
 
     def _value(self, kind: int, data: bytes) -> Value:
-        return Value(self.side, self.bucket, kind, NONE, data)
+        return Value(self.side, self.bucket, kind, blocks.NONE, data)
 
     def _report(self, **figures: float) -> Value:
-        return self._value(REPORT, json.dumps(figures).encode())
+        return self._value(blocks.REPORT, json.dumps(figures).encode())
 
     def _strings(self) -> Iterator[Value]:
-        old, base = self._rows(LAMBDA), self._rows(packets.BASE)
+        old, base = self._rows(blocks.LAMBDA), self._rows(packets.BASE)
         symbols = np.union1d(old.keys, self.counts[MENTIONS].symbols)
         counts = {kind: _within(self.counts[kind], symbols) for kind in (MENTIONS, BASE)}
         first, first_base = (parameters_of(each.of(symbols)) for each in (old, base))
         mentions, own = next_mentions(first, first_base, counts, self.step.settings.prior_weight)
-        yield self._value(LAMBDA, packed(_blended(symbols, mentions)))
-        yield self._value(packets.BASE, packed(_blended(symbols, own)))
+        yield self._value(blocks.LAMBDA, blocks.packed(_blended(symbols, mentions)))
+        yield self._value(packets.BASE, blocks.packed(_blended(symbols, own)))
         before = self._rows(packets.NIL)
         known = NilCounts(before.keys, before.entries["nil"], before.entries["texts"]) if self.step.has_nil else None
         nil = nil_table(known, self.counts["nil"])
-        entries = np.empty(len(nil.symbols), ENTRY[packets.NIL])
+        entries = np.empty(len(nil.symbols), blocks.ENTRY[packets.NIL])
         entries["nil"], entries["texts"] = nil.nil, nil.texts
-        yield self._value(packets.NIL, packed(Keyed(nil.symbols, np.arange(len(entries) + 1), entries)))
+        yield self._value(packets.NIL, blocks.packed(Keyed(nil.symbols, np.arange(len(entries) + 1), entries)))
         sums = {name: float(entries[name].sum(dtype=np.float64)) for name in ("nil", "texts")}
         yield self._report(
             parameters=len(mentions.topics), gained=int(mentions.gained), dropped=int(mentions.dropped), **sums
@@ -140,18 +119,18 @@ class _Bucket:
         )
         made = counted_contexts(self._old_contexts(types), types, counts, expected)
         keys = (made.keys >> np.uint64(1)).astype(np.int64)
-        entries = np.empty(len(made.words), ENTRY[packets.CONTEXT])
+        entries = np.empty(len(made.words), blocks.ENTRY[packets.CONTEXT])
         entries["word"], entries["count"], entries["expected"] = made.words, made.counts, made.expected
-        yield self._value(packets.CONTEXT, packed(Keyed(keys, offsets_of(made.lengths), entries)))
-        yield self._value(packets.CONTEXT_SUM, packed(Keyed(keys, np.arange(len(keys) + 1), made.sums)))
-        yield self._value(TOTALS, totals_of(made, self.step.types).tobytes())
+        yield self._value(packets.CONTEXT, blocks.packed(Keyed(keys, offsets_of(made.lengths), entries)))
+        yield self._value(packets.CONTEXT_SUM, blocks.packed(Keyed(keys, np.arange(len(keys) + 1), made.sums)))
+        yield self._value(blocks.TOTALS, totals_of(made, self.step.types).tobytes())
         if self.step.keeps_counts:
-            yield self._value(TOPIC_WORDS, _topic_words(topics, types).tobytes())
+            yield self._value(blocks.TOPIC_WORDS, _topic_words(topics, types).tobytes())
 
     def _types(self) -> tuple[NDArray[np.uint32], TopicTypes]:
         """The topics that were counted here, sorted, and their type words."""
-        parts = [np.frombuffer(each.data, TOPIC_WORD) for each in self.found.get(TOPIC_WORDS, [])]
-        pairs = np.concatenate([np.empty(0, TOPIC_WORD), *parts])
+        parts = [np.frombuffer(each.data, blocks.TOPIC_WORD) for each in self.found.get(blocks.TOPIC_WORDS, [])]
+        pairs = np.concatenate([np.empty(0, blocks.TOPIC_WORD), *parts])
         both = np.unique(pairs["topic"].astype(np.uint64) << np.uint64(32) | pairs["word"])
         owners = (both >> np.uint64(32)).astype(np.uint32)
         counted = [self.counts[kind].topics for kind in ("contexts", "expected")]
@@ -171,7 +150,7 @@ class _Bucket:
 
 def rows_of_run(run: Run) -> Keyed:
     """Counts as rows."""
-    entries = np.empty(len(run.topics), COUNT)
+    entries = np.empty(len(run.topics), blocks.COUNT)
     entries["topic"], entries["sweeps"] = run.topics, run.sweeps
     return Keyed(run.symbols, run.offsets, entries)
 
@@ -180,7 +159,7 @@ def totals_of(made: CountedContexts, types: int) -> NDArray[np.void]:
     """Of the type words that rows of context symbols have: sums of counts in whole parts, and the number of rows."""
     totals, distinct = made.whole_totals(types), distinct_contexts(made.words, made.counts, types)
     words = np.flatnonzero((totals > 0) | (distinct > 0))
-    found = np.empty(len(words), TOTAL)
+    found = np.empty(len(words), blocks.TOTAL)
     found["word"], found["total"], found["distinct"] = words, totals[words], distinct[words]
     return found
 
@@ -197,6 +176,6 @@ def _blended(keys: Numbers, made: Blended) -> Keyed:
 
 
 def _topic_words(topics: NDArray[np.uint32], types: TopicTypes) -> NDArray[np.void]:
-    pairs = np.empty(len(types.words), TOPIC_WORD)
+    pairs = np.empty(len(types.words), blocks.TOPIC_WORD)
     pairs["topic"], pairs["word"] = np.repeat(topics, np.diff(types.offsets)), types.words
     return pairs

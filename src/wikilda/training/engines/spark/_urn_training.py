@@ -19,21 +19,8 @@ from wikilda._core.arrays import offsets_of, table_of
 from wikilda._core.atomic import write_text
 from wikilda._core.errors import InputError, SettingsError, WikildaError
 from wikilda._core.npy import GrowingArray, save_array
-from wikilda.joins.blocks import (
-    BLOCK,
-    CONTEXTS,
-    COUNTED,
-    HALVES,
-    LAMBDA,
-    REPORT,
-    REQUEST,
-    STRINGS,
-    TOTAL,
-    TOTALS,
-    Buckets,
-    batches_of,
-    unpacked,
-)
+from wikilda.joins import blocks
+from wikilda.joins.blocks import Buckets
 from wikilda.joins.broadcast import spread
 from wikilda.joins.tables import Tables
 from wikilda.knowledge import Knowledge
@@ -98,7 +85,7 @@ class UrnTraining:
         before = self._counts(self.job.previous) if self.job.previous else None
         pieces = self._pieces(self._read(DOCUMENT_TABLE), before)
         draw = partial(draw_partition, drawing=Drawing(self.job.task, self._spread(), self.buckets, __version__))
-        return self._packets(pieces, shards).mapInArrow(draw, BLOCK)
+        return self._packets(pieces, shards).mapInArrow(draw, blocks.BLOCK)
 
     def round_name(self, first: int) -> str:
         """The table of the counts of a round."""
@@ -106,7 +93,7 @@ class UrnTraining:
 
     def reports(self, name: str) -> Iterator[tuple[int, str]]:
         """Return the figures of the shards of a round."""
-        for row in self._read(name).where(f"kind = {REPORT}").select("shard", "data").toLocalIterator():
+        for row in self._read(name).where(f"kind = {blocks.REPORT}").select("shard", "data").toLocalIterator():
             yield row.shard, bytes(row.data).decode()
 
     def learn(self, rho: float, target: Path) -> Model:
@@ -130,13 +117,13 @@ class UrnTraining:
             for start in starts
         )
         values = (value for number, part in enumerate(parts) for value in document_values(part, number, self.buckets))
-        self.tables.write(_EVALUATED, [batches_of(values)])
+        self.tables.write(_EVALUATED, [blocks.batches_of(values)])
         self.done = model.iteration - self.job.first.iteration
         shards, place = list(range(len(starts))), self._place(model.iteration)
         distinct = np.load(place / "distinct.npy", allow_pickle=False)
         drawing = Drawing(self.job.task, self._spread(), self.buckets, __version__)
         evaluate = partial(evaluate_partition, drawing=drawing, distinct=distinct)
-        rows = self._packets(self._pieces(self._read(_EVALUATED), None), shards).mapInArrow(evaluate, BLOCK)
+        rows = self._packets(self._pieces(self._read(_EVALUATED), None), shards).mapInArrow(evaluate, blocks.BLOCK)
         found = sorted((row.shard, json.loads(bytes(row.data))) for row in rows.select("shard", "data").collect())
         self.tables.remove(_EVALUATED)
         sums = [(sum(each[0] for each in part), sum(each[1] for each in part)) for _, part in found]
@@ -152,7 +139,7 @@ class UrnTraining:
             count = max(4 * self.context.defaultParallelism, entries // _BLOCK_ENTRIES)
             write_text(place, json.dumps(count))
         count = json.loads(place.read_text("utf-8"))
-        return Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, HALVES))
+        return Buckets(count, (first.mentions.symbols, first.words.symbols, first.topics, blocks.HALVES))
 
     @cached_property
     def _knowledge(self) -> Knowledge:
@@ -169,13 +156,13 @@ class UrnTraining:
         return max(2 * self.context.defaultParallelism, self.buckets.ranges // 4)
 
     def _read(self, name: str) -> DataFrame:
-        return self.tables.read(name, BLOCK)
+        return self.tables.read(name, blocks.BLOCK)
 
     def _counts(self, checkpoint: Checkpoint) -> DataFrame:
         """What the finished rounds of an iteration have left."""
         name = _counts_name(int(checkpoint.path.name.rpartition("-")[2]))
         rounds = [self.tables.uri(f"{name}/{file.stem}") for file in rounds_of(checkpoint)]
-        return self.tables.spark.read.schema(BLOCK).parquet(*rounds)
+        return self.tables.spark.read.schema(blocks.BLOCK).parquet(*rounds)
 
     def _pieces(self, documents: DataFrame, before: DataFrame | None) -> Pieces:
         return Pieces(self._read(STATIC), self._read(model_name(self.done)), documents, before)
@@ -210,21 +197,23 @@ class UrnTraining:
         step = Step(self.job.task.settings, rho, self.done == 0, types, has_nil)
         learned = [self._read(model_name(0))]
         if self.done and step.keeps_counts:
-            learned.append(self._read(model_name(self.done)).where(f"kind >= {COUNTED} and kind < {REQUEST}"))
+            learned.append(
+                self._read(model_name(self.done)).where(f"kind >= {blocks.COUNTED} and kind < {blocks.REQUEST}")
+            )
         rows = counts_by_bucket(self._counts(self.job.checkpoint), learned, self.buckets, self._tasks)
-        return rows.mapInArrow(partial(step_partition, step=step), BLOCK)
+        return rows.mapInArrow(partial(step_partition, step=step), blocks.BLOCK)
 
     def _keep_figures(self, name: str) -> None:
         """Keep the driver's figures of a model: sums over all of its rows."""
         sums: dict[str, float] = {}
         totals = np.zeros((2, len(self._source.types.hashes)), np.float64)
-        rows = self._read(name).where(F.col("kind").isin(TOTALS, REPORT)).select("kind", "data")
+        rows = self._read(name).where(F.col("kind").isin(blocks.TOTALS, blocks.REPORT)).select("kind", "data")
         for row in rows.toLocalIterator():
-            if row.kind == REPORT:
+            if row.kind == blocks.REPORT:
                 for figure, value in json.loads(bytes(row.data)).items():
                     sums[figure] = sums.get(figure, 0) + value
             else:
-                found = np.frombuffer(row.data, TOTAL)
+                found = np.frombuffer(row.data, blocks.TOTAL)
                 totals[:, found["word"]] += found["total"], found["distinct"]
         place = self.job.checkpoint.path
         save_array(place / "totals.npy", totals[0] / PARTS_OF_ONE)
@@ -249,19 +238,21 @@ class UrnTraining:
         scratch = target.with_name("fetched")
         tables = _Fetching(self.tables, name, scratch, self.buckets)
         first, place = self.job.first, self.job.checkpoint.path
-        mentions = tables.parameters(LAMBDA, STRINGS, first.mentions.symbols)._replace(change=self._change)
-        base = tables.parameters(packets.BASE, STRINGS, first.mentions.symbols)
+        mentions = tables.parameters(blocks.LAMBDA, blocks.STRINGS, first.mentions.symbols)._replace(
+            change=self._change
+        )
+        base = tables.parameters(packets.BASE, blocks.STRINGS, first.mentions.symbols)
         keys, offsets, (words, counts, expected) = tables.rows(
-            packets.CONTEXT, CONTEXTS, ("word", "count", "expected")
+            packets.CONTEXT, blocks.CONTEXTS, ("word", "count", "expected")
         )  # fmt: skip
-        _, _, [sums] = tables.rows(packets.CONTEXT_SUM, CONTEXTS, ())
+        _, _, [sums] = tables.rows(packets.CONTEXT_SUM, blocks.CONTEXTS, ())
         old = first.contexts
         texts = np.unique(self.job.texts) if old is None else np.union1d(old.texts, self.job.texts)
         table, totals = table_of(keys.astype(np.uint64) << np.uint64(1)), np.load(place / "totals.npy")
         contexts = ContextCounts(
             self._source.types, table, offsets, words, counts, expected, sums, totals, texts
         )  # fmt: skip
-        symbols, _, (nil, met) = tables.rows(packets.NIL, STRINGS, ("nil", "texts"))
+        symbols, _, (nil, met) = tables.rows(packets.NIL, blocks.STRINGS, ("nil", "texts"))
         parts = NextParts(mentions, base, contexts, NilCounts(symbols, nil, met))
         made = write_next(
             first, self._knowledge, parts, target, self.job.task.iteration, self.job.task.settings.shift()
@@ -292,7 +283,7 @@ class _Fetching:
         for bucket in range(self.buckets.ranges):
             here = (ds.field("kind") == kind) & (ds.field("side") == side) & (ds.field("bucket") == bucket)
             for data in self.blocks.to_table(columns=["data"], filter=here).column("data"):
-                yield unpacked(data.as_buffer(), kind)
+                yield blocks.unpacked(data.as_buffer(), kind)
 
     def parameters(self, kind: int, side: int, symbols: int) -> Joined:
         """Return the rows of parameters of all keys."""

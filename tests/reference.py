@@ -19,6 +19,7 @@ class Reference:
     similarity: NDArray[np.float64] | None = None  # topic × topic; None: no coherence
     candidates: set[int] = field(default_factory=set)  # topics that mentions of the document may mean
     noncandidate_coherence: float = 1.0
+    coherent_prior: bool = False  # coherence multiplies α, too, unless nothing is coherent
 
     @property
     def topics(self) -> int:
@@ -43,13 +44,16 @@ class Reference:
 
     def conditional(self, tokens: list[Token], assigned: list[int], i: int) -> NDArray[np.float64]:
         """Eq. 4 for token i given the topics of all others (−1: none yet)."""
-        logs = np.empty(self.topics)
-        for topic in range(self.topics):
-            others = sum(z == topic for j, z in enumerate(assigned) if j != i)
-            others *= self.coherence(tokens, assigned, i, topic)
-            logs[topic] = np.log(self.alpha[topic] + others) + self.log_weight(tokens[i], topic)
+        others = np.array([sum(z == topic for j, z in enumerate(assigned) if j != i) for topic in range(self.topics)])
+        coherence = np.array([self.coherence(tokens, assigned, i, topic) for topic in range(self.topics)])
+        logs = np.array([self.log_weight(tokens[i], topic) for topic in range(self.topics)])
         weights = np.exp(logs - logs.max())
-        return weights / weights.sum()
+        if self.coherent_prior:
+            whole = (self.alpha + others) * weights
+            found = coherence * whole if (coherence * whole).any() else whole
+        else:
+            found = (self.alpha + others * coherence) * weights
+        return found / found.sum()
 
     def sample(
         self, tokens: list[Token], assigned: list[int], sweeps: int, burn_in: int, seed: int

@@ -6,12 +6,14 @@ paper-1.model is the preset `paper` after one iteration on news:
 wikilda init aida.model --preset paper -o paper.model
 wikilda train paper.model bbc.jsonl.xz --method lda --preset paper -o paper-1.model
 Each set has figures of its own. Models of later iterations are given in the same way, those of the default method as
---urn; --tuned is a model with settings chosen by benchmarks.evaluation.greedy, for both numbers of sweeps.
+--urn; --tuned is a model with settings chosen by benchmarks.evaluation.greedy, for both numbers of sweeps; --coherent
+are models trained with --set coherent_prior=true, where coherence multiplies α + N_k.
 """
 
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +43,7 @@ class Further(NamedTuple):
     trained: list[Model]
     ours: list[Model]
     tuned: Model | None
+    coherent: list[Model]
 
 
 def methods(given: Given, further: Further, *, long: bool, wanted: list[str]) -> Iterator[Method]:
@@ -50,9 +53,13 @@ def methods(given: Given, further: Further, *, long: bool, wanted: list[str]) ->
             yield make(name, given)
             continue
         for settings in (SHORT, LONG) if long else (SHORT,):
+            coherent = replace(settings, coherent_prior=True)
             yield _named(make_method("paper", given, {"paper": settings}), 0, settings)
             for model in further.trained:
                 yield _named(_sampler(model, given, settings), model.iteration, settings)
+            yield _named(make_method("paper", given, {"paper": coherent}), 0, settings, "paper, (α + N) · coh")
+            for model in further.coherent:
+                yield _named(_sampler(model, given, coherent), model.iteration, settings, "paper, (α + N) · coh")
             if further.tuned:
                 yield _named(_sampler(further.tuned, given, settings), 0, settings, "paper, tuned")
     for model in further.ours:
@@ -112,7 +119,10 @@ def measure(name: str, options: argparse.Namespace) -> Iterator[dict[str, list[d
     gold = Gold(read_dataset(Path(options.set[2]))[0], Resolver(knowledge))
     given = Given(model, knowledge, gold.documents)
     tuned = Model.open(options.tuned) if options.tuned else None
-    further = Further([*map(Model.open, options.trained)], [*map(Model.open, options.urn)], tuned)
+    trained, ours, coherent = (
+        list(map(Model.open, paths)) for paths in (options.trained, options.urn, options.coherent)
+    )
+    further = Further(trained, ours, tuned, coherent)
     runs, rows = [], []
     wanted = options.only or [each for each in everything() if each.partition(":")[0] not in options.skip]
     for method in methods(given, further, long=options.long, wanted=wanted):
@@ -129,6 +139,7 @@ def main() -> None:
     parser.add_argument("--set", nargs=3, required=True, metavar=("NAME", "MODEL", "GOLD"))
     parser.add_argument("--trained", type=Path, action="append", default=[], help="preset `paper` after iterations")
     parser.add_argument("--urn", type=Path, action="append", default=[], help="the default method after iterations")
+    parser.add_argument("--coherent", type=Path, action="append", default=[], help="trained with coherent_prior")
     parser.add_argument("--tuned", type=Path, help="the paper's sampler with settings chosen on labels")
     parser.add_argument("--long", action="store_true", help="800 sweeps, too")
     parser.add_argument("--only", action="append", help="just this method, and others so named")

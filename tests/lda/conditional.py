@@ -43,7 +43,7 @@ def _conditionals(
     state: State,
     out: NDArray[np.float64],
 ) -> Whole:
-    shifts, _ = arrange(bag, len(likeness.topics), rules, plan, state)
+    shifts, _ = arrange(bag, likeness, rules, plan, state)
     start_fixed(bag, likeness, dense, rules, plan, shifts, state)
     token, position = np.int64(0), np.int64(0)
     for symbol in range(len(bag.symbols)):

@@ -1,6 +1,7 @@
 """Long runs, edge cases, and what a sampler promises."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -62,6 +63,28 @@ def test_frequencies(tmp_path: Path, coherence: bool, beta: float) -> None:
     assert_frequencies(world, sampler, words, mentions, 1000)
 
 
+@pytest.mark.parametrize("beta", [1e-5, 0.3])
+@pytest.mark.parametrize(
+    ("apart", "links", "mentions"),
+    [
+        (0.3, [{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0, 2}], [1, 2]),
+        (2.0, [{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0, 2}], [1, 2]),
+        (0.0, [set()] * 5, [1]),  # for some words no topic is coherent with that of the mention
+    ],
+)
+def test_frequencies_where_coherence_multiplies_the_prior(
+    tmp_path: Path, beta: float, apart: float, links: list[set[int]], mentions: list[int]
+) -> None:
+    settings = ModelSettings(beta_words=beta, beta_mentions=beta, alpha=0.4, asymmetric=True)
+    world = make_world(tmp_path / "model", settings, topics=5, words=5, mentions=4, density=0.9, seed=4)
+    world = replace(world, in_links=links, graph=graph_of(links))
+    sampler, words = world.sampler(LdaSettings(sweeps=9, burn_in=8, coherent_prior=True)), [1, 2]
+    sampler.packets.rules = sampler.packets.rules._replace(noncandidate_coherence=apart)
+    judge(world, sampler.packet(EncodedDocument(words, mentions)), apart)
+    world.reference.coherent_prior = True
+    assert_frequencies(world, sampler, words, mentions, 1000, ambiguous=2)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_frequencies_of_private_topics(tmp_path: Path, times: int) -> None:
     """Symbols with topics that others have, too, and topics of their own; also where they occur more than once."""
@@ -101,7 +124,9 @@ def test_long_private_rows(tmp_path: Path, draws: int) -> None:
     np.testing.assert_allclose(found / 2000, expected / 2000, atol=0.012)
 
 
-def assert_frequencies(world: World, sampler: Sampler, words: list[int], mentions: list[int], runs: int) -> None:
+def assert_frequencies(
+    world: World, sampler: Sampler, words: list[int], mentions: list[int], runs: int, ambiguous: int = 3
+) -> None:
     """The last states of many runs are distributed as they should be."""
     packet = sampler.packet(EncodedDocument(words, mentions))
     tokens, occurrences = tokens_of(packet), packet.bag.occurrences
@@ -120,7 +145,7 @@ def assert_frequencies(world: World, sampler: Sampler, words: list[int], mention
             scaled = marginal[likely] * found[row, likely].sum() / marginal[likely].sum()
             assert chisquare(found[row, likely], scaled).pvalue > 1e-3
             tested += 1
-    assert tested >= 3  # most tokens of the document are ambiguous, or this would test nothing
+    assert tested >= ambiguous  # most tokens of the document are ambiguous, or this would test nothing
 
 
 def test_many_sweeps_agree_with_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,8 @@
 """Draw a topic for one token: the masses of the buckets of Eq. 5, and a walk through the selected bucket.
 
 Bucket (v) is in two parts, private and shared entries; (c, v) is the live row, (c) all present topics where a symbol
-is smoothed; (d) is an alias table. With coherence, N_k is multiplied by what Eq. 6 has for the topic.
+is smoothed; (d) is an alias table. With coherence, N_k is multiplied by what Eq. 6 has for the topic, and on request
+α_k, too.
 """
 
 from typing import NamedTuple
@@ -24,6 +25,7 @@ class Rules(NamedTuple):
     sweeps: int
     burn_in: int
     coherent: bool
+    coherent_prior: bool
     noncandidate_coherence: float
     idle_draws: int
 
@@ -32,16 +34,17 @@ class Rules(NamedTuple):
 def worth(state: State, number: Whole, old: Whole, noncandidate_coherence: Real) -> Real:
     """N_k of a topic, times its coherence if that counts, without one token that has topic `old`."""
     tokens = state.counts[np.uint64(number)] - np.float64(number == old)
-    return tokens * _coherence(state, number, noncandidate_coherence) if state.numbers[COHERENT] else tokens
+    if state.numbers[COHERENT]:
+        return tokens * coherence_of(state, state.known[number, CANDIDATE], noncandidate_coherence)
+    return tokens
 
 
 @bare
-def _coherence(state: State, number: Whole, noncandidate_coherence: Real) -> Real:
+def coherence_of(state: State, candidate: Whole, noncandidate_coherence: Real) -> Real:
     """Eq. 6: the mean similarity of a topic to the others that mentions have."""
-    candidate = state.known[number, CANDIDATE]
     if candidate < 0:
         return noncandidate_coherence
-    others = state.numbers[COMPANY] - (state.known[number, MENTIONS] > 0)
+    others = state.numbers[COMPANY] - state.company[candidate]
     return state.similarities[candidate] / np.float64(others) if others > 0 else 1.0
 
 
@@ -127,6 +130,34 @@ def walk_shared(offsets: NDArray[np.int64], priors: NDArray[np.float32], symbol:
 
 
 @bare
+def coherent_shared_mass(
+    candidates: NDArray[np.int32], priors: NDArray[np.float32], start: Whole, end: Whole, state: State,
+    noncandidate_coherence: Real,
+) -> Real:  # fmt: skip
+    """The mass of shared entries whose priors are multiplied by the coherence of their topics."""
+    mass = 0.0
+    for at in range(start, end):
+        mass += coherence_of(state, np.int64(candidates[at]), noncandidate_coherence) * np.float64(priors[at])
+    return mass
+
+
+@bare
+def walk_coherent_shared(
+    candidates: NDArray[np.int32], priors: NDArray[np.float32], start: Whole, end: Whole, state: State, x: Real,
+    noncandidate_coherence: Real,
+) -> Whole:  # fmt: skip
+    """The shared entry at distance x therein."""
+    last, at = start, start
+    while at < end and x >= 0.0:
+        mass = coherence_of(state, np.int64(candidates[at]), noncandidate_coherence) * np.float64(priors[at])
+        if mass > 0.0:
+            last = at
+            x -= mass
+        at += 1
+    return last
+
+
+@bare
 def walk_private(
     priors: NDArray[np.float32],
     start: Whole,
@@ -174,5 +205,6 @@ def _tell(state: State, likeness: Likeness, candidate: Whole, sign: Whole) -> No
     """Update the sums of a candidate's neighbours. The sums are exact and do not drift."""
     if candidate >= 0:
         state.numbers[COMPANY] += sign
+        state.company[candidate] += sign
         for at in range(likeness.offsets[candidate], likeness.offsets[candidate + 1]):
             state.similarities[likeness.neighbours[at]] += np.float64(sign) * np.float64(likeness.values[at])

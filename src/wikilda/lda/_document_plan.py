@@ -10,7 +10,8 @@ from wikilda._core.seen_twice_filter import Marks
 from wikilda.lda._bucket_draw import Rules
 from wikilda.lda._sampler_state import NOWHERE, State, reset
 from wikilda.lda._shared_rows import Shared, fill_buckets, mark_rows, split_rows
-from wikilda.lda.packet import Bag
+from wikilda.lda.packet import Bag, number_of
+from wikilda.lda.similarity import Likeness
 
 # How a symbol's tokens are drawn: it has one topic; it has only private topics; sampled.
 FIXED, IDLE, ACTIVE = range(3)
@@ -28,6 +29,7 @@ class Plan(NamedTuple):
     shared_weights: NDArray[np.float32]
     shared_priors: NDArray[np.float32]
     shared_places: NDArray[np.int32]
+    shared_candidates: NDArray[np.int32]  # numbers in Likeness, or −1; only where α is multiplied by coherence
     bucket_starts: NDArray[np.int32]
     buckets: NDArray[np.int32]
     masses: NDArray[np.float64]
@@ -59,7 +61,7 @@ def shared_of(plan: Plan) -> Shared:
 
 
 @bare
-def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
+def arrange(bag: Bag, likeness: Likeness, rules: Rules, plan: Plan, state: State) -> tuple[Shifts, Whole]:
     """Prepare a document, and return the number of tokens to draw."""
     smooth = False
     for symbol in range(len(bag.symbols)):
@@ -69,7 +71,9 @@ def arrange(bag: Bag, candidates: Whole, rules: Rules, plan: Plan, state: State)
     split_rows(bag, plan.marks, marks_shift, rules.alpha, shared_of(plan), plan.masses)
     buckets_shift = fill_buckets(shared_of(plan), len(bag.symbols))
     tokens = _assign_roles(bag, rules, plan)
-    reset(state, plan.shared_offsets, bag.occurrences, candidates, tokens, smooth, rules.coherent)
+    reset(state, plan.shared_offsets, bag.occurrences, len(likeness.topics), tokens, smooth, rules.coherent)
+    for at in range(plan.shared_offsets[len(bag.symbols)] if rules.coherent_prior else 0):
+        plan.shared_candidates[at] = number_of(likeness.topics, np.int64(plan.shared_topics[at]))
     return Shifts(marks_shift, buckets_shift), tokens
 
 

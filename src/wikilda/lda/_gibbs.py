@@ -12,11 +12,14 @@ from wikilda.lda._bucket_draw import (
     HIT_PRIVATE,
     HIT_SHARED,
     Rules,
+    coherence_of,
+    coherent_shared_mass,
     hit,
     join,
     leave,
     live_mass,
     present_mass,
+    walk_coherent_shared,
     walk_live,
     walk_present,
     walk_private,
@@ -25,6 +28,8 @@ from wikilda.lda._bucket_draw import (
 )
 from wikilda.lda._document_plan import FIXED, SINCE, TOKEN_SYMBOL, TOKEN_TOPIC, Plan, Shifts, arrange, shared_of
 from wikilda.lda._sampler_state import (
+    CANDIDATE,
+    COHERENT,
     END,
     EXTRA,
     FINE,
@@ -34,6 +39,7 @@ from wikilda.lda._sampler_state import (
     NOWHERE,
     PRIVATE,
     STATUS,
+    TOPIC,
     WORD,
     State,
     count,
@@ -46,8 +52,10 @@ from wikilda.lda._sampler_state import (
 from wikilda.lda._shared_rows import BEST, PRIVATE_MASS, SHARED_MASS
 from wikilda.lda.counts import Counts, Items, add, add_idle, add_noted, by_symbol, room_for
 from wikilda.lda.expected_phi import Dense
-from wikilda.lda.packet import Bag, entries_of
+from wikilda.lda.packet import Bag, entries_of, number_of
 from wikilda.lda.similarity import Likeness
+
+_TRIES = 10_000  # draws from a bound before coherence is left aside
 
 
 @bare
@@ -192,7 +200,7 @@ def gibbs(
 
     Returns FINE and the counts, or the table that is too small: the caller enlarges it and starts over.
     """
-    shifts, tokens = arrange(bag, len(likeness.topics), rules, plan, state)
+    shifts, tokens = arrange(bag, likeness, rules, plan, state)
     start_fixed(bag, likeness, dense, rules, plan, shifts, state)
     start_mentions(bag, likeness, dense, guesses, rules, plan, shifts, state, tokens)
     start_words(bag, likeness, dense, rules, plan, shifts, state, tokens)
@@ -226,7 +234,10 @@ def _sweep(
         judged = rules.coherent and symbol >= bag.first_mention
         if judged and old >= 0:
             leave(state, likeness, old)
-        new = _draw(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, old)
+        if rules.coherent_prior:
+            new = _draw_coherent(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, old)
+        else:
+            new = _draw(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, old)
         if judged and new >= 0:
             join(state, likeness, new, np.int64(1))
         if new != old:
@@ -272,6 +283,70 @@ def _draw(
 
 
 @bare
+def _draw_coherent(
+    bag: Bag,
+    likeness: Likeness,
+    dense: Dense,
+    rules: Rules,
+    stream: Stream,
+    plan: Plan,
+    shifts: Shifts,
+    state: State,
+    symbol: Whole,
+    old: Whole,
+) -> Whole:
+    """The same where α_k is multiplied by the topic's coherence, too. Nothing of it can be summed beforehand.
+
+    Of the dense bucket only a bound is known: a topic that is drawn there is rejected in proportion to what its
+    coherence lacks to the bound, and all is drawn again. Where nothing is coherent, coherence is left aside.
+    """
+    row, apart = np.uint64(symbol), rules.noncandidate_coherence
+    start, end = plan.shared_offsets[row], plan.shared_offsets[row + np.uint64(1)]
+    candidates, priors = plan.shared_candidates, plan.shared_priors
+    private = apart * plan.masses[row, PRIVATE_MASS]  # no candidates are private
+    shared = rules.alpha * coherent_shared_mass(candidates, priors, start, end, state, apart)
+    live = live_mass(state, row, old, apart)
+    smoothing, present, everywhere, bound = np.float64(bag.smoothing[row]), 0.0, 0.0, max(apart, 1.0)
+    kind = MENTION if symbol >= bag.first_mention else WORD
+    if smoothing > 0.0:
+        present = smoothing * present_mass(state, kind, old, apart)
+        everywhere = rules.alpha * smoothing * (dense.mention_total if kind == MENTION else dense.word_total) * bound
+    tries = _TRIES if private + shared + live + present + everywhere > 0.0 else 0
+    for _ in range(tries):
+        where, x = hit(uniform(stream), private, shared, live, present, everywhere)
+        if where == HIT_LIVE:
+            return walk_live(state, row, old, x, apart)
+        if where == HIT_PRIVATE:
+            return (
+                _draw_seldom(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, where, x / apart)
+                if bag.occurrences[row] > 1
+                else np.int64(PRIVATE)
+            )
+        if where == HIT_PRESENT:
+            return walk_present(state, kind, old, x / smoothing, apart)
+        if where == HIT_SHARED:
+            at = walk_coherent_shared(candidates, priors, start, end, state, x / rules.alpha, apart)
+            return know_topic(likeness, dense, plan, shifts, state, np.int64(plan.shared_topics[at]))
+        topic = _draw_dense(dense, kind, stream)
+        if uniform(stream) * bound < coherence_of(state, number_of(likeness.topics, topic), apart):
+            return know_topic(likeness, dense, plan, shifts, state, topic)
+    state.numbers[COHERENT] = 0
+    number = _draw(bag, likeness, dense, rules, stream, plan, shifts, state, symbol, old)
+    state.numbers[COHERENT] = 1
+    if number >= 0:  # it may be new
+        state.known[number, CANDIDATE] = number_of(likeness.topics, state.known[number, TOPIC])
+    return number
+
+
+@bare
+def _draw_dense(dense: Dense, kind: Whole, stream: Stream) -> Whole:
+    """A topic in proportion to α_k/α · factor_k."""
+    if kind == MENTION:
+        return np.int64(draw_alias(dense.mention_shares, dense.mention_others, uniform(stream)))
+    return np.int64(draw_alias(dense.word_shares, dense.word_others, uniform(stream)))
+
+
+@bare
 def _draw_seldom(
     bag: Bag,
     likeness: Likeness,
@@ -291,11 +366,8 @@ def _draw_seldom(
         offsets, places = plan.shared_offsets, plan.shared_places
         place = walk_private(priors, start, length, places, offsets[symbol], offsets[symbol + 1], x / rules.alpha)
         return know_entry(bag, likeness, dense, plan, shifts, state, symbol, place)
-    if symbol >= bag.first_mention:
-        topic = draw_alias(dense.mention_shares, dense.mention_others, uniform(stream))
-    else:
-        topic = draw_alias(dense.word_shares, dense.word_others, uniform(stream))
-    return know_topic(likeness, dense, plan, shifts, state, topic)
+    kind = MENTION if symbol >= bag.first_mention else WORD
+    return know_topic(likeness, dense, plan, shifts, state, _draw_dense(dense, kind, stream))
 
 
 @inlined

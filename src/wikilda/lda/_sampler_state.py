@@ -48,6 +48,7 @@ class State(NamedTuple):
     live_topics: NDArray[np.int32]  # numbers of topics
     live_weights: NDArray[np.float32]  # κ_kv/κ'_k
     similarities: NDArray[np.float64]  # by candidate, the sum of its similarities to present topics of mentions
+    company: NDArray[np.int64]  # by candidate, 1 where mentions have it now
     extra: NDArray[np.int64]  # a hash table: KEY of symbol and topic, SWEEPS of tokens on topics not in their rows
     extra_order: NDArray[np.int64]
 
@@ -82,6 +83,7 @@ def reset(
         first += shared_offsets[symbol + 1] - shared_offsets[symbol] + occurrences[symbol]
     for at in range(candidates):
         state.similarities[at] = 0.0
+        state.company[at] = 0
 
 
 @bare

@@ -73,6 +73,7 @@ def _new_plan(symbols: int, entries: int, tokens: int) -> Plan:
         shared_weights=np.empty(room, np.float32),
         shared_priors=np.empty(room, np.float32),
         shared_places=np.empty(room, np.int32),
+        shared_candidates=np.empty(room, np.int32),
         bucket_starts=np.empty(_BUCKETS, np.int32),
         buckets=np.empty(room, np.int32),
         masses=np.empty((symbols, 3), np.float64),
@@ -96,6 +97,7 @@ def _new_state(symbols: int, entries: int, tokens: int, candidates: int, topics:
         live_topics=np.empty(entries + tokens, np.int32),
         live_weights=np.empty(entries + tokens, np.float32),
         similarities=np.empty(candidates, np.float64),
+        company=np.empty(candidates, np.int64),
         extra=np.full((4 * extra, 2), -1, np.int64),
         extra_order=np.empty(extra, np.int64),
     )
@@ -154,6 +156,7 @@ class PacketSampler:
             sweeps=settings.sweeps,
             burn_in=settings.burn_in,
             coherent=settings.coherence,
+            coherent_prior=settings.coherence and settings.coherent_prior,
             noncandidate_coherence=NONCANDIDATE_COHERENCE,
             idle_draws=IDLE_DRAWS,
         )

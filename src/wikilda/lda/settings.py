@@ -26,4 +26,7 @@ class LdaSettings(TagMeSettings):
     sweeps: int = setting(50, "S: Gibbs sweeps over a document.", minimum=1)
     burn_in: int = setting(10, "B: sweeps at the beginning that do not count.", minimum=0, below="sweeps")
     coherence: bool = setting(True, "Multiply topic counts by the coherence of the topic with the others (Eq. 6).")
+    coherent_prior: bool = setting(
+        False, "Multiply the prior α of a topic by its coherence, too, so that it weights the whole probability."
+    )
     seed: int = setting(1, "Seed of the random numbers.")

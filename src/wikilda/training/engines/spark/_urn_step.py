@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs, table_of
+from wikilda._core.arrays import Run, offsets_of, table_of
 from wikilda.joins import blocks
 from wikilda.joins.blocks import Value
 from wikilda.joins.packets import parameters_of
@@ -76,12 +76,7 @@ class _Bucket:
         return add_up([scaled(old, 1.0 - self.step.rho), scaled(new, self.step.rho)])
 
     def _sum(self, values: list[Value], kind: int) -> Run:
-        rows = [blocks.unpacked(each.data, kind) for each in values]
-        if not rows:
-            return EMPTY_RUN
-        symbols = np.concatenate([np.repeat(each.keys, np.diff(each.offsets)) for each in rows])
-        entries = np.concatenate([each.entries for each in rows])
-        return run_of_pairs(symbols, entries["topic"], entries["sweeps"])
+        return add_up([_run_of_rows(blocks.unpacked(each.data, kind)) for each in values])
 
     def _rows(self, kind: int) -> Keyed:
         return blocks.rows_of_kind(self.found, kind)
@@ -153,6 +148,12 @@ def rows_of_run(run: Run) -> Keyed:
     entries = np.empty(len(run.topics), blocks.COUNT)
     entries["topic"], entries["sweeps"] = run.topics, run.sweeps
     return Keyed(run.symbols, run.offsets, entries)
+
+
+def _run_of_rows(rows: Keyed) -> Run:
+    """Rows as counts; the arrays are no views, for which kernels would be compiled once more."""
+    topics, sweeps = (np.ascontiguousarray(rows.entries[name]) for name in ("topic", "sweeps"))
+    return Run(rows.keys.copy(), rows.offsets.copy(), topics, sweeps)
 
 
 def totals_of(made: CountedContexts, types: int) -> NDArray[np.void]:

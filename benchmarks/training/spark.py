@@ -3,10 +3,10 @@
 python -m benchmarks.training.spark MODEL TEXTS --work DIRECTORY [--documents 20000] [--shards 16] [--method urn]
 [--parts training linking] [--name spark]
 
-A standalone cluster has two workers of one core, the local engine two processes. Both train twice over the same shards;
-the second iteration is compared, and models must be the same. Of the cluster's processor time, joins are all that is
-not sampling: Java, serving rows, writing tables. Skew: the slowest task of a stage, in medians of its tasks. Memory is
-the largest anonymous memory of a Python worker and of the driver. Linking compares processor time and answers.
+A standalone cluster has two workers of one core, the local engine two processes. Both train twice over the same shards,
+by the command. The second iteration is compared, and models must be the same. Of the cluster's processor time in it,
+joins are all that is not sampling: Java, serving rows, writing tables. Skew is the slowest task of a stage in medians
+of its tasks. Memory is the largest anonymous memory of a Python worker, and of the driver with its Java.
 """
 
 import argparse
@@ -34,19 +34,14 @@ from wikilda.linking import Linker
 from wikilda.model import Model
 from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.corpus import Corpus, make_corpus
-from wikilda.training.engines.base import Engine
-from wikilda.training.engines.local import LocalEngine
-from wikilda.training.engines.spark import SparkEngine
 from wikilda.training.engines.spark.cluster import Cluster
-from wikilda.training.pipeline import train
-from wikilda.training.settings import LdaTraining, TrainingPlan, UrnTraining
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LEAST = 4  # tasks of a stage that has a median, and seconds of the slowest that is looked at
-_SETTINGS: dict[str, UrnTraining | LdaTraining] = {
-    "urn": UrnTraining(held_out=0.0, evaluated=0, prior_shift=False),
-    "lda": LdaTraining(held_out=0.0, evaluated=0),
-}  # fmt: skip
+_SETTINGS: dict[str, dict[str, object]] = {
+    "urn": {"held_out": 0.0, "evaluated": 0, "prior_shift": False},
+    "lda": {"held_out": 0.0, "evaluated": 0},
+}
 
 
 def children(process: int) -> list[int]:
@@ -70,8 +65,9 @@ def is_python_worker(process: int) -> bool:
 class Watch:
     """Processor seconds and peak memory of what a cluster has started, while it is on."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster, self.worker, self.driver = cluster, 0.0, 0.0
+    def __init__(self, cluster: Cluster, since: Path | None = None) -> None:
+        """Seconds are counted from when `since` exists."""
+        self.cluster, self.since, self.worker, self.driver = cluster, since, 0.0, 0.0
         self._seconds: dict[int, float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look)
@@ -93,7 +89,7 @@ class Watch:
         return sum(self._seconds.values()) - sum(self._begun.values())
 
     def _look(self) -> None:
-        while not self._over.wait(0.25):
+        while not self._over.wait(1.5):  # reading a process's memory map takes milliseconds
             self._note()
 
     def _note(self) -> None:
@@ -106,7 +102,9 @@ class Watch:
             self._seconds[process] = (int(fields[11]) + int(fields[12])) / _TICKS
             if is_python_worker(process):
                 self.worker = max(self.worker, anonymous(process))
-        mine = {os.getpid(), *children(os.getpid())} - set(theirs)  # the driver, and its Java
+        if self.since is not None and self.since.exists():
+            self._begun, self.since = dict(self._seconds), None
+        mine = set(children(os.getpid())) - set(theirs)  # the driver, and its Java
         self.driver = max(self.driver, sum(map(anonymous, mine)))
 
 
@@ -130,15 +128,15 @@ def slowest(events: Path, since: float) -> Iterator[tuple[str, float, float]]:
 def conf(events: Path) -> dict[str, str]:
     events.mkdir(parents=True)
     log = {"enabled": "true", "dir": events.resolve().as_uri(), "compress": "false", "rolling.enabled": "false"}
-    named = {"eventLog": log, "executor": {"memory": "1g"}, "driver": {"memory": "1g"}}
+    named = {"eventLog": log, "executor": {"memory": "1g"}}
     return {f"spark.{kind}.{name}": value for kind, pairs in named.items() for name, value in pairs.items()}
 
 
-def trained(engine: Engine, given: argparse.Namespace, corpus: Path, target: Path, shards: int) -> list[Metrics]:
-    for old in (target, target.with_name(f"{target.name}.training")):
-        shutil.rmtree(old, ignore_errors=True)
-    plan = TrainingPlan(2, shards)
-    train(given.model, corpus, target, _SETTINGS[given.method], plan, engine=engine, overwrite=True)
+def trained(given: argparse.Namespace, corpus: Path, target: Path, shards: int, *options: str) -> list[Metrics]:
+    settings = {"shards": shards, **_SETTINGS[given.method]}
+    command = [sys.executable, "-m", "wikilda", "train", str(given.model), str(corpus), "-o", str(target)]
+    command += [f"--method={given.method}", "--iterations=2", "--overwrite", *options]
+    subprocess.run([*command, *(f"--set={name}={value}" for name, value in settings.items())], check=True)
     return read_metrics(target)[-2:]
 
 
@@ -149,19 +147,16 @@ def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[
         corpora.append(place / f"{text.stem}.corpus")
         if not corpora[-1].exists():
             make_corpus([text], knowledge, corpora[-1], workers=2)
-    local = LocalEngine(2)
-    trained(local, given, corpora[1], place / "warm", 2)
-    mine = trained(local, given, corpora[0], place / "local", given.shards)
-    local.close()
+    trained(given, corpora[1], place / "warm", 2, "--workers=2")
+    mine = trained(given, corpora[0], place / "local", given.shards, "--workers=2")
     with Cluster(place / "cluster", 2, "1500m") as cluster:
-        spark = SparkEngine(cluster.master, conf=conf(place / "events"))
-        trained(spark, given, corpora[1], place / "warm", 2)
+        spark = ["--engine=spark", f"--conf=spark.master={cluster.master}"]
+        trained(given, corpora[1], place / "warm", 2, *spark)
+        spark += [f"--conf={name}={value}" for name, value in conf(place / "events").items()]
         since = time.time()
-        with Watch(cluster) as watch:
-            theirs = trained(spark, given, corpora[0], place / "spark", given.shards)
-        spark.close()
+        with Watch(cluster, place / "spark.training" / "iteration-0001" / "model" / "manifest.json") as watch:
+            theirs = trained(given, corpora[0], place / "spark", given.shards, *spark)
     assert Model.open(place / "local").identity == Model.open(place / "spark").identity, "models differ"
-    sampling = sum(row.sampling_seconds for row in theirs)
     stages: list[dict[str, record.Cell]] = [
         {"stage": name, "slowest, s": round(most, 2), "median, s": round(middle, 2), "ratio": round(most / middle, 1)}
         for name, most, middle in sorted(slowest(place / "events", since), key=lambda each: -each[1])[:10]
@@ -173,7 +168,9 @@ def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[
         "local, s": round(mine[1].seconds, 1),
         "Spark, s": round(theirs[1].seconds, 1),
         "ratio": round(theirs[1].seconds / mine[1].seconds, 2),
-        "joins, % of CPU": round(100 * (1 - sampling / watch.seconds)),
+        "joins, % of CPU": round(100 * (1 - theirs[1].sampling_seconds / watch.seconds)),
+        "CPU, s": round(watch.seconds, 1),
+        "… of sampling, s": round(theirs[1].sampling_seconds, 1),
         "worker, MB": round(watch.worker),
         "driver, MB": round(watch.driver),
     }

@@ -19,7 +19,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+# Jobs are short and most work is Python's: the second compiler of the JVM and collectors with many threads cost more
+# than they save.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _ALWAYS = {
+    "spark.driver.memory": "512m",  # it has metadata only
+    "spark.driver.extraJavaOptions": _JAVA,
+    "spark.executor.extraJavaOptions": _JAVA,
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",  # rows hold lists, so batches are small
     "spark.sql.execution.arrow.maxBytesPerBatch": str(1 << 26),
     "spark.sql.execution.arrow.pyspark.fallback.enabled": "false",

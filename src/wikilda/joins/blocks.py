@@ -37,6 +37,9 @@ NODE, SPELLING, ENTITY, ADDRESS, ID, ALLOWED = range(75, 81)
 TEXT, STRING_LIST = 90, 91  # a document; the names of a shard, and whether they are known: as JSON
 
 BLOCK = "side tinyint, bucket int, kind tinyint, shard int, data binary"
+# What the driver reads of a table is in a column of its own, so that it does not read the rest.
+FIGURES = "kind tinyint, shard int, figures binary"
+WITH_FIGURES = f"{BLOCK}, figures binary"
 COUNT = np.dtype([("topic", np.uint32), ("sweeps", np.int64)])
 TOPIC_WORD = np.dtype([("topic", np.uint32), ("word", np.uint32)])
 TOTAL = np.dtype([("word", np.uint32), ("total", np.float64), ("distinct", np.float64)])
@@ -123,8 +126,12 @@ def requests_of(side: int, keys: NDArray[np.int64], buckets: Buckets, shard: int
 def packed(rows: Keyed) -> bytes:
     """Rows as bytes."""
     head = np.array([len(rows.keys)], np.int64)
-    parts = (head, rows.keys.astype(np.int64), rows.offsets.astype(np.int64), rows.entries)
-    return b"".join(np.ascontiguousarray(each).tobytes() for each in parts)
+    numbers = (each.astype(np.int64, copy=False) for each in (rows.keys, rows.offsets))
+    return b"".join(_bytes_of(each) for each in (head, *numbers, rows.entries))
+
+
+def _bytes_of(values: NDArray[Any]) -> Any:
+    return np.ascontiguousarray(values).view(np.uint8)
 
 
 def unpacked(data: Any, kind: int) -> Keyed:
@@ -169,6 +176,24 @@ def _batch(values: list[Value]) -> pa.RecordBatch:
     types = (pa.int8(), pa.int32(), pa.int8(), pa.int32(), pa.binary())
     columns = [pa.array(each, kind) for each, kind in zip((sides, buckets, kinds, shards, data), types, strict=True)]
     return pa.record_batch(columns, names=["side", "bucket", "kind", "shard", "data"])
+
+
+def batches_with_figures(values: Iterable[Value]) -> Iterator[pa.RecordBatch]:
+    """The same with figures in their column."""
+    figures: list[Value] = []
+
+    def rest() -> Iterator[Value]:
+        for value in values:
+            if value.kind in (REPORT, TOTALS):
+                figures.append(value)
+            else:
+                yield value
+
+    for batch in batches_of(rest()):
+        yield batch.append_column("figures", pa.nulls(len(batch), pa.binary()))
+    for batch in batches_of(figures):
+        both = batch.append_column("figures", batch.column("data"))
+        yield both.set_column(batch.schema.get_field_index("data"), "data", pa.nulls(len(batch), pa.binary()))
 
 
 def values_of(batches: Iterable[pa.RecordBatch]) -> Iterator[Value]:
@@ -220,4 +245,16 @@ def _existing(rows: Keyed, keys: NDArray[np.int64]) -> Keyed:
     if len(rows.keys) == 0:
         return rows
     places = np.minimum(np.searchsorted(rows.keys, keys), len(rows.keys) - 1)
-    return rows.of(keys[rows.keys[places] == keys])
+    return _rows_at(rows, places[rows.keys[places] == keys])
+
+
+def _rows_at(rows: Keyed, places: NDArray[np.int64]) -> Keyed:
+    """Rows by their places. Arrow copies a row at once, NumPy each entry."""
+    size = rows.entries.itemsize
+    buffers = [None, pa.py_buffer(rows.offsets * size), pa.py_buffer(_bytes_of(rows.entries))]
+    taken = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(rows.keys), buffers).take(pa.array(places))
+    _, ends, data = taken.buffers()
+    offsets = np.frombuffer(ends, np.int64, len(places) + 1) // size
+    none = np.empty(0, rows.entries.dtype)
+    entries = np.frombuffer(data, rows.entries.dtype, int(offsets[-1])) if offsets[-1] else none
+    return Keyed(rows.keys[places], offsets, entries)

@@ -21,6 +21,13 @@ from wikilda.urn import Urn
 from wikilda.urn import packet as packets
 from wikilda.urn.packet import Keyed, candidates_of
 
+# Settings of Spark for tables of blocks, which are few and large: generating code for their rows takes longer than it
+# saves, and so does planning each stage anew, because the number of tasks is given.
+FEW_ROWS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 _AT_ONCE = 50_000  # keys whose rows are gathered together
 
 Numbers = NDArray[np.int64]

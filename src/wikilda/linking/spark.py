@@ -30,7 +30,7 @@ from wikilda.joins import blocks
 from wikilda.joins.blocks import Buckets, Value
 from wikilda.joins.broadcast import spread
 from wikilda.joins.dictionary import DictionaryRows
-from wikilda.joins.packets import ModelRows, by_shard, candidate_requests, served
+from wikilda.joins.packets import FEW_ROWS, ModelRows, by_shard, candidate_requests, served
 from wikilda.joins.tables import Tables
 from wikilda.knowledge.context_counts import topic_types
 from wikilda.linking._packets import Everywhere
@@ -100,7 +100,8 @@ def link_files(
     job.restriction.check(linker.knowledge)  # errors come before Spark starts
     by_joins = isinstance(linker.method, UrnMethod)
     _check_options(job, by_joins=by_joins, unknown=unknown)
-    with running(master, {**_CONF, **(conf or {})}) as spark, worded("Run the same command again."):
+    settings = _CONF | (FEW_ROWS if by_joins else {}) | dict(conf or {})
+    with running(master, settings) as spark, worded("Run the same command again."):
         check_cluster(spark, [*sources, target, *([tables] if tables else [])])
         if not overwrite and any(not name.startswith("_temporary") for name in entries(spark, target)):
             raise InputError(f"{target}: exists already. Use --overwrite to replace it.")
@@ -109,8 +110,8 @@ def link_files(
             _Joins(spark, linker, job, target, tables).link(documents, unknown)
         else:
             link_documents(documents, job).write.mode("overwrite").parquet(target)
-        written = spark.read.parquet(target).select("error")
-        return written.count(), written.where("error is not null").count()
+        [counts] = spark.read.parquet(target).select(F.count("*"), F.count("error")).collect()
+        return counts[0], counts[1]
 
 
 def _check_options(job: Job, *, by_joins: bool, unknown: Path | None) -> None:
@@ -243,25 +244,24 @@ class _Joins:
         def rows_of(*sides: int) -> DataFrame:
             return model.where(F.col("side").isin(*sides))
 
+        def asked_of(rows: DataFrame, *sides: int) -> DataFrame:
+            """Requests, which are few, in as few tasks: a stage has no tasks that do next to nothing."""
+            wanted = rows.where(f"kind = {blocks.REQUEST}").where(F.col("side").isin(*sides))
+            return wanted.coalesce(self.cores)
+
         asked = documents.mapInArrow(partial(ask_for_tokens, linking=linking), blocks.BLOCK)
         tokens = keep(served(rows_of(blocks.PREFIXES, blocks.SPELLINGS), asked, self.buckets, tasks))
         asked = keep(
             by_shard([documents, tokens], shards).mapInArrow(partial(ask_for_names, linking=linking), blocks.BLOCK)
         )
-        names = keep(
-            served(
-                rows_of(blocks.NAMES, blocks.VARIANTS),
-                _asked(asked, blocks.NAMES, blocks.VARIANTS),
-                self.buckets,
-                tasks,
-            )
-        )
+        of_names = blocks.NAMES, blocks.VARIANTS
+        names = keep(served(rows_of(*of_names), asked_of(asked, *of_names), self.buckets, tasks))
         strings = by_shard([asked.where(f"kind = {blocks.STRING_LIST}"), names], shards)
         more = keep(strings.mapInArrow(partial(ask_for_titled, linking=linking), blocks.BLOCK))
-        requests = _asked(asked, *range(blocks.NAMES)).unionByName(more)
+        requests = asked_of(asked, *range(blocks.NAMES)).unionByName(asked_of(more, blocks.STRINGS, blocks.TOPICS))
         most = self.urn.settings.max_candidates
         meant = candidate_requests(rows_of(blocks.STRINGS), requests, self.buckets, most, tasks)
-        topics = served(rows_of(blocks.TOPICS), meant.unionByName(_asked(more, blocks.TOPICS)), self.buckets, tasks)
+        topics = served(rows_of(blocks.TOPICS), meant.unionByName(asked_of(more, blocks.TOPICS)), self.buckets, tasks)
         others = requests.where(F.col("side") != blocks.TOPICS)
         rest = served(rows_of(blocks.STRINGS, blocks.WORDS, blocks.CONTEXTS), others, self.buckets, tasks)
         schema = answers_schema(self.job)
@@ -306,10 +306,6 @@ def _round_name(first: int) -> str:
 
 def _unknown_name(first: int) -> str:
     return f"unknown-{first:08d}"
-
-
-def _asked(rows: DataFrame, *sides: int) -> DataFrame:
-    return rows.where(f"kind = {blocks.REQUEST}").where(F.col("side").isin(*sides))
 
 
 def _document_values(batches: Iterator[pa.RecordBatch], job: Job, size: int) -> Iterator[pa.RecordBatch]:

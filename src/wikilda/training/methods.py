@@ -31,6 +31,7 @@ from wikilda.urn.prior_shift import TEXTS, estimate
 
 SHARD_DOCUMENTS = 1000  # in a shard, where the number of shards is not given
 _LEAST_DOCUMENTS, _SHARDS = 50, 64  # of the urn, so that progress is visible early and all workers are busy
+_COPIES = 16  # shards of the urn by joins, which copy rows to each shard
 
 Notes = NDArray[np.uint32]
 Sample = Callable[[Documents, Task, Notes | None], Found]
@@ -70,8 +71,8 @@ class Learner(ABC, Generic[Own]):
         return self
 
     @abstractmethod
-    def shard_documents(self, documents: int) -> int:
-        """Return the number of documents per shard, if the number of shards is not given."""
+    def shard_documents(self, documents: int, engine: str) -> int:
+        """Return the number of documents per shard on a kind of engine, if the number of shards is not given."""
 
     @abstractmethod
     def kinds(self, model: Model) -> dict[str, int]:
@@ -120,9 +121,10 @@ class UrnLearner(Learner[UrnTraining]):
         settings = UrnTraining.from_mapping(self.settings.to_mapping() | {"prior_shift": False} | found.settings())
         return UrnLearner(settings)
 
-    def shard_documents(self, documents: int) -> int:
-        """Return a number that may be small: what is learned does not depend on shards."""
-        return min(max(documents // _SHARDS, _LEAST_DOCUMENTS), SHARD_DOCUMENTS)
+    def shard_documents(self, documents: int, engine: str) -> int:
+        """Return a number that may be small, because what is learned does not depend on shards; joins copy rows."""
+        shards, most = (_SHARDS, SHARD_DOCUMENTS) if engine == Engine.kind else (_COPIES, 2 * SHARD_DOCUMENTS)
+        return min(max(documents // shards, _LEAST_DOCUMENTS), most)
 
     def kinds(self, model: Model) -> dict[str, int]:
         """Return the kinds of counts of the urn, which have no fixed number of symbols."""
@@ -165,7 +167,7 @@ class LdaLearner(Learner[LdaTraining]):
         """Whether topics are coherent by links."""
         return self.settings.coherence
 
-    def shard_documents(self, documents: int) -> int:
+    def shard_documents(self, documents: int, engine: str) -> int:
         """Return the same for any number of documents."""
         return SHARD_DOCUMENTS
 

@@ -104,11 +104,12 @@ def train(
         )
     digests = _texts(first, read, learner)
     documents = len(digests)
-    shards = plan.shards or -(-documents // learner.shard_documents(documents))
+    kind = engine.kind if engine is not None else LocalEngine.kind
+    shards = plan.shards or -(-documents // learner.shard_documents(documents, kind))
     inputs = {"model": first.identity, "corpus": read.identity, "shards": shards, "method": settings.method}
     inputs["settings"] = settings.to_mapping()
-    if engine is not None and settings.method == URN and engine.kind != LocalEngine.kind:
-        inputs["engine"] = engine.kind  # unfinished work is in tables that another engine does not read
+    if settings.method == URN and kind != LocalEngine.kind:
+        inputs["engine"] = kind  # unfinished work is in tables that another engine does not read
     with work_directory(target, "training", inputs, restart=restart, precious=True) as work:
         if not _was_finished(work, target):
             check_target(target, overwrite=overwrite)

@@ -69,6 +69,8 @@ class Keyed(NamedTuple):
 
     def of(self, keys: Numbers) -> "Keyed":
         """The rows of some keys, empty where there is none."""
+        if np.array_equal(keys, self.keys):
+            return self
         places = np.minimum(np.searchsorted(self.keys, keys), max(len(self.keys) - 1, 0))
         there = self.keys[places] == keys if len(self.keys) else np.zeros(len(keys), np.bool_)
         lengths = np.where(there, np.diff(self.offsets)[places] if len(self.keys) else 0, 0)

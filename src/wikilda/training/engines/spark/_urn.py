@@ -161,7 +161,7 @@ def draw_partition(batches: Iterator[pa.RecordBatch], drawing: Drawing) -> Itera
     values = list(_found_values(found, shard, len(documents.mentions), packet, drawing.buckets))
     found.report["joining seconds"] += joining + time.process_time() - started
     values.append(Value(blocks.NONE, blocks.NONE, blocks.REPORT, shard, json.dumps(found.report).encode()))
-    yield from blocks.batches_of(values)
+    yield from blocks.batches_with_figures(values)
 
 
 def evaluate_partition(

@@ -50,7 +50,7 @@ class Step(NamedTuple):
 def step_partition(batches: Iterator[pa.RecordBatch], step: Step) -> Iterator[pa.RecordBatch]:
     """Compute the next rows in a worker, from old rows and counts sorted by side and bucket."""
     for side, bucket, found in blocks.groups_of(blocks.values_of(batches)):
-        yield from blocks.batches_of(_Bucket(step, side, bucket, found).values())
+        yield from blocks.batches_with_figures(_Bucket(step, side, bucket, found).values())
 
 
 class _Bucket:

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from wikilda import __version__
 from wikilda._core.arrays import offsets_of, table_of
@@ -22,6 +21,7 @@ from wikilda._core.npy import GrowingArray, save_array
 from wikilda.joins import blocks
 from wikilda.joins.blocks import Buckets
 from wikilda.joins.broadcast import spread
+from wikilda.joins.packets import FEW_ROWS
 from wikilda.joins.tables import Tables
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import PARTS_OF_ONE, ContextCounts
@@ -68,6 +68,8 @@ class UrnTraining:
 
     def __init__(self, tables: Tables, job: Job) -> None:
         self.tables, self.job, self.context = tables, job, tables.spark.sparkContext
+        for name, value in FEW_ROWS.items():
+            tables.spark.conf.set(name, value)
         self.done = job.model.iteration - job.first.iteration  # iterations
         if job.task.settings.adaptive:
             raise SettingsError("adaptive is for --engine local. Set rho_global or kappa_global instead.")
@@ -85,7 +87,7 @@ class UrnTraining:
         before = self._counts(self.job.previous) if self.job.previous else None
         pieces = self._pieces(self._read(DOCUMENT_TABLE), before)
         draw = partial(draw_partition, drawing=Drawing(self.job.task, self._spread(), self.buckets, __version__))
-        return self._packets(pieces, shards).mapInArrow(draw, blocks.BLOCK)
+        return self._packets(pieces, shards).mapInArrow(draw, blocks.WITH_FIGURES)
 
     def round_name(self, first: int) -> str:
         """The table of the counts of a round."""
@@ -93,8 +95,8 @@ class UrnTraining:
 
     def reports(self, name: str) -> Iterator[tuple[int, str]]:
         """Return the figures of the shards of a round."""
-        for row in self._read(name).where(f"kind = {blocks.REPORT}").select("shard", "data").toLocalIterator():
-            yield row.shard, bytes(row.data).decode()
+        for row in self._figures_of(name).collect():
+            yield row.shard, bytes(row.figures).decode()
 
     def learn(self, rho: float, target: Path) -> Model:
         """Add up the counts of the shards. The next model is a table, and files on request."""
@@ -158,6 +160,9 @@ class UrnTraining:
     def _read(self, name: str) -> DataFrame:
         return self.tables.read(name, blocks.BLOCK)
 
+    def _figures_of(self, name: str) -> DataFrame:
+        return self.tables.read(name, blocks.FIGURES).where("figures is not null")
+
     def _counts(self, checkpoint: Checkpoint) -> DataFrame:
         """What the finished rounds of an iteration have left."""
         name = _counts_name(int(checkpoint.path.name.rpartition("-")[2]))
@@ -201,19 +206,18 @@ class UrnTraining:
                 self._read(model_name(self.done)).where(f"kind >= {blocks.COUNTED} and kind < {blocks.REQUEST}")
             )
         rows = counts_by_bucket(self._counts(self.job.checkpoint), learned, self.buckets, self._tasks)
-        return rows.mapInArrow(partial(step_partition, step=step), blocks.BLOCK)
+        return rows.mapInArrow(partial(step_partition, step=step), blocks.WITH_FIGURES)
 
     def _keep_figures(self, name: str) -> None:
         """Keep the driver's figures of a model: sums over all of its rows."""
         sums: dict[str, float] = {}
         totals = np.zeros((2, len(self._source.types.hashes)), np.float64)
-        rows = self._read(name).where(F.col("kind").isin(blocks.TOTALS, blocks.REPORT)).select("kind", "data")
-        for row in rows.toLocalIterator():
+        for row in self._figures_of(name).toLocalIterator():
             if row.kind == blocks.REPORT:
-                for figure, value in json.loads(bytes(row.data)).items():
+                for figure, value in json.loads(bytes(row.figures)).items():
                     sums[figure] = sums.get(figure, 0) + value
             else:
-                found = np.frombuffer(row.data, blocks.TOTAL)
+                found = np.frombuffer(row.figures, blocks.TOTAL)
                 totals[:, found["word"]] += found["total"], found["distinct"]
         place = self.job.checkpoint.path
         save_array(place / "totals.npy", totals[0] / PARTS_OF_ONE)

@@ -22,7 +22,7 @@ from wikilda.urn import packet as packets
 from wikilda.urn.packet import Keyed, candidates_of
 
 # Settings of Spark for tables of blocks, which are few and large: generating code for their rows takes longer than it
-# saves, and so does planning each stage anew, because the number of tasks is given.
+# saves, and so does planning again before each stage, because the number of tasks is given.
 FEW_ROWS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",

@@ -113,7 +113,10 @@ def api() -> str:
 
 
 def _members(each: type) -> Iterator[tuple[str, object]]:
-    for name, value in vars(each).items():
+    """The methods of a class, and those of base classes that are not public themselves."""
+    bases = [base for base in each.__mro__[1:] if base.__name__ not in wikilda.__all__]
+    own = [base for base in bases if base.__module__.startswith("wikilda.") and "._core." not in base.__module__]
+    for name, value in {name: value for kind in (*reversed(own), each) for name, value in vars(kind).items()}.items():
         if not name.startswith("_") and isinstance(value, staticmethod | classmethod):
             yield name, value.__func__
         elif not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, property)):

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wikilda.linking.results import Entity, TopicShare, is_nil
+from wikilda.linking.results import Answered, Entity, TopicShare
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class NilReasons:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Answered):
     """A mention and the evidence for its candidates, best first; none where the knowledge does not have the string.
 
     `nil` is the probability that it refers to nothing in the knowledge, `unknown` the evidence for that; there is none
@@ -128,17 +128,6 @@ class Explanation:
     candidates: list[Reasons]
     nil: float
     unknown: NilReasons | None = None
-
-    @property
-    def entity(self) -> Entity | None:
-        """The answer; None for NIL."""
-        known = self.candidates and not is_nil(self.nil, self.candidates[0].probability)
-        return self.candidates[0].entity if known else None
-
-    @property
-    def confidence(self) -> float:
-        """The probability that the mention refers to its best candidate: posterior · (1 − nil)."""
-        return self.candidates[0].probability * (1.0 - self.nil) if self.candidates else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as plain values."""

@@ -143,8 +143,26 @@ class Candidate:
         return self.entity.to_dict() | {"probability": _rounded(self.probability), "prior": _rounded(self.prior)}
 
 
+class Answered:
+    """What is answered for a mention, given its candidates, best first, and the probability of NIL."""
+
+    candidates: Any
+    nil: float
+
+    @property
+    def entity(self) -> Entity | None:
+        """The best candidate; None where NIL is more probable than it is."""
+        known = self.candidates and not is_nil(self.nil, self.candidates[0].probability)
+        return self.candidates[0].entity if known else None
+
+    @property
+    def confidence(self) -> float:
+        """The probability that the mention refers to its best candidate: posterior · (1 − nil)."""
+        return self.candidates[0].probability * (1 - self.nil) if self.candidates else 0.0
+
+
 @dataclass(frozen=True)
-class LinkedMention:
+class LinkedMention(Answered):
     """A mention and its candidates, best first; none where the knowledge does not have the string.
 
     Attributes
@@ -170,17 +188,6 @@ class LinkedMention:
         means = repr(self.entity.title) if self.entity else "NIL"
         confidence = f", confidence={self.confidence:.3f}" if self.entity else f", nil={self.nil:.3f}"
         return f"LinkedMention({self.text!r} [{self.start}:{self.end}] → {means}{confidence})"
-
-    @property
-    def entity(self) -> Entity | None:
-        """The best candidate; None where NIL is more probable than it is."""
-        known = self.candidates and not is_nil(self.nil, self.candidates[0].probability)
-        return self.candidates[0].entity if known else None
-
-    @property
-    def confidence(self) -> float:
-        """The probability that the mention refers to its best candidate: posterior · (1 − nil)."""
-        return self.candidates[0].probability * (1 - self.nil) if self.candidates else 0.0
 
     def to_dict(self, span: tuple[int, int] | None = None) -> dict[str, Any]:
         """The mention as plain values; `span` replaces its offsets, for those in other units."""

@@ -60,6 +60,7 @@ API = [
     "TopicShare",
     "TrainingPlan",
     "TrainingReport",
+    "Unknown",
     "UrnSettings",
     "UrnTraining",
     "WikildaError",
@@ -84,6 +85,7 @@ API = [
     "suggest",
     "topic_changes",
     "train",
+    "unknown_names",
     "update",
 ]
 

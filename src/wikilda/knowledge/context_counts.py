@@ -220,8 +220,10 @@ class CountedContexts(NamedTuple):
 def empty_counts(types: TopicTypes) -> ContextCounts:
     """Return empty counts."""
     none = np.empty(0, np.float32)
-    empty = CountedContexts(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.uint32), none, none,
-                            np.empty(0))  # fmt: skip
+    empty = CountedContexts(
+        keys=np.empty(0, np.uint64), lengths=np.empty(0, np.int64), words=np.empty(0, np.uint32), counts=none,
+        expected=none, sums=np.empty(0),
+    )  # fmt: skip
     return empty.counts_of(types, np.empty(0, np.uint64))
 
 
@@ -234,7 +236,10 @@ def counted_contexts(
     lengths, words, values, chances, sums = (np.concatenate(column) for column in zip(*pieces, strict=True))
     kept = sums >= _LEAST_MET
     inside = np.repeat(kept, lengths)
-    return CountedContexts(keys[kept], lengths[kept], words[inside], values[inside], chances[inside], sums[kept])
+    return CountedContexts(
+        keys=keys[kept], lengths=lengths[kept], words=words[inside], counts=values[inside], expected=chances[inside],
+        sums=sums[kept],
+    )  # fmt: skip
 
 
 class _Piece(NamedTuple):

@@ -196,7 +196,15 @@ class PartEvidence:
         means, probability = self._puller(other, number)
         linked, shared = self._relation(means, number)
         found, many = int(self.part.topics[means]), int(np.count_nonzero(mine))
-        return Pull(int(self.part.chosen[other]), many, found, probability, float(mine.sum()), linked, shared)
+        return Pull(
+            mention=int(self.part.chosen[other]),
+            times=many,
+            topic=found,
+            probability=probability,
+            weight=float(mine.sum()),
+            linked=linked,
+            shared=shared,
+        )
 
     def _amounts(self, token: int, number: int) -> Vector:
         """Return the expected contribution of each other mention to the urn's content for a topic."""

@@ -171,7 +171,14 @@ def prepare(urn: Urn, article: Article, *, hidden: int = HIDDEN) -> Iterator[Pre
         urn.words.totals[distinct] = 0.0  # they are summed up again when they are needed
         fame, naming = _fame(urn, found, own, rest, targets[chosen])
         contexts = around.evidence(urn, chosen, rest.rows, found)
-        yield Prepared(rest, found, fame, contexts, _gold(rest, found, targets[chosen]), naming)
+        yield Prepared(
+            named=rest,
+            found=found,
+            fame=fame,
+            contexts=contexts,
+            gold=_gold(rest, found, targets[chosen]),
+            naming=naming,
+        )
 
 
 def is_hidden(topics: Numbers | NDArray[np.uint32], hidden: int) -> NDArray[np.bool_]:
@@ -325,7 +332,14 @@ def counted_links(knowledge: Knowledge, encoded: EncodedDocument, targets: Numbe
     shares[0, len(expected.topics) :], shares[1, : len(expected.topics)] = UNIT, expected.sweeps
     counted, by_string = shares[:, order]
     offsets = offsets_of(np.bincount(owners, minlength=len(targets)))
-    return Taught(offsets, topics, counted, counted, by_string, np.zeros(len(targets), np.uint32))
+    return Taught(
+        offsets=offsets,
+        topics=topics,
+        shares=counted,
+        base=counted,
+        prior=by_string,
+        nil=np.zeros(len(targets), np.uint32),
+    )
 
 
 def _own_links(named: Named, targets: Numbers) -> dict[tuple[int, int], int]:
@@ -451,9 +465,9 @@ def _design(urn: Urn, sample: Sequence[Prepared], naming: float) -> Design:
                 before += lengths[-1]
     scale, bounds = np.array(weights), np.concatenate(([0], np.cumsum(lengths))).astype(int)
     return Design(
-        np.concatenate([np.empty((0, len(RANKING))), *candidates]), bounds,
-        np.array(right, int), scale * (len(scale) / max(scale.sum(), 1e-300)),
-        np.array(mentions).reshape(-1, len(NIL)), np.array(unknown, np.bool_),
+        candidates=np.concatenate([np.empty((0, len(RANKING))), *candidates]), offsets=bounds,
+        right=np.array(right, int), weights=scale * (len(scale) / max(scale.sum(), 1e-300)),
+        mentions=np.array(mentions).reshape(-1, len(NIL)), unknown=np.array(unknown, np.bool_),
     )  # fmt: skip
 
 

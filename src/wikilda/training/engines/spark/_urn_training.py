@@ -254,7 +254,8 @@ class UrnTraining:
         texts = np.unique(self.job.texts) if old is None else np.union1d(old.texts, self.job.texts)
         table, totals = table_of(keys.astype(np.uint64) << np.uint64(1)), np.load(place / "totals.npy")
         contexts = ContextCounts(
-            self._source.types, table, offsets, words, counts, expected, sums, totals, texts
+            types=self._source.types, symbols=table, offsets=offsets, words=words, counts=counts, expected=expected,
+            sums=sums, totals=totals, texts=texts,
         )  # fmt: skip
         symbols, _, (nil, met) = tables.rows(packets.NIL, blocks.STRINGS, ("nil", "texts"))
         parts = NextParts(mentions, base, contexts, NilCounts(symbols, nil, met))

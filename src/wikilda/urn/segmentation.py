@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.jit import Whole, inner, njit
-from wikilda.documents.detection.framing import PARTICLES, is_titled
+from wikilda.documents.detection.framing import SMALL_WORDS, is_titled
 from wikilda.documents.encoding import EncodedDocument
 
 _ONE_WORD, _SEVERAL, _JOINED = 0, 1, 2
@@ -76,7 +76,7 @@ def segment(
 def _form(name: str) -> int:
     if " " not in name:
         return _ONE_WORD
-    inside = () if is_titled(name) else PARTICLES
+    inside = () if is_titled(name) else SMALL_WORDS
     return _JOINED if any(word[:1].islower() and word not in inside for word in name.split()) else _SEVERAL
 
 

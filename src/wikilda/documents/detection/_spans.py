@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find_slot, lookup
 from wikilda._core.jit import inner, njit
-from wikilda.documents.detection.framing import CALENDAR, HONORIFIC, PARTICLE
+from wikilda.documents.detection.framing import CALENDAR, HONORIFIC, PARTICLE, PURPOSE
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.capitals import (
     CAPITAL,
@@ -95,6 +95,7 @@ class Text(NamedTuple):
 
 
 _HYPHEN = 0x2D
+RARE = 9  # a kind of small word
 NO_PARTS, PARTS_OF_UNCERTAIN, ALL_PARTS = 0, 1, 2  # which mentions have their parts proposed, too
 
 
@@ -282,6 +283,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
             at += 1
             continue
         end, size, names = at + 1, 1, int(text.roles[at] == A_NAME)
+        joint = -1  # a small word that is frequent in texts, after a common noun
         while end < count and text.hashes[end] != BREAK and not _is_apart(text, end) and not _is_handle(text, end - 1):
             if _is_run_word(text, end) and not text.shapes[end] & FIRST:
                 size += 1
@@ -290,6 +292,8 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
             elif _joins(text, end):
                 end += 1
             elif _linked(text, words, known, limits, end):
+                if joint < 0 and _is_noun(text, end - 1) and _small_kind(text, words, end) in (PARTICLE, PURPOSE):
+                    joint = end
                 end = _linked(text, words, known, limits, end)
             elif end == at + 1 and _is_domain(text, end):
                 size, end = size + 1, end + 2
@@ -302,12 +306,27 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
         if is_name and size <= _LONGEST and limits.unknown < 1:
             begin = at + 1 if size > 2 and _is_before_full_name(text, words, known, limits, at, end) else at
             ends[at] = begin
-            ends[begin] = end
+            ends[begin] = (
+                -end if joint > begin and not _is_known_across(text, known, limits, begin, joint, end) else end
+            )
         at = end
     if words.capital_nouns:
         _add_last_words(text, ends)
     _add_spelled_out(text, ends)
     return ends
+
+
+@inner
+def _is_known_across(text: Text, known: Dictionary, limits: Limits, begin: int, joint: int, end: int) -> bool:
+    """Whether a part of a run is often a link: from before a small word to after it, or several words before it."""
+    for first in range(begin, joint):
+        for last in range(joint, end + 1):
+            if last == joint + 1 or (last == joint and last - first < 2):
+                continue
+            mention = _find(text.hashes, first, last, known)
+            if mention >= 0 and _link_probability(known, mention) >= limits.capitalised:
+                return True
+    return False
 
 
 @inner
@@ -421,40 +440,53 @@ def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int
             is_one = is_one and not text.hashes[token] & AFTER_SPACE
         if is_one:
             return at + 3
-    if at + 2 < len(text.hashes) and _is_small(text, words, at) and _is_small(text, words, at + 1):
-        return at + 2 if _is_run_word(text, at + 2) and not text.shapes[at + 2] & FIRST else 0
+    if at + 2 < len(text.hashes) and _is_run_word(text, at + 2) and not text.shapes[at + 2] & FIRST:
+        first, second = _small_kind(text, words, at), _small_kind(text, words, at + 1)
+        if first == RARE and second == RARE:
+            return at + 2
+        if _is_noun(text, at - 1) and first in (PARTICLE, PURPOSE) and second >= PARTICLE:
+            return at + 2
     return at + 1 if _links(text, words, known, limits, at) else 0
 
 
 @inner
-def _is_small(text: Text, words: Words, at: int) -> bool:
-    """Whether a word in lower case is one that joins two of a name, and not frequent in the wiki's language."""
+def _small_kind(text: Text, words: Words, at: int) -> int:
+    """The kind of a word in lower case that may join two of a name, RARE if texts hardly have it but in names; or 0."""
     if not text.hashes[at] & WORD or not text.hashes[at] & AFTER_SPACE or text.shapes[at] & SHAPE != LOWER:
-        return False
-    is_particle = lookup(words.frames, text.hashes[at] & ~FLAGS) == PARTICLE
-    return bool(is_particle and (text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at)))
+        return 0
+    kind = lookup(words.frames, text.hashes[at] & ~FLAGS)
+    if kind == PARTICLE and (text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at)):
+        return RARE
+    return kind if kind >= PARTICLE else 0
+
+
+@inner
+def _is_noun(text: Text, at: int) -> bool:
+    """Whether articles write a word, which has a capital here, in lower case, too: `University of California`."""
+    return bool(text.shapes[at] & SHAPE != UPPER and 0 <= text.cases[at] < _SURE)
 
 
 @inner
 def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
     """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
 
-    A frequent one does so only after a word that is rarely a name of its own: `Johnson of Canada`.
+    A frequent one does so only after a word that is rarely a name of its own, not in `Johnson of Canada`.
     """
     if at + 1 >= len(text.hashes) or not _is_run_word(text, at + 1) or text.shapes[at + 1] & FIRST:
         return False
     if not text.hashes[at] & AFTER_SPACE or not text.hashes[at + 1] & AFTER_SPACE:
         return False
-    if text.hashes[at] & WORD and text.shapes[at] & SHAPE != LOWER:
-        return False
-    if lookup(words.frames, text.hashes[at] & ~FLAGS) != PARTICLE:
-        return False
-    if not text.hashes[at] & WORD or text.ends[at] - text.starts[at] > 2 or not _is_frequent(text, words, at):
+    if not text.hashes[at] & WORD:
+        return bool(lookup(words.frames, text.hashes[at] & ~FLAGS) == PARTICLE)
+    kind = _small_kind(text, words, at)
+    if kind == RARE:
         return True
-    if 0 <= text.cases[at - 1] < _SURE:
+    if kind != PARTICLE and kind != PURPOSE:
+        return False
+    if _is_noun(text, at - 1):
         return True
     mention = _find(text.hashes, at - 1, at, known)
-    return bool(mention >= 0 and _link_probability(known, mention) < limits.capitalised)
+    return bool(kind == PARTICLE and mention >= 0 and _link_probability(known, mention) < limits.capitalised)
 
 
 @inner

@@ -15,12 +15,15 @@ from wikilda.knowledge import Knowledge
 from wikilda.text.offsets import Spans
 from wikilda.text.tokens import FLAGS, token_hashes
 
-CALENDAR, HONORIFIC, OFFICE, PARTICLE = 1, 2, 3, 4
+CALENDAR, HONORIFIC, OFFICE, PARTICLE, PURPOSE, ARTICLE = 1, 2, 3, 4, 5, 6
 _LONGEST = 20  # characters of a word that frames a name, and spaces
 
 # Small words that join two words of a name in any language: Bank of America, Vincent van Gogh, Marks & Spencer.
 _SMALL = "of de da do di du y e la le el al af av van von der den del della dos das des den ter ten bin ibn &"
 PARTICLES = frozenset(_SMALL.split())
+# Small words that do so after a common noun, the second kind after another small word: House of the Dead.
+_PURPOSES, _ARTICLES = "for für pour para per voor för", "the"
+SMALL_WORDS = PARTICLES.union(_PURPOSES.split(), _ARTICLES.split())
 
 # Languages that write all nouns with a capital, so that one says little of a single word.
 CAPITAL_NOUNS = frozenset({"de", "bar", "als", "gsw", "ksh", "lb", "nds", "pdc", "pfl", "stq"})
@@ -181,9 +184,10 @@ def _all_titles() -> frozenset[str]:
 @cache
 def frames(language: str) -> HashTable:
     """Return the kinds of words that frame names in a language, by their hashes."""
-    kinds = {int(token_hashes(word)[0] & ~FLAGS): PARTICLE for word in PARTICLES}
-    for kind, words in ((OFFICE, _OFFICES), (HONORIFIC, _HONORIFICS), (CALENDAR, _CALENDAR)):
-        kinds |= {int(token_hashes(word)[0] & ~FLAGS): kind for word in words.get(language, "").split()}
+    lists = [(PARTICLE, _SMALL), (PURPOSE, _PURPOSES), (ARTICLE, _ARTICLES)]
+    for kind, by_language in ((OFFICE, _OFFICES), (HONORIFIC, _HONORIFICS), (CALENDAR, _CALENDAR)):
+        lists.append((kind, by_language.get(language, "")))
+    kinds = {int(token_hashes(word)[0] & ~FLAGS): kind for kind, words in lists for word in words.split()}
     keys = np.array(sorted(kinds), np.uint64)
     table = table_of(keys)
     filled = table.values >= 0

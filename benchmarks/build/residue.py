@@ -69,7 +69,7 @@ def count(paths: list[Path]) -> tuple[dict[str, record.Cell], list[str]]:
 
 
 @click.command(help=__doc__)
-@click.option("--show", default=0, help="Print so many of the lines with residue.")
+@click.option("--show", default=0, help="Number of lines with residue to print.")
 def main(show: int) -> None:
     sources = {
         "enwik8": sorted((DATA / "enwik8").glob("*.xml.xz")),
@@ -77,6 +77,8 @@ def main(show: int) -> None:
     }
     rows = []
     for name, paths in sources.items():
+        if not paths:
+            raise click.ClickException(f"{DATA}: has no dumps of {name}. Set WIKILDA_DATA to where they are.")
         row, found = count(paths)
         rows.append({"pages of": name, **row})
         print(rows[-1])

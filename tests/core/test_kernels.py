@@ -2,12 +2,13 @@
 
 A part is never called from Python: it raises a TypeError. A bare part never returns arrays to a kernel
 that counts references: that would free memory that is in use. Kernels have no default arguments: Numba compiles a
-kernel for them that is another one than that for the same values given, and that cannot be asked for by types.
+kernel for them that is another one than that for the same values given, and that cannot be asked for by types. Long records are made by keyword, since their
+arrays look alike.
 """
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -74,10 +75,10 @@ def imports(module: str) -> dict[str, tuple[str, str]]:
     }
 
 
-def is_part(module: str, name: str) -> bool:
-    """Whether a name of a module is a part, its own or one that it imports."""
+def comes_from(module: str, name: str, found: Callable[[str], frozenset[str]]) -> bool:
+    """Whether a name of a module is one of those that are found in modules, its own or one that it imports."""
     seen = set()
-    while name not in own_parts(module):
+    while name not in found(module):
         if (module, name) in seen or name not in imports(module):
             return False
         seen.add((module, name))
@@ -175,7 +176,7 @@ def makes_array(node: ast.expr) -> bool:
 
 @pytest.mark.parametrize("module", FILES)
 def test_parts_are_called_by_kernels_only(module: str) -> None:
-    parts = {name for name in (*own_parts(module), *imports(module)) if is_part(module, name)}
+    parts = {name for name in (*own_parts(module), *imports(module)) if comes_from(module, name, own_parts)}
     assert calls_from_python(tree_of(module), parts) == []
 
 
@@ -225,6 +226,32 @@ def test_characters_of_wikitext_have_names(module: str) -> None:
     assert bare_characters(tree_of(module)) == []
 
 
+LONGEST = 5  # fields of a record that may be made by position
+
+
+@cache
+def own_records(module: str) -> frozenset[str]:
+    """The NamedTuples of a module."""
+    classes = (node for node in tree_of(module).body if isinstance(node, ast.ClassDef))
+    return frozenset(node.name for node in classes if "NamedTuple" in map(ast.unparse, node.bases))
+
+
+def by_position(tree: ast.Module, names: set[str]) -> list[str]:
+    """Where a long record is made by position."""
+    return [
+        f"line {node.lineno}: {node.func.id}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+        if len(node.args) > LONGEST and not any(isinstance(each, ast.Starred) for each in node.args)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("module", [each for each in FILES if each.startswith("wikilda")])
+def test_long_records_are_made_by_keyword(module: str) -> None:
+    names = {name for name in (*own_records(module), *imports(module)) if comes_from(module, name, own_records)}
+    assert by_position(tree_of(module), names) == []
+
+
 def test_the_rules_see_what_they_forbid() -> None:
     tree = ast.parse(
         "@inner\ndef part(x): return x\n"
@@ -234,6 +261,8 @@ def test_the_rules_see_what_they_forbid() -> None:
         "later = map(part, [1])\n"
     )
     assert calls_from_python(tree, {"part"}) == ["line 5: part", "line 7: part"]
+    made = ast.parse("Row(1, 2, 3, 4, 5, 6)\nRow(1, 2, 3, 4, 5, e=6)\nRow(*rest)\nother(1, 2, 3, 4, 5, 6)")
+    assert by_position(made, {"Row"}) == ["line 1: Row"]
     assert bare_characters(ast.parse("source[at] == 124\nbyte > 32\nstate[AT] == 40\nbyte == PIPE")) == [
         "line 1: source[at] == 124", "line 2: byte > 32",
     ]  # fmt: skip

@@ -70,7 +70,11 @@ def segment(
     common = np.zeros(len(starts), np.bool_)
     for at in np.flatnonzero(np.append(np.False_, inside[:-1]) & (forms != _ONE_WORD) & ~unknown).tolist():
         common[at] = topics[at] >= 0 and _is_common(title_of(int(topics[at])))
-    return _segment(Proposals(starts, ends, forms, framed, titled, known, topics, unknown | fragments, common), nested)
+    proposals = Proposals(
+        starts=starts, ends=ends, forms=forms, framed=framed, titled=titled, known=known, topics=topics,
+        unknown=unknown | fragments, common=common,
+    )  # fmt: skip
+    return _segment(proposals, nested)
 
 
 def _form(name: str) -> int:

@@ -1,6 +1,7 @@
 """Documentation tells what is measured: its tables are those of the JSON that benchmarks wrote."""
 
 import ast
+import html
 import importlib
 import io
 import re
@@ -97,6 +98,15 @@ def test_pictures_are_drawn_from_their_source(monkeypatch: pytest.MonkeyPatch) -
     drawing = runpy.run_path(str(PICTURES / "draw.py"))
     for name, draw in drawing["PICTURES"].items():
         assert (PICTURES / f"{name}.svg").read_text("utf-8") == draw().svg(), "run: python docs/pictures/draw.py"
+
+
+def test_the_terminal_shows_what_the_readme_shows() -> None:
+    recorded = re.sub(r"<[^>]*>", "\n", (record.ROOT / "docs" / "images" / "demo.svg").read_text("utf-8"))
+    shown = html.unescape(recorded).replace("\xa0", " ")
+    block = re.search(r"^mention .*?^…", (record.ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert block is not None
+    for row in block.group().splitlines()[1:-1]:
+        assert re.sub(r" +", " ", row) in re.sub(r"[ \n]+", " ", shown), "run: python docs/pictures/terminal.py"
 
 
 def test_what_pages_name_is_there() -> None:

@@ -172,9 +172,31 @@ class _Library(_JITCodeLibrary):  # type: ignore[misc]
 
     Numba optimises and translates each part on its own, with all parts that it calls, before it does the same with the
     kernel: more than half of the time of the compiler, for code that nothing calls.
+
+    The code of a kernel from the cache comes with its bitcode, for kernels that call it. It is read when one of these
+    is compiled: reading it takes longer than loading the kernel.
     """
 
     _is_part = False
+    _bitcode: bytes | None = None  # not read yet
+
+    @classmethod
+    def _unserialize(cls, codegen: Any, state: tuple[str, str, Any]) -> Any:
+        name, kind, data = state
+        if kind != "object":
+            return super()._unserialize(codegen, state)
+        self = codegen.create_library(name)
+        compiled, self._bitcode = data
+        self.enable_object_caching()
+        self._set_compiled_object(compiled)
+        self._finalize_final_module()
+        return self
+
+    def _get_module_for_linking(self) -> Any:
+        if self._bitcode is not None:
+            self._shared_module, self._bitcode = _binding.parse_bitcode(self._bitcode), None
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return super()._get_module_for_linking()
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
@@ -195,6 +217,8 @@ class _Library(_JITCodeLibrary):  # type: ignore[misc]
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
+        if self._bitcode is not None:  # a kernel of the cache has a wrapper for Python, the one function asked for
+            return int(self._codegen._engine.get_function_address(name))
         return 0 if self._is_part else int(super().get_pointer_to_function(name))
 
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from html import escape
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Request
-from markdown_it import MarkdownIt
 from starlette.responses import HTMLResponse, Response
 
 from wikilda.server.errors import Problem, invalid, shortened
@@ -148,13 +148,16 @@ async def reference(request: Request) -> Response:
     return HTMLResponse("".join(_page(request.app.openapi())))
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False})
+@cache
+def _renderer() -> Callable[[str], str]:
+    from markdown_it import MarkdownIt  # no other page needs it, and servers are to start at once
+
+    return MarkdownIt("commonmark", {"html": False}).render
 
 
 def _markdown(text: str) -> str:
     """Descriptions are Markdown, as OpenAPI has it; HTML in them is shown as text."""
-    rendered: str = _MARKDOWN.render(text)
-    return rendered
+    return _renderer()(text)
 
 
 def _page(api: dict[str, Any]) -> list[str]:

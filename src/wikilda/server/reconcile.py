@@ -7,7 +7,7 @@ their properties, under any name.
 import json
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import HTMLResponse, Response
@@ -16,12 +16,14 @@ from wikilda.knowledge import Knowledge
 from wikilda.knowledge.describe import suggest
 from wikilda.knowledge.types import TYPES
 from wikilda.linking import LinkedMention, Linker
-from wikilda.linking.match import Row, match_rows
 from wikilda.linking.restriction import Restriction
 from wikilda.server.errors import Problem, invalid, too_large
 from wikilda.server.openapi import fields_of, parameters
 from wikilda.server.schemas import errors
 from wikilda.server.service import JSON, MATCHED, PER_VALUE, Service, check_values, dumps, service_of
+
+if TYPE_CHECKING:
+    from wikilda.linking.match import Row
 
 router = APIRouter(tags=["Reconciliation"], responses=errors(400, 401, 408, 413, 415, 422, 503, 504))
 _Service = Annotated[Service, Depends(service_of)]
@@ -172,7 +174,9 @@ def _reconciled(service: Service, queries: dict[str, Any]) -> dict[str, Any]:
     return answers
 
 
-def _answers(linker: Linker, types: tuple[str, ...], asked: dict[str, tuple[Row, int]]) -> dict[str, Any]:
+def _answers(linker: Linker, types: tuple[str, ...], asked: dict[str, tuple["Row", int]]) -> dict[str, Any]:
+    from wikilda.linking.match import match_rows  # it takes a tenth of a second, and servers are to start at once
+
     if any(each not in TYPES for each in types) or not asked:
         return {}  # an unknown type has no entities
     wanted = Restriction(types if linker.knowledge.types.shares else ())
@@ -195,8 +199,10 @@ def _candidates(known: Knowledge, mention: LinkedMention, limit: int) -> list[di
     return rows
 
 
-def _query(name: str, query: Any) -> tuple[Row, tuple[str, ...], int]:
+def _query(name: str, query: Any) -> tuple["Row", tuple[str, ...], int]:
     """A query as a row: its string, and the values of its properties as context; its types; its limit."""
+    from wikilda.linking.match import Row
+
     if not isinstance(query, dict) or not isinstance(query.get("query", ""), str):
         raise invalid(f"queries.{name}: is not an object with a string `query`.")
     types, limit, properties = query.get("type") or (), query.get("limit", _LIMIT), query.get("properties") or []

@@ -128,8 +128,9 @@ def _logs(ranking: Ranking, found: Candidates, kinds: Kinds, fame: Vector, evide
         total: Real = 0.0
         for at in range(start, end):
             total += np.exp(logs.prior[at] - best)
+        best += np.log(total)
         for at in range(start, end):
-            logs.prior[at] -= best + np.log(total)
+            logs.prior[at] -= best
             logs.words[at] = ranking.words * WORDS_SCALE * evidence[found.numbers[at]]
             if kinds[at] & SAME:
                 logs.names[at] += ranking.title

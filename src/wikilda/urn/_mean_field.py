@@ -77,6 +77,7 @@ class State(NamedTuple):
     rows: NDArray[np.float32]  # of R, as far as they were read
     slots: NDArray[np.int32]  # by topic: its row, or −1
     sums: Vector  # scratch
+    weights: Vector  # scratch, by candidate of a mention
     used: NDArray[np.int64]  # the number of rows
 
 
@@ -130,7 +131,8 @@ def _start(mentions: Mentions, relations: Relations, rules: Rules) -> State:
         held=np.zeros(len(mentions.numbers)), counts=np.zeros(topics), pull=np.zeros(topics),
         close=np.zeros(len(mentions.numbers)), unknown=np.zeros(strings), times=np.zeros(strings), level=np.zeros(2),
         decay=_decay(mentions.places, rules), rows=np.empty((topics, topics), np.float32),
-        slots=np.full(topics, np.int32(-1)), sums=np.empty(topics), used=np.zeros(1, np.int64),
+        slots=np.full(topics, np.int32(-1)), sums=np.empty(topics),
+        weights=np.empty(len(mentions.numbers)), used=np.zeros(1, np.int64),
     )  # fmt: skip
     for string in mentions.strings:
         state.times[string] += 1.0
@@ -168,16 +170,19 @@ def _visit(
     if start == end:
         return 0.0
     _fill_content(mentions, relations, rules, state, found, mention)
+    weights = state.weights  # logarithms and powers take most of the time: each is computed once
     best: Real = -np.inf
     for at in range(start, end):
-        best = max(best, mentions.scores[at] + rules.graph * np.log(found.content[at]))
+        weights[at] = mentions.scores[at] + rules.graph * np.log(found.content[at])
+        best = max(best, weights[at])
     total: Real = 0.0
     for at in range(start, end):
-        total += np.exp(mentions.scores[at] + rules.graph * np.log(found.content[at]) - best)
+        weights[at] = np.exp(weights[at] - best)
+        total += weights[at]
     odds = mentions.nil[mention]
     change: Real = 0.0
     for at in range(start, end):
-        share = np.exp(mentions.scores[at] + rules.graph * np.log(found.content[at]) - best) / total
+        share = weights[at] / total
         change = max(change, abs(share - found.shares[at]))
         found.shares[at] = share
         odds += share * mentions.against[at]

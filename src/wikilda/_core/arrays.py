@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, bare, inner, int64, njit
+from wikilda._core.jit import Whole, bare, int64, njit
 
 
 @bare
@@ -52,7 +52,7 @@ def capacity_for(entries: int) -> int:
     return int(entries / _LOAD) + 8
 
 
-@inner
+@bare
 def find_slot(keys: NDArray[np.uint64], key: np.uint64) -> int:
     """Return the slot that holds a key, or the empty slot for it."""
     at = ((key >> _HALF) * np.uint64(len(keys))) >> _HALF
@@ -147,7 +147,7 @@ def _bisect(data: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray
     return low
 
 
-@inner
+@bare
 def _less(data: NDArray[np.uint8], start: int, end: int, wanted: NDArray[np.uint8]) -> bool:
     for at in range(min(end - start, len(wanted))):
         if data[start + at] != wanted[at]:

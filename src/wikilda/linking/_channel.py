@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import lower_bound
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, njit
 from wikilda.text.tokens import Strings, mix
 
 Numbers = NDArray[np.int64]
@@ -108,7 +108,7 @@ class Scratch(NamedTuple):
     seen: NDArray[np.int32]  # by name: the last cell that it was compared with
 
 
-@inner
+@bare
 def _hash(data: Bytes, start: Whole, end: Whole, without: Whole, salt: np.uint64) -> np.uint64:
     value = _FIRST ^ salt
     for at in range(start, end):
@@ -152,7 +152,7 @@ def segments(data: Bytes, offsets: Numbers) -> tuple[NDArray[np.uint64], NDArray
     return hashes[:size], tokens[:size]
 
 
-@inner
+@bare
 def _may_vary(data: Bytes, start: Whole, end: Whole) -> bool:
     """Whether a token may have typos: not numbers, and not very short or long tokens."""
     varies = _LIGHTEST <= end - start <= LONGEST_TOKEN
@@ -161,7 +161,7 @@ def _may_vary(data: Bytes, start: Whole, end: Whole) -> bool:
     return bool(varies)
 
 
-@inner
+@bare
 def _distance(one: Bytes, other: Bytes, most: Whole, rows: Numbers) -> Whole:
     """Return the edit distance with transpositions of two tokens; `most` + 1 if it is larger."""
     n, m, width = len(one), len(other), np.int64(LONGEST_TOKEN + 2)
@@ -232,7 +232,7 @@ def similar(
     return size
 
 
-@inner
+@bare
 def letter_mask(data: Bytes, start: Whole, end: Whole) -> np.uint32:
     """Return the letters of a token as bits."""
     mask = np.uint32(0)
@@ -250,7 +250,7 @@ def letter_masks(data: Bytes, offsets: Numbers) -> NDArray[np.uint32]:
     return masks
 
 
-@inner
+@bare
 def _bits(mask: Any) -> Whole:
     count = np.int64(0)
     while mask:
@@ -259,7 +259,7 @@ def _bits(mask: Any) -> Whole:
     return count
 
 
-@inner
+@bare
 def _check(
     table: NameTable, own: Bytes, other: Whole, most: Whole, found: NDArray[np.int32], edits: NDArray[np.int8],
     size: Whole, rows: Numbers,
@@ -276,7 +276,7 @@ def _check(
     return size + 1
 
 
-@inner
+@bare
 def token_bit(token: np.int32) -> np.uint64:
     """A bit for a token, of the lower 63."""
     return np.uint64(1) << ((np.uint64(token) * _SEED >> np.uint64(32)) % np.uint64(63))
@@ -302,7 +302,7 @@ def token_cost(table: NameTable, cells: Cells, token: Whole) -> Real:
     return letters_cost(cells.data, cells.offsets[token], cells.offsets[token + 1], table.letters)
 
 
-@inner
+@bare
 def letters_cost(data: Bytes, start: Whole, end: Whole, letters: NDArray[np.float32]) -> Real:
     """−log P(letters), by pairs of them."""
     cost, before = 0.0, np.uint8(0)
@@ -391,7 +391,7 @@ def match_cells(
     return names, weights, unknown
 
 
-@inner
+@bare
 def _name_cost(
     table: NameTable, costs: Costs, cells: Cells, first: Whole, size: Whole, own: Vector, name: np.int32,
     marks: NDArray[np.int32], chain: Numbers,
@@ -441,7 +441,7 @@ def _name_cost(
     return cost if in_order else cost + costs.order
 
 
-@inner
+@bare
 def _initial(table: NameTable, cells: Cells, first: Whole, size: Whole, taken: Whole, token: np.int32) -> Whole:
     """A free token of the cell of which a name's token is the initial, or the reverse; −1 if there is none."""
     start, length = table.token_offsets[token], table.token_offsets[token + 1] - table.token_offsets[token]
@@ -500,7 +500,7 @@ def gather(
     return topics, best
 
 
-@inner
+@bare
 def _insert(numbers: NDArray[Any], weights: Vector, number: Any, weight: Real) -> None:
     """Put a name or topic among the best, of equals the first by number; free places have −1."""
     last = len(numbers) - 1
@@ -513,7 +513,7 @@ def _insert(numbers: NDArray[Any], weights: Vector, number: Any, weight: Real) -
     numbers[at], weights[at] = number, weight
 
 
-@inner
+@bare
 def _same(one: Bytes, other: Bytes) -> bool:
     if len(one) != len(other):
         return False

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, inner, int64, njit
+from wikilda._core.jit import Whole, bare, int64, njit
 
 Topics = NDArray[np.uint32]
 Numbers = NDArray[np.int64]
@@ -56,7 +56,7 @@ def best_candidates(rows: Rows, most: int) -> Best:
     return best
 
 
-@inner
+@bare
 def _enter(best: Best, mention: int, topic: int, probability: float, prior: float) -> None:
     """Insert a candidate by rank; the last one is dropped."""
     topics, chances, priors = best.topics[mention], best.probabilities[mention], best.priors[mention]
@@ -69,7 +69,7 @@ def _enter(best: Best, mention: int, topic: int, probability: float, prior: floa
         topics[at], chances[at], priors[at] = topic, probability, prior
 
 
-@inner
+@bare
 def _before(topic: int, chance: float, prior: float, other: int, other_chance: float, other_prior: float) -> bool:
     if other < 0 or chance != other_chance:
         return other < 0 or chance > other_chance

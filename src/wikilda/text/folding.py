@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.jit import Whole, bare, njit
 from wikilda.text.characters import MARK, TABLE_SIZE, Characters
 from wikilda.text.tokens import AFTER_SPACE, WORD, Bytes, Hashes, add_point, decode, kind_of, lower_of, mix, tokenize
 
@@ -35,7 +35,7 @@ def folds() -> Folds:
     return table
 
 
-@inner
+@bare
 def fold_word(text: Bytes, start: Whole, end: Whole, table: Characters, fold: Folds, value: np.uint64) -> np.uint64:
     """Add a folded word to a hash, without a final plural `s`."""
     count, before, last = np.int64(0), value, np.int64(0)
@@ -88,13 +88,13 @@ def fold_words(text: Bytes, start: Whole, end: Whole, table: Characters, fold: F
     return count
 
 
-@inner
+@bare
 def _is_apostrophe(text: Bytes, at: Whole) -> bool:
     point, _ = decode(text, at)
     return point in _APOSTROPHES
 
 
-@inner
+@bare
 def sequence_of(words: Hashes, count: Whole) -> np.uint64:
     """The hash of a sequence of folded words; 0 of none."""
     value = np.uint64(0)

@@ -85,7 +85,7 @@ def _look(
             _add_inside(found, words, index, titles, rows, table, fold)
 
 
-@inner
+@bare
 def _add(found: Scratch, topic: np.uint32, strength: Real, weight: Real) -> None:
     """Add a topic, which counts once, by its largest weight."""
     size = found.size[0]
@@ -100,12 +100,12 @@ def _add(found: Scratch, topic: np.uint32, strength: Real, weight: Real) -> None
         found.size[0] = size + 1
 
 
-@inner
+@bare
 def _fame(index: NameIndex, topic: np.uint32) -> Real:
     return np.sqrt(1.0 + np.float64(index.popularity[topic]))
 
 
-@inner
+@bare
 def _add_row(found: Scratch, index: NameIndex, row: Whole) -> None:
     if row < 0:
         return
@@ -144,7 +144,7 @@ def initials_of(string: Bytes, table: Characters, fold: Folds) -> np.uint64:
     return initials_key(letters[:size], table, fold)
 
 
-@inner
+@bare
 def _add_alike(
     found: Scratch, string: Bytes, index: NameIndex, titles: Strings, table: Characters, fold: Folds
 ) -> None:
@@ -160,7 +160,7 @@ def _add_alike(
             _add(found, topic, _ALIKE, share * share * _fame(index, topic))
 
 
-@inner
+@bare
 def _common(string: Bytes, title: Bytes, table: Characters, fold: Folds) -> Real:
     """The share of a string's letters that a title begins with."""
     at: Whole = np.int64(0)
@@ -208,7 +208,7 @@ def _add_containing(
             _add(found, topic, _MOST_WORDS, shared / max(size, 1) * _fame(index, topic))
 
 
-@inner
+@bare
 def _initial_letters(data: Bytes, start: Whole, end: Whole, after_space: bool) -> np.uint32:
     """Return the initial letters of words as bits; `after_space`, of words at the beginning or after a space only.
 
@@ -227,7 +227,7 @@ def _initial_letters(data: Bytes, start: Whole, end: Whole, after_space: bool) -
     return found
 
 
-@inner
+@bare
 def _absent(own: np.uint32, titles: Strings, topic: np.uint32) -> Whole:
     """Return a lower bound of the words of a string that a title lacks, by initial letters."""
     letters = _initial_letters(titles.data, titles.offsets[topic], titles.offsets[topic + 1], False)
@@ -250,12 +250,12 @@ def _title_words(titles: Strings, topic: np.uint32, table: Characters, fold: Fol
     return words[: fold_words(titles.data, start, end, table, fold, words)]
 
 
-@inner
+@bare
 def _length(index: NameIndex, row: Whole) -> Whole:
     return index.offsets[row + 1] - index.offsets[row]
 
 
-@inner
+@bare
 def _shared(words: Hashes, others: Hashes) -> Whole:
     count = np.int64(0)
     for word in words:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import EMPTY, find_slot
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.jit import Whole, bare, inner, njit
 from wikilda.text.characters import PUNCTUATION, SPACE, Characters, characters
 from wikilda.text.folding import Folds, fold_words, folds
 from wikilda.text.tokens import Bytes, Hashes, Offsets, Strings, add_point, decode, is_small, kind_of, lower_of, mix
@@ -108,7 +108,7 @@ def names_of(strings: Strings, table: Characters, fold: Folds) -> Names:
     return names
 
 
-@inner
+@bare
 def _read_letters(names: Names, row: Whole, string: Bytes, table: Characters) -> None:
     """Read the letters of a string: initials, capitals, small words."""
     at: Whole = np.int64(0)
@@ -186,7 +186,7 @@ def antecedents(
     return drawn_as
 
 
-@inner
+@bare
 def _is_sure(
     names: Names,
     one: Whole,
@@ -221,7 +221,7 @@ def _is_sure(
     return bool(few and several and full and (senses.topics[other] < 0 or (untyped and ends)))
 
 
-@inner
+@bare
 def _is_of(shares: NDArray[np.uint8], topic: Whole) -> bool:
     return bool(0 <= topic < len(shares) and shares[topic] >= _HALF)
 
@@ -252,7 +252,7 @@ def _keys(names: Names) -> tuple[NDArray[np.int32], Whole]:
     return keys, count
 
 
-@inner
+@bare
 def _look(
     names: Names, rows: Offsets, places: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole, found: Offsets
 ) -> Whole:
@@ -279,12 +279,12 @@ def _look(
     return count
 
 
-@inner
+@bare
 def _nearer(token: Whole, one: Whole, other: Whole) -> bool:
     return bool(abs(token - one) < abs(token - other))
 
 
-@inner
+@bare
 def _remember(names: Names, rows: Offsets, keys: NDArray[np.int32], latest: Offsets, token: Whole) -> None:
     """Remember a name of several words as a possible parent, by each of its keys."""
     if names.offsets[rows[token] + 1] - names.offsets[rows[token]] < 2:
@@ -302,7 +302,7 @@ def _remember(names: Names, rows: Offsets, keys: NDArray[np.int32], latest: Offs
         row[0] = token
 
 
-@inner
+@bare
 def _is_short_for(names: Names, one: Whole, other: Whole) -> bool:
     """Whether the other name is longer and begins or ends with this, or this is its initials."""
     size = names.offsets[one + 1] - names.offsets[one]
@@ -314,7 +314,7 @@ def _is_short_for(names: Names, one: Whole, other: Whole) -> bool:
     return _begins(names, one, other, np.int64(0)) or _begins(names, one, other, longer - size)
 
 
-@inner
+@bare
 def _begins(names: Names, one: Whole, other: Whole, skipped: Whole) -> bool:
     """Whether the words of the other name after some are those of this one."""
     start, begin = names.offsets[one], names.offsets[other] + skipped

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import EMPTY, HashTable, find_slot, lookup
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.name_index import cut
 from wikilda.text.characters import Characters
@@ -50,7 +50,7 @@ def resolve(
     return resolved
 
 
-@inner
+@bare
 def _lower_hash(string: Bytes, table: Characters) -> np.uint64:
     value = _SEED
     at: Whole = np.int64(0)
@@ -109,7 +109,7 @@ def inherited(found: Rows, by_words: Rows, parents: Parents, rows: Numbers) -> R
     return Rows(more.offsets, more.topics[:size], more.priors[:size])
 
 
-@inner
+@bare
 def _add_best(more: Rows, start: Whole, size: Whole, found: Rows, by_words: Rows, row: Whole) -> Whole:
     """Add the best candidates of a string to those of another, of equals the first."""
     source = found if found.offsets[row + 1] > found.offsets[row] else by_words
@@ -127,7 +127,7 @@ def _add_best(more: Rows, start: Whole, size: Whole, found: Rows, by_words: Rows
     return size
 
 
-@inner
+@bare
 def _enter(more: Rows, start: Whole, size: Whole, topic: np.uint32, prior: Real) -> Whole:
     """Insert a topic into the row that begins at `start`. It counts once, by its largest prior."""
     at = size

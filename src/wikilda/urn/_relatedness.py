@@ -44,7 +44,7 @@ def neighbours_of(graph: Graph, topics: NDArray[np.uint32], hub: Whole, without:
     return Neighbours(offsets, found[:count])
 
 
-@inner
+@bare
 def _stride(offsets: NDArray[np.int64], topic: Whole, hub: Whole) -> tuple[Whole, Whole]:
     """Return the step that thins a list to `hub` entries, and their number."""
     length = offsets[topic + 1] - offsets[topic]
@@ -52,7 +52,7 @@ def _stride(offsets: NDArray[np.int64], topic: Whole, hub: Whole) -> tuple[Whole
     return step, (length + step - 1) // step
 
 
-@inner
+@bare
 def _merge(graph: Graph, topic: Whole, hub: Whole, without: Whole, found: NDArray[np.uint32], count: Whole) -> Whole:
     """Add the union of a topic's two sorted lists."""
     i, i_end = graph.out_offsets[topic], graph.out_offsets[topic + 1]
@@ -157,7 +157,7 @@ def _slot(table: NDArray[np.int32], keys: NDArray[np.uint32], key: np.uint32, sh
     return slot
 
 
-@inner
+@bare
 def degree(graph: Graph, topic: Whole) -> Real:
     """The number of links of a topic, from it and to it."""
     out = graph.out_offsets[topic + 1] - graph.out_offsets[topic]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import lookup
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.jit import Whole, bare, inner, njit
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.characters import WORD_PART, Characters
 from wikilda.text.tokens import (
@@ -61,7 +61,7 @@ def name_kinds(
     return kinds
 
 
-@inner
+@bare
 def _kind(
     string: Bytes, tokens: Hashes, places: Offsets, letters: Offsets, one_word: bool, title: Bytes, own: Hashes,
     spots: Offsets, table: Characters,
@@ -83,7 +83,7 @@ def _kind(
     return kind
 
 
-@inner
+@bare
 def _abbreviates(
     string: Bytes, tokens: Hashes, places: Offsets, title: Bytes, own: Hashes, spots: Offsets, table: Characters
 ) -> bool:  # fmt: skip
@@ -156,7 +156,7 @@ def capital_chances(
     return found
 
 
-@inner
+@bare
 def _without_note(title: Bytes) -> Whole:
     """Return the end of a title without a parenthesis: `Mercury (planet)`."""
     end = len(title)
@@ -168,7 +168,7 @@ def _without_note(title: Bytes) -> Whole:
     return at - 1 if at > 1 and title[at - 1] == _SPACE else end
 
 
-@inner
+@bare
 def is_title(string: Bytes, title: Bytes, table: Characters) -> bool:
     """Whether a string is a title, or would be without its note; case does not matter."""
     end = _without_note(title)
@@ -184,7 +184,7 @@ def is_title(string: Bytes, title: Bytes, table: Characters) -> bool:
     return bool(at == len(string) and other == end)
 
 
-@inner
+@bare
 def _tokens_from(starts: NDArray[np.int64], place: Whole) -> Whole:
     """How many tokens start at a place or after it."""
     count = np.int64(0)
@@ -211,7 +211,7 @@ def _letters(string: Bytes, tokens: NDArray[np.uint64], table: Characters) -> tu
     return found[:count], one_word
 
 
-@inner
+@bare
 def _same(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> bool:
     if len(first) != len(second):
         return False
@@ -221,7 +221,7 @@ def _same(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> bool:
     return len(first) > 0
 
 
-@inner
+@bare
 def _initials(
     letters: NDArray[np.int64], title: Bytes, tokens: NDArray[np.uint64], starts: NDArray[np.int64], table: Characters
 ) -> bool:
@@ -245,7 +245,7 @@ def _initials(
     return bool((every_fits and every == len(letters)) or (large_fits and large == len(letters)))
 
 
-@inner
+@bare
 def _alike(
     string: Bytes, tokens: NDArray[np.uint64], places: NDArray[np.int64], title: Bytes, own: NDArray[np.uint64],
     spots: NDArray[np.int64], table: Characters,
@@ -263,7 +263,7 @@ def _alike(
     return False
 
 
-@inner
+@bare
 def _stem(text: Bytes, start: Whole, end: Whole, table: Characters) -> np.uint64:
     """A hash of the first letters of a word; 0 if it is shorter."""
     value = _SEED

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find
-from wikilda._core.jit import Real, Whole, bare, inlined, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inlined, njit
 from wikilda.model.model import Parameters
 from wikilda.urn._relatedness import Neighbours
 
@@ -180,7 +180,7 @@ def word_parts(
     return parts
 
 
-@inner
+@bare
 def _norm(counts: NDArray[np.int64]) -> Real:
     """The length of the document's vector."""
     norm = 0.0
@@ -189,7 +189,7 @@ def _norm(counts: NDArray[np.int64]) -> Real:
     return np.sqrt(max(norm, 1e-300))
 
 
-@inner
+@bare
 def _scale(neighbours: Neighbours, i: Whole, overlap: Real) -> Real:
     """Return the factor that makes the sum of A over a topic and its neighbours a cosine."""
     size = 1.0 + neighbours.offsets[i + 1] - neighbours.offsets[i]

@@ -14,7 +14,7 @@ The background has φ_w = P(w): a word that no topic explains better than chance
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, inner, njit
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge.graph import Graph
 from wikilda.lda.packet import number_of, numbers
@@ -190,7 +190,7 @@ def _named_in(text: Bytes, topics: NDArray[np.uint32], titles: Strings, table: C
     return named
 
 
-@inner
+@bare
 def _note(data: Bytes, start: Whole, end: Whole) -> Whole:
     """Where a title's note begins, or where it ends: `Mercury (planet)`."""
     for at in range(start, end - 1):
@@ -199,7 +199,7 @@ def _note(data: Bytes, start: Whole, end: Whole) -> Whole:
     return end
 
 
-@inner
+@bare
 def _fold(text: Bytes, start: Whole, end: Whole, table: Characters, folded: Bytes) -> Whole:
     """Write text in lower case, a space before each word, without punctuation but for hyphens; returns its length."""
     size: Whole = np.int64(0)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find, lookup, offsets_of
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, njit
 from wikilda._core.random import Stream, stream_of, uniform
 from wikilda.documents.encoding import EncodedDocument
 from wikilda.knowledge.context_counts import ContextCounts
@@ -95,7 +95,7 @@ def distinct_contexts(
     return np.bincount(words[counts > 0], minlength=types).astype(np.float64)
 
 
-@inner
+@bare
 def _log_ratio(row: Whole, topic: np.uint32, known: ContextCounts, total: Real, distinct: NDArray[np.float64]) -> Real:
     start, end = known.types.offsets[topic], known.types.offsets[topic + 1]
     if start == end:
@@ -148,7 +148,7 @@ def left_to_right(
     return gain
 
 
-@inner
+@bare
 def _from_earlier(
     mentions: Mentions, related: Matrix, rules: Rules, drawn: NDArray[np.int32], token: Whole, topic: Whole
 ) -> Real:

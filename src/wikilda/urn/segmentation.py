@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.jit import Whole, inner, njit
+from wikilda._core.jit import Whole, bare, njit
 from wikilda.documents.detection.framing import SMALL_WORDS, is_titled
 from wikilda.documents.encoding import EncodedDocument
 
@@ -113,7 +113,7 @@ def _segment(names: Proposals, nested: bool) -> Flags:
     return kept
 
 
-@inner
+@bare
 def _falls_apart(names: Proposals, name: Whole, last: Whole) -> bool:
     """Whether a name gives way to its parts, the last of which is `last`."""
     first = name + 1

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import find, offsets_of
-from wikilda._core.jit import Real, Whole, inner, njit
+from wikilda._core.jit import Real, Whole, bare, njit
 from wikilda.knowledge.context_counts import UNIT
 from wikilda.model.model import NilCounts
 
@@ -101,7 +101,7 @@ def _nil_evidence(symbols: NDArray[np.int64], known: NilCounts, share: Real, own
     return gained
 
 
-@inner
+@bare
 def _counts(counts: NilCounts, symbol: Whole) -> tuple[Real, Real]:
     at = find(counts.symbols, 0, len(counts.symbols), symbol)
     return (np.float64(counts.nil[at]), np.float64(counts.texts[at])) if at >= 0 else (0.0, 0.0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikilda._core.arrays import HashTable, find_slot, lookup
-from wikilda._core.jit import inner, njit
+from wikilda._core.jit import bare, inner, njit
 from wikilda.documents.detection.framing import CALENDAR, HONORIFIC, PARTICLE, PURPOSE
 from wikilda.knowledge.knowledge import WordCases
 from wikilda.text.capitals import (
@@ -133,7 +133,7 @@ def find_spans(
     return spans
 
 
-@inner
+@bare
 def _is_lower(shapes: Shapes) -> bool:
     lower = 0
     for shape in shapes:
@@ -143,7 +143,7 @@ def _is_lower(shapes: Shapes) -> bool:
     return lower >= _LOWERED
 
 
-@inner
+@bare
 def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -> None:
     """Decide the role of each capitalised word, by the rest of the text and by how articles write it."""
     hashes, shapes, roles, cases = text.hashes, text.shapes, text.roles, text.cases
@@ -168,7 +168,7 @@ def _assign_roles(text: Text, words: Words, known: Dictionary, limits: Limits) -
             roles[at] = _role(text, words, known, limits, at, headline)
 
 
-@inner
+@bare
 def _is_headline(text: Text, first: int) -> bool:
     """Whether a sentence, from its first word on, has capitals on all of its long words: they say little there."""
     capitals = 0
@@ -182,7 +182,7 @@ def _is_headline(text: Text, first: int) -> bool:
     return capitals >= _HEADLINE
 
 
-@inner
+@bare
 def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, headline: bool) -> int:
     """The role of a capitalised word that is in no list."""
     shape, case = text.shapes[at], text.cases[at]
@@ -215,19 +215,19 @@ def _role(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, 
     return A_NAME if (_UNSEEN if case < 0 else case) >= limits.name else BESIDE
 
 
-@inner
+@bare
 def _is_frequent(text: Text, words: Words, at: int) -> bool:
     """Whether a word is so frequent in the wiki's language that it says nothing of a topic."""
     key = text.hashes[at] & ~FLAGS
     return bool(lookup(words.cases.table, key) >= 0 and lookup(words.meaningful, key) < 0)
 
 
-@inner
+@bare
 def _is_apart(text: Text, at: int) -> bool:
     return bool(is_apart(text.data, text.hashes, text.starts, text.ends, at))
 
 
-@inner
+@bare
 def _is_handle(text: Text, at: int) -> bool:
     """Whether `@` or `#` is directly before a word: no other word belongs to such a name."""
     if at == 0 or text.hashes[at] & AFTER_SPACE or text.hashes[at - 1] == BREAK:
@@ -235,7 +235,7 @@ def _is_handle(text: Text, at: int) -> bool:
     return bool(text.data[text.starts[at - 1]] in (0x40, 0x23))
 
 
-@inner
+@bare
 def _is_abbreviated(text: Text, at: int) -> bool:
     """Whether a full stop or an apostrophe follows directly: `J. Smith`, `O'Neill`."""
     if at + 1 >= len(text.hashes) or text.hashes[at + 1] == BREAK or text.hashes[at + 1] & AFTER_SPACE:
@@ -245,7 +245,7 @@ def _is_abbreviated(text: Text, at: int) -> bool:
     return bool(mark == 0x2E or (letter and mark in (0x27, 0xE2, 0x2D, 0x26)))
 
 
-@inner
+@bare
 def _is_glued(text: Text, at: int) -> bool:
     """Whether a full stop without spaces, or an ampersand, joins a word and the next, which has a capital."""
     if at + 2 >= len(text.hashes) or text.hashes[at + 1] & WORD or text.hashes[at + 1] == BREAK:
@@ -256,7 +256,7 @@ def _is_glued(text: Text, at: int) -> bool:
     return bool(mark == 0x26 or (mark == 0x2E and not spaces and not text.hashes[at + 2] & AFTER_SPACE))
 
 
-@inner
+@bare
 def _is_after_first_name(text: Text, words: Words, at: int) -> bool:
     if at == 0 or text.roles[at - 1] != A_NAME or text.cases[at - 1] < _SURE or _is_apart(text, at):
         return False
@@ -264,7 +264,7 @@ def _is_after_first_name(text: Text, words: Words, at: int) -> bool:
     return bool(number >= 0 and words.cases.before[number] >= _FIRST_NAME)
 
 
-@inner
+@bare
 def _is_before_name(text: Text, at: int) -> bool:
     after = at + 1
     return bool(after < len(text.hashes) and text.shapes[after] & SHAPE >= CAPITAL and not text.shapes[after] & FIRST)
@@ -316,7 +316,7 @@ def _runs(text: Text, words: Words, known: Dictionary, limits: Limits) -> NDArra
     return ends
 
 
-@inner
+@bare
 def _is_known_across(text: Text, known: Dictionary, limits: Limits, begin: int, joint: int, end: int) -> bool:
     """Whether a part of a run is often a link: from before a small word to after it, or several words before it."""
     for first in range(begin, joint):
@@ -329,7 +329,7 @@ def _is_known_across(text: Text, known: Dictionary, limits: Limits, begin: int, 
     return False
 
 
-@inner
+@bare
 def _is_before_full_name(text: Text, words: Words, known: Dictionary, limits: Limits, at: int, end: int) -> bool:
     """Whether a run is a known name and a person's: `Hungarian Petra Mandula`, but not `Welsh Rugby Union`.
 
@@ -359,7 +359,7 @@ def _add_last_words(text: Text, ends: NDArray[np.int32]) -> None:
             ends[at] = at + 1
 
 
-@inner
+@bare
 def _add_spelled_out(text: Text, ends: NDArray[np.int32]) -> None:
     """Words before an acronym in parentheses whose initials it is are one name: `Growth and Opportunity Act (GOA)`."""
     for at in range(3, len(ends) - 1):
@@ -379,7 +379,7 @@ def _add_spelled_out(text: Text, ends: NDArray[np.int32]) -> None:
         ends[start] = -end
 
 
-@inner
+@bare
 def _mark(text: Text, at: int) -> int:
     """The byte of a mark, 0 for a word or a break."""
     if at < 0 or text.hashes[at] & WORD or text.hashes[at] == BREAK:
@@ -387,7 +387,7 @@ def _mark(text: Text, at: int) -> int:
     return int(text.data[text.starts[at]])
 
 
-@inner
+@bare
 def _spelled_out(text: Text, acronym: int, end: int) -> int:
     """Where the words begin that end with a token and whose capitals an acronym is; `end` if there are none."""
     at, letter, first = end, text.ends[acronym] - 1, text.starts[acronym]
@@ -404,12 +404,12 @@ def _spelled_out(text: Text, acronym: int, end: int) -> int:
     return at if letter < first else end
 
 
-@inner
+@bare
 def _is_run_word(text: Text, at: int) -> bool:
     return bool(text.roles[at] == A_NAME or text.roles[at] == BESIDE)
 
 
-@inner
+@bare
 def _joins(text: Text, at: int) -> bool:
     """Whether a mark is inside a name without spaces, or after an initial: `Jean-Paul`, `O'Neill`, `J. Smith`."""
     if at + 1 >= len(text.hashes) or text.hashes[at] & WORD or text.hashes[at] & AFTER_SPACE:
@@ -422,7 +422,7 @@ def _joins(text: Text, at: int) -> bool:
     return bool(mark in (_HYPHEN, 0x27, 0x2E, 0x26, 0xE2))  # - ' . & ’
 
 
-@inner
+@bare
 def _is_domain(text: Text, at: int) -> bool:
     """Whether the end of a domain follows a word: `Nfox.com`."""
     if at + 1 >= len(text.hashes) or text.hashes[at] & (WORD | AFTER_SPACE) or text.data[text.starts[at]] != 0x2E:
@@ -431,7 +431,7 @@ def _is_domain(text: Text, at: int) -> bool:
     return bool(short and not text.hashes[at + 1] & AFTER_SPACE and text.shapes[at + 1] & SHAPE == LOWER)
 
 
-@inner
+@bare
 def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> int:
     """Where the name goes on after small words that join two of its words, or 0: `Mies van der Rohe`, `Abd-ul-Haq`."""
     if _mark(text, at) == _HYPHEN and at + 3 < len(text.hashes) and _mark(text, at + 2) == _HYPHEN:
@@ -449,7 +449,7 @@ def _linked(text: Text, words: Words, known: Dictionary, limits: Limits, at: int
     return at + 1 if _links(text, words, known, limits, at) else 0
 
 
-@inner
+@bare
 def _small_kind(text: Text, words: Words, at: int) -> int:
     """The kind of a word in lower case that may join two of a name, RARE if texts hardly have it but in names; or 0."""
     if not text.hashes[at] & WORD or not text.hashes[at] & AFTER_SPACE or text.shapes[at] & SHAPE != LOWER:
@@ -460,13 +460,13 @@ def _small_kind(text: Text, words: Words, at: int) -> int:
     return kind if kind >= PARTICLE else 0
 
 
-@inner
+@bare
 def _is_noun(text: Text, at: int) -> bool:
     """Whether articles write a word, which has a capital here, in lower case, too: `University of California`."""
     return bool(text.shapes[at] & SHAPE != UPPER and 0 <= text.cases[at] < _SURE)
 
 
-@inner
+@bare
 def _links(text: Text, words: Words, known: Dictionary, limits: Limits, at: int) -> bool:
     """Whether a small word joins two of a name: `Bank of America`, `Vincent van Gogh`.
 
@@ -524,7 +524,7 @@ def _with_parts(text: Text, found: Offsets, known: Dictionary, limits: Limits, p
     return spans[:size]
 
 
-@inner
+@bare
 def _is_framed(text: Text, first: int, last: int) -> bool:
     """Whether a word at an end is in lower case or a number, or the first one frames names (`Sir Isaac Newton`)."""
     framed: bool = text.roles[first] == TITLE
@@ -533,12 +533,12 @@ def _is_framed(text: Text, first: int, last: int) -> bool:
     return framed
 
 
-@inner
+@bare
 def _is_known(hashes: Hashes, first: int, last: int, known: Dictionary) -> bool:
     return _find(hashes, first, last, known) >= 0
 
 
-@inner
+@bare
 def _find(hashes: Hashes, first: int, last: int, known: Dictionary) -> int:
     """The mention that tokens are, or −1."""
     sequence = BREAK
@@ -599,13 +599,13 @@ def _best_set(
     return before
 
 
-@inner
+@bare
 def _link_probability(known: Dictionary, mention: int) -> float:
     chance: float = (known.linked[mention] + 0.5) / (known.occurrences[mention] + 1.0)
     return chance
 
 
-@inner
+@bare
 def _is_possessive(text: Text, known: Dictionary, start: int, end: int, mention: int) -> bool:
     """Whether a match is another name with `'s`: the wiki links the name without it more often."""
     if end - start < 3 or text.ends[end - 1] - text.starts[end - 1] != 1:
@@ -617,7 +617,7 @@ def _is_possessive(text: Text, known: Dictionary, start: int, end: int, mention:
     return bool(plain >= 0 and known.linked[plain] > known.linked[mention])
 
 
-@inner
+@bare
 def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
     """The link probability that a match needs, by what its capitals say."""
     shapes, roles, cases = text.shapes, text.roles, text.cases
@@ -656,7 +656,7 @@ def _needed(text: Text, start: int, end: int, limits: Limits) -> float:
     return max(needed, limits.part) if _has_neighbour(text, start, end) else needed
 
 
-@inner
+@bare
 def _needed_in_lower_case(text: Text, start: int, end: int, limits: Limits) -> float:
     """The link probability that a match needs in a text without capitals: articles write its words with capitals."""
     total = words = 0
@@ -671,7 +671,7 @@ def _needed_in_lower_case(text: Text, start: int, end: int, limits: Limits) -> f
     return limits.capitalised if total >= limits.first * words else 2.0
 
 
-@inner
+@bare
 def _has_neighbour(text: Text, start: int, end: int) -> bool:
     """Whether a word that may be part of the same name is next to a match."""
     before = start > 0 and _is_run_word(text, start - 1) and not _is_apart(text, start)
@@ -702,7 +702,7 @@ def _follow(before: NDArray[np.int32], count: int) -> Offsets:
     return spans
 
 
-@inner
+@bare
 def _to_code_points(text: Bytes, spans: Offsets) -> None:
     """Fill the last two columns: how many characters begin before each byte offset."""
     at = points = 0

@@ -21,6 +21,7 @@ ALLOWED = {
     "explain": (LINKING, 24),
     "match": (LINKING, 18),
     "serve": (LINKING | {"wikilda.knowledge"}, 30),
+    "evaluate": (LINKING | {"wikilda.knowledge", "wikilda.model", "wikilda.training", "wikilda.lda"}, 34),
     "build": (LINKING | {"wikilda.knowledge", "wikilda.mediawiki", "wikilda.model"}, 45),
     "train": (LINKING | {"wikilda.knowledge", "wikilda.model", "wikilda.training", "wikilda.lda"}, 40),
 }

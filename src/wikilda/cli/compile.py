@@ -1,5 +1,6 @@
 """`wikilda compile`."""
 
+import json
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,14 @@ def _match(_: Path) -> None:
     Linker.open(MODEL).match_frame(pa.table({"name": ["Croft", "Brian Lara", "Zyx Holdings"]}), "name")
 
 
+def _evaluate(scratch: Path) -> None:
+    from wikilda.evaluation.evaluate import evaluate
+
+    gold = scratch / "gold.jsonl"
+    gold.write_text("".join(json.dumps(each) + "\n" for each in texts()), "utf-8")
+    evaluate(MODEL, gold, workers=1)
+
+
 def _build(scratch: Path) -> None:
     from wikilda.training.build import build
 
@@ -80,7 +89,7 @@ def _train(scratch: Path) -> None:
 # Small runs of commands: the kernels that they call are those that the commands need.
 WORK: dict[str, Callable[[Path], None]] = {
     "link": _link, "show": _show, "explain": _explain, "topics": _topics, "serve": _serve, "match": _match,
-    "build": _build, "train": _train,
+    "evaluate": _evaluate, "build": _build, "train": _train,
 }  # fmt: skip
 
 

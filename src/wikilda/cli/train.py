@@ -93,7 +93,7 @@ def command(
     if made.prior_shift and method == URN:
         click.echo(PriorShift(**made.prior_shift).describe())
     show_table(str(target), _COLUMNS, [_row(each) for each in rows])
-    warnings = advice(rows)
+    warnings = advice(rows, is_judged=method != URN or made.knowledge().context_counts is None)
     if (made.path / JSON_FILE).is_file():
         report = TrainingReport.read(made.path)
         warnings += report.warnings

@@ -162,14 +162,18 @@ LITTLE = 0.02  # nats per context symbol below which texts hardly help
 FEW = 5  # documents, or words and mentions of one that the wiki has
 
 
-def advice(rows: list[Metrics]) -> list[str]:
-    """Return warnings about a training."""
+def advice(rows: list[Metrics], *, is_judged: bool = True) -> list[str]:
+    """Return warnings about a training; `is_judged`: whether likelihood depends on what was learned."""
     told = [row.held_out for row in rows if row.held_out is not None]
     last = rows[-1] if rows else None
     if last is not None and 0 < last.documents < FEW:
         return [f"learned from {last.documents} documents: that is too few to tell whether they help. Use more texts."]
     if last is not None and last.documents and last.tokens < FEW * last.documents:
         return ["the wiki has hardly any word or name of these texts, so they hardly help. Are they in its language?"]
+    if not is_judged:
+        return []
+    if last is not None and last.train is None and told[-1:] and told[-1] < 0:
+        return ["the contexts of these texts predict worse than frequency alone: they are not used."]
     if len(told) > 1 and told[-1] < told[-2]:
         return [
             f"held-out likelihood has fallen from {told[-2]:.4f} to {told[-1]:.4f} in the last iteration: "

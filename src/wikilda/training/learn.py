@@ -1,11 +1,11 @@
 """The M-step of the urn: the next model from the counts of all documents.
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
-    λ̂_vk = λ̂⁰_vk + 5 S_vk     with λ̂⁰ the model that training began with: it is the prior
-    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise
+    λ̂_vk = w λ̂⁰_vk + 5 S_vk   with λ̂⁰ the model that training began with: it is the prior; w is `prior_weight`
+    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise; S_ck is 0 where n⁰ counts the wiki's links
     N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
-λ̂ is counted by the posterior, the prior's parameters λ̂⁰_vk + S_vk by the prior's share of it.
+λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + S_vk by the prior's share of it.
 
 So corpora add up: the counts of one are the prior for the next.
 """

@@ -111,7 +111,8 @@ class UrnLearner(Learner[UrnTraining]):
         Detected mentions are the wiki's own strings. They do not tell how texts name entities.
         """
         given = [each.mentions is not None for each in corpus.sample()]
-        if not self.settings.prior_shift or knowledge is None or 2 * sum(given) <= len(given):
+        measured = model.learned_weights.get("bias")  # by the build, on the wiki's own links
+        if not (self.settings.prior_shift and measured) or knowledge is None or 2 * sum(given) <= len(given):
             return self
         known = Knowledge.open(knowledge)
         urn = Urn(model, known)

@@ -23,6 +23,7 @@ from wikilda.knowledge import Knowledge
 from wikilda.model import Model
 from wikilda.model.create import relative_hint
 from wikilda.model.model import URN
+from wikilda.model.weights import pooled
 from wikilda.training.checkpoints import FILE, Checkpoint, Metrics, per_token, read_metrics, write_metrics
 from wikilda.training.corpus import Corpus, key_of, make_corpus
 from wikilda.training.engines.base import STUB, Engine, Job
@@ -119,7 +120,7 @@ def train(
             runs = engine or LocalEngine(workers or available_cores())
             try:
                 training = _Training(runs, first, read, place, learner, replace(plan, shards=shards), digests, work)
-                made = training.run()
+                made = _without_misleading_contexts(training.run(), training.metrics[-1], place, work)
                 if place is not None:
                     _compare(first, made, place, settings, read, detect).save(made.path)
                 _finish(made, work, target, place)
@@ -284,6 +285,18 @@ def _was_finished(work: Path, target: Path) -> bool:
     """Whether an earlier run has renamed the result."""
     done = work / "finished"
     return done.is_file() and (target / MANIFEST).is_file() and Model.open(target).identity == done.read_text("utf-8")
+
+
+def _without_misleading_contexts(model: Model, last: Metrics, knowledge: Path | None, work: Path) -> Model:
+    """Return the model, without the weight of contexts if those of the texts predict worse than frequency alone."""
+    if model.method != URN or model.contexts is None or last.held_out is None or last.held_out >= 0:
+        return model
+    if knowledge is None or Knowledge.open(knowledge).context_counts is not None:
+        return model
+    weights = (model.weights or pooled()).replaced([("context", 0.0), ("repeats", 0.0)])
+    with model.derive(work / "judged", overwrite=True) as writer:
+        writer.weights(weights)
+        return writer.derived()
 
 
 def _finish(model: Model, work: Path, target: Path, knowledge: Path | None) -> None:

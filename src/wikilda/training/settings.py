@@ -46,7 +46,7 @@ class UrnTraining(Schedule):
     method: ClassVar[str] = URN
 
     adaptive: bool = setting(False, "Let ρ follow the noise of the counts (Ranganath et al. 2013); needs no setting.")
-    prior_weight: float = setting(1.0, "Weight of the wiki's P(k|v). Larger values learn less from the texts.", above=0)
+    prior_weight: float = setting(5.0, "Weight of the wiki's P(k|v). Larger values learn less from the texts.", above=0)
     prior_shift: bool = setting(
         True, "Estimate from texts with given mentions how their prior differs from the wiki's."
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikilda._core.arrays import Run, offsets_of, run_of_pairs
+from wikilda._core.arrays import EMPTY_RUN, Run, offsets_of, run_of_pairs
 from wikilda.knowledge.context_counts import CONTEXTS, UNIT
 from wikilda.model.model import BASE, EXPECTED, MENTIONS, NIL
 from wikilda.training.corpus.corpus import Documents
@@ -44,8 +44,8 @@ def sample_urn_shard(documents: Documents, urn: Urn, previous: NDArray[np.uint32
         {
             MENTIONS: _mention_counts(documents, whole, whole.shares),
             BASE: _mention_counts(documents, whole, whole.base),
-            CONTEXTS: _context_counts(documents, whole, whole.shares),
-            EXPECTED: _context_counts(documents, whole, whole.prior),
+            CONTEXTS: EMPTY_RUN if urn.view.of_links else _context_counts(documents, whole, whole.shares),
+            EXPECTED: EMPTY_RUN if urn.view.of_links else _context_counts(documents, whole, whole.prior),
             NIL: _nil_counts(documents, taught),
         },
         np.concatenate((np.diff(whole.offsets).astype(np.uint32), whole.nil, *whole[1:5])),

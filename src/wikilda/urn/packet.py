@@ -101,6 +101,7 @@ class Shared:
     has: frozenset[int]  # of the optional kinds: BY_WORDS, NIL, CONTEXT
     has_types: bool
     is_described: bool
+    of_links: bool  # whether context counts are those of the wiki's links
 
     @classmethod
     def of(cls, view: View) -> "Shared":
@@ -110,7 +111,7 @@ class Shared:
         there = frozenset(kind for kind, table in has.items() if table is not None)
         described = view.described is not None
         return cls(
-            view.weights, view.language, view.nil_share, totals, there, len(view.persons) > 0, described
+            view.weights, view.language, view.nil_share, totals, there, len(view.persons) > 0, described, view.of_links
         )  # fmt: skip
 
 
@@ -273,6 +274,7 @@ def view_of(packet: Packet, shared: Shared) -> tuple[View, Topics]:
         degrees=Graph(offsets_of(degrees), none[1], *none),
         contexts=contexts,
         counted=float(shared.totals.sum()) if contexts else 0.0,
+        of_links=shared.of_links,
         names=None,
         by_words=_by_words(packet[BY_WORDS].of(strings), number) if BY_WORDS in shared.has else None,
     )

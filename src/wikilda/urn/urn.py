@@ -336,7 +336,8 @@ class Urn:
         if entities:
             named, found, exact, known_names = entities.join(named, found)
             nil[known_names] = 0.0  # texts may have meant these entities
-        evidence = self.context_evidence(around, chosen, named.rows, found, own)
+        taught = None if self.view.of_links else own
+        evidence = self.context_evidence(around, chosen, named.rows, found, taught)
         contexts = self.weights.context * evidence
         if len(evidence):
             contexts += self.weights.repeats * of_other_mentions(evidence, named.rows, found.candidates.offsets)

@@ -51,6 +51,7 @@ class View:
     degrees: Graph  # by its offsets: the number of links of all topics that occur
     contexts: ContextCounts | None
     counted: float  # all context counts together
+    of_links: bool  # whether these are counts of the wiki's links, which training does not change
     names: NameIndex | None
     by_words: Rows | None = None  # candidates of mention strings by words of titles, where there is no index
 
@@ -85,5 +86,6 @@ class View:
             degrees=knowledge.graph,
             contexts=learned,
             counted=learned.total if learned else 0.0,
+            of_links=knowledge.context_counts is not None,
             names=name_index(knowledge) if indexed else None,
         )

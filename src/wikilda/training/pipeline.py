@@ -288,7 +288,7 @@ def _was_finished(work: Path, target: Path) -> bool:
 
 
 def _without_misleading_contexts(model: Model, last: Metrics, knowledge: Path | None, work: Path) -> Model:
-    """Return the model, without the weight of contexts if those of the texts predict worse than frequency alone."""
+    """Return the model, without the weight of contexts if those of the texts predict worse than frequency."""
     if model.method != URN or model.contexts is None or last.held_out is None or last.held_out >= 0:
         return model
     if knowledge is None or Knowledge.open(knowledge).context_counts is not None:

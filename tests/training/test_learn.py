@@ -460,14 +460,40 @@ def test_what_texts_show_counts_five_times_in_parameters_and_once_in_the_base_me
     first, symbol = Model.open(model), sample.find_mention("croft")
     known = first.mentions.row(symbol)[0]
     never = np.setdiff1d(np.arange(first.topics, dtype=np.uint32), known)[:1]  # a string keeps its topics
-    seen = run_of_pairs(np.array([symbol, symbol]), np.append(known[:1], never), np.array([2 * UNIT, 9 * UNIT]))
+    seen = run_of_pairs(np.array([symbol, symbol]), np.append(known[:1], never), np.array([UNIT // 2, 9 * UNIT]))
     none = run_of_pairs(np.empty(0, np.int64), known[:0], np.empty(0, np.int64))
     counts = {MENTIONS: seen, BASE: seen, CONTEXTS: none, NIL: none, EXPECTED: none}
     made = next_model(first, sample, counts, np.empty(0, np.uint64), tmp_path / "made" / "model", iteration=1)
     for now, times in ((made.mentions, 5), (made.base, 1)):
         assert np.array_equal(now.row(symbol)[0], known)
         grown = now.row(symbol)[1] - first.mentions.row(symbol)[1]
-        np.testing.assert_allclose(grown, [2.0 * times] + [0.0] * (len(grown) - 1), atol=1e-5)
+        np.testing.assert_allclose(grown, [0.5 * times] + [0.0] * (len(grown) - 1), atol=1e-5)
+
+
+def test_texts_at_most_double_a_parameter_of_the_prior(sample: Knowledge, model: Path, tmp_path: Path) -> None:
+    """However often they have a string, its odds change by a factor of two at most."""
+    first, symbol = Model.open(model), sample.find_mention("croft")
+    known, values = first.base.row(symbol)
+    assert len(known) > 2
+    order = np.argsort(values)
+    seen = run_of_pairs(np.array([symbol] * 2), known[order[[0, -1]]], np.array([1000 * UNIT, UNIT]))
+    none = run_of_pairs(np.empty(0, np.int64), known[:0], np.empty(0, np.int64))
+    counts = {MENTIONS: none, BASE: seen, CONTEXTS: none, NIL: none, EXPECTED: none}
+    for weight in (1.0, 3.0):
+        made = next_model(
+            first, sample, counts, np.empty(0, np.uint64), tmp_path / f"{weight}" / "model", iteration=1,
+            prior_weight=weight,
+        )  # fmt: skip
+        wanted = weight * values
+        wanted[order[0]] *= 2
+        wanted[order[-1]] += min(1.0, weight * values[order[-1]])
+        np.testing.assert_allclose(made.base.row(symbol)[1], wanted, atol=1e-3)
+
+
+def test_a_topic_counts_ten_times_next_to_a_context_symbol(sample: Knowledge) -> None:
+    found = counted(sample, {(100, 0): 1000 * UNIT, (100, 1): 4 * UNIT}, {(100, 1): 500 * UNIT})
+    assert _rows(found) == {100: {1: 5.0, 2: 9.0}}
+    assert found.expected.tolist() == [0.0, 10.0]
 
 
 def test_training_keeps_the_weights(sample: Knowledge, model: Path, lines: Path, tmp_path: Path) -> None:
@@ -496,16 +522,26 @@ def test_priors_without_own_counts_are_those_before(whole: Model, model: Path, s
     symbols.sort()
     (old, _) = gather(symbols, before.mentions, 64)
     topics, values = before.mentions.row(int(symbols[0]))
-    values[0] += 2.0  # a copy-on-write view: the file stays as it is
+    values[0] += 0.5  # a copy-on-write view: the file stays as it is
     try:
         new, totals = gather(symbols, before.mentions, 64)
     finally:
-        values[0] -= 2.0
-    counts = np.array([UNIT], np.uint32)
-    own = Taught(np.array([0, 1]), topics[:1], counts, 2 * counts, counts, np.zeros(1, np.uint32))
+        values[0] -= 0.5
+    counts = np.array([UNIT // 2], np.uint32)
+    own = Taught(np.array([0, 1]), topics[:1], counts, counts, counts, np.zeros(1, np.uint32))
     assert new.priors.tolist() != pytest.approx(old.priors.tolist())
     leave_out(new, totals, symbols, symbols[:1], own.offsets, own.topics, own.base / UNIT)
     assert new.priors.tolist() == pytest.approx(old.priors.tolist())
+
+
+def test_of_own_counts_that_the_limit_has_cut_at_most_half_is_left_out(model: Path, sample: Knowledge) -> None:
+    table, symbols = Model.open(model).mentions, np.array([sample.find_mention("croft")])
+    found, totals = gather(symbols, table, 64)
+    rest, values = found._replace(priors=found.priors.copy()), found.priors * totals[0]
+    topics = np.repeat(found.topics[:1], 2)  # of two mentions
+    leave_out(rest, totals, symbols, np.repeat(symbols, 2), np.array([0, 1, 2]), topics, np.array([0.4, 1000.0]))
+    values[0] /= 2
+    assert rest.priors.tolist() == pytest.approx((values / values.sum()).tolist())
 
 
 def test_expected_counts_are_by_what_strings_mean_elsewhere(model: Path, sample: Knowledge) -> None:

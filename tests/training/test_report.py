@@ -91,7 +91,7 @@ def test_flips_are_those_of_a_naive_comparison() -> None:
         values = generator.integers(1, 6, len(topics)).astype(np.float32) * np.float32(factor)
         texts_ = (factor * generator.integers(1, 9, len(symbols))).astype(np.float32)
         nil = NilCounts(symbols, np.zeros(len(symbols), np.float32), texts_)
-        models.append(SimpleNamespace(base=Parameters(offsets, topics.astype(np.uint32), values), nil=nil))
+        models.append(SimpleNamespace(mentions=Parameters(offsets, topics.astype(np.uint32), values), nil=nil))
         sides.append(values.tolist())
     known: Any = SimpleNamespace(mention_strings=[f"s{at}" for at in range(200)], titles=[f"T{at}" for at in range(9)])
     wanted: dict[str, tuple[str, str]] = {}

@@ -2,10 +2,12 @@
 
     S = (1 − ρ) S + ρ N        what is learned, in whole parts of UNIT
     λ̂_vk = w λ̂⁰_vk + 5 S_vk   with λ̂⁰ the model that training began with: it is the prior; w is `prior_weight`
-    n_cd = n⁰_cd + Σ_k S_ck [d ∈ D_k] / |D_k|, and e_cd likewise; S_ck is 0 where n⁰ counts the wiki's links
+    n_cd = n⁰_cd + Σ_k min(S_ck, 10) [d ∈ D_k] / |D_k|, and e_cd likewise; S_ck is 0 where n⁰ counts the wiki's links
     N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
-λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + S_vk by the prior's share of it.
+λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + min(S_vk, w λ̂⁰_vk) by the prior's share of it. The
+limits bound what texts that are made to move the meaning of a name can do: its odds change by at most a factor of two,
+and what is next to one topic only is no evidence for its type.
 
 So corpora add up: the counts of one are the prior for the next.
 """
@@ -38,6 +40,7 @@ from wikilda.training.interpolate import Blend, Joined, add_up, blend_rows, join
 from wikilda.urn.prior_shift import NO_SHIFT, PriorShift
 
 _SEEN = 5.0  # weight of counts in λ̂: methods without other evidence need a larger weight of texts
+_MOST_IN_CONTEXT = 10 * UNIT  # counts of one topic next to a context symbol
 Counts = dict[str, Run]
 
 
@@ -112,7 +115,7 @@ def next_model(
     """
     scratch = target.with_name("scratch")
     scratch.mkdir(parents=True, exist_ok=True)
-    seen, own = (_of_known(counts[kind], first.mentions) for kind in (MENTIONS, BASE))
+    seen, own = _of_known(counts[MENTIONS], first.mentions), _of_base(counts[BASE], first.base, prior_weight)
     mentions = join(first.mentions, [seen], Blend(prior_weight, _SEEN / UNIT, 0.0), scratch / MENTIONS)
     base = join(first.base, [own], Blend(prior_weight, 1.0 / UNIT, 0.0), scratch / BASE)
     contexts = context_counts(first.contexts, knowledge, counts[CONTEXTS], counts[EXPECTED], texts)
@@ -158,26 +161,38 @@ class Blended(NamedTuple):
 
 def next_mentions(first: Parameters, base: Parameters, counts: Counts, prior_weight: float) -> tuple[Blended, Blended]:
     """Return the next rows of λ̂ and of the base measure of some strings."""
-    seen, own = (_of_known(counts[kind], first) for kind in (MENTIONS, BASE))
+    seen, own = _of_known(counts[MENTIONS], first), _of_base(counts[BASE], base, prior_weight)
     mentions = Blended(*blend_rows(first, seen, 0, Blend(prior_weight, _SEEN / UNIT, 0.0)))
     return mentions, Blended(*blend_rows(base, own, 0, Blend(prior_weight, 1.0 / UNIT, 0.0)))
 
 
 def _of_known(run: Run, table: Parameters) -> Run:
     """The counts of pairs of string and topic that the table has."""
-    kept = _mark_known(run, table)
+    return _chosen(run, _places(run, table) >= 0)
+
+
+def _of_base(run: Run, table: Parameters, weight: float) -> Run:
+    """The counts of pairs that the table has, each at most its value there times a weight."""
+    places = _places(run, table)
+    known = _chosen(run, places >= 0)
+    most = weight * UNIT * table.values[places[places >= 0]].astype(np.float64)
+    return known._replace(sweeps=np.minimum(known.sweeps, most.astype(np.int64)))
+
+
+def _chosen(run: Run, kept: NDArray[np.bool_]) -> Run:
     before = offsets_of(kept.astype(np.int64))
     return Run(run.symbols, before[run.offsets], run.topics[kept], run.sweeps[kept])
 
 
 @njit
-def _mark_known(run: Run, table: Parameters) -> NDArray[np.bool_]:
-    kept = np.zeros(len(run.topics), np.bool_)
+def _places(run: Run, table: Parameters) -> NDArray[np.int64]:
+    """Where the pairs of a run are in a table, or −1."""
+    places = np.empty(len(run.topics), np.int64)
     for row in range(len(run.symbols)):
         start, end = table.offsets[run.symbols[row]], table.offsets[run.symbols[row] + 1]
         for at in range(run.offsets[row], run.offsets[row + 1]):
-            kept[at] = find(table.topics, start, end, run.topics[at]) >= 0
-    return kept
+            places[at] = find(table.topics, start, end, run.topics[at])
+    return places
 
 
 def nil_table(first: NilCounts | None, counts: Run) -> NilCounts:
@@ -197,4 +212,10 @@ def context_counts(
     """n_cd and e_cd of an earlier model and of counts by context symbol and topic, without what is hardly ever met."""
     types = first.types if first else topic_types(knowledge.titles, knowledge.sentences)
     old = first or empty_counts(types)
-    return counted_contexts(old, types, counts, expected).counts_of(types, np.union1d(old.texts, texts))
+    made = counted_contexts(old, types, in_contexts(counts), in_contexts(expected))
+    return made.counts_of(types, np.union1d(old.texts, texts))
+
+
+def in_contexts(run: Run) -> Run:
+    """Counts of topics next to context symbols, within the limit: of a type are words that several topics have."""
+    return run._replace(sweeps=np.minimum(run.sweeps, _MOST_IN_CONTEXT))

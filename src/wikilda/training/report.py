@@ -48,7 +48,11 @@ class ChangedAnswer:
 
 @dataclass(frozen=True)
 class Flip:
-    """A string whose dominant meaning by P(k|v) is another after training; shares are those of the new meaning."""
+    """A string whose dominant meaning is another in the texts than in the wiki; shares are those of the new meaning.
+
+    Shares are those of λ̂, which counts what the string means in the texts. The default method reads a prior that texts
+    change by a factor of two at most.
+    """
 
     text: str
     before: str
@@ -230,10 +234,10 @@ def _with_example(flip: Flip, sentences: Mapping[str, str]) -> Flip:
 
 
 def flips_of(first: Model, made: Model, knowledge: Knowledge) -> list[Flip]:
-    """Strings whose dominant meaning is another, and now has a clearly larger share; those of most texts first."""
-    (old, _), (new, new_share) = (dominant(each.base) for each in (first, made))
+    """Return strings whose dominant meaning by λ̂ is another, with a clearly larger share; those of most texts first."""
+    (old, _), (new, new_share) = (dominant(each.mentions) for each in (first, made))
     symbols = np.flatnonzero((old >= 0) & (old != new))
-    rise = np.array([new_share[each] - _share(first.base, int(each), int(new[each])) for each in symbols])
+    rise = np.array([new_share[each] - _share(first.mentions, int(each), int(new[each])) for each in symbols])
     symbols = symbols[rise >= _RISE]
     texts = _texts(made, symbols) - _texts(first, symbols) if made.nil is not None else None
     weight = texts if texts is not None else new_share[symbols]
@@ -242,7 +246,7 @@ def flips_of(first: Model, made: Model, knowledge: Knowledge) -> list[Flip]:
         symbol = int(symbols[at])
         flips.append(Flip(
             knowledge.mention_strings[symbol], knowledge.titles[int(old[symbol])], knowledge.titles[int(new[symbol])],
-            round(_share(first.base, symbol, int(new[symbol])), 4), round(float(new_share[symbol]), 4),
+            round(_share(first.mentions, symbol, int(new[symbol])), 4), round(float(new_share[symbol]), 4),
             None if texts is None else round(float(texts[at]), 1), "",
         ))  # fmt: skip
     return flips
@@ -252,8 +256,8 @@ def _texts(model: Model, symbols: NDArray[np.int64]) -> NDArray[np.float64]:
     return model.nil.of(symbols)[1] if model.nil is not None else np.zeros(len(symbols))
 
 
-def _share(base: Parameters, symbol: int, topic: int) -> float:
-    topics, values = base.row(symbol)
+def _share(table: Parameters, symbol: int, topic: int) -> float:
+    topics, values = table.row(symbol)
     return float(values[topics == topic].sum(dtype=np.float64) / values.sum(dtype=np.float64))
 
 

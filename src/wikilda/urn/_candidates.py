@@ -48,19 +48,22 @@ def leave_out(
     """Remove from P(k|v) the document's own counts: `counts` of `topics`, of mention i from own[i] on.
 
     `symbols` and `totals` are those of the rows of `found`, `mentions` the symbols of all mentions of the document.
+    What texts have added is at most half of a value (`wikilda.training.learn`).
     """
     offsets, values = found.offsets, found.priors
-    left = totals.copy()
+    left, least = totals.copy(), np.empty(len(values), np.float64)
     for row in range(len(totals)):
         for at in range(offsets[row], offsets[row + 1]):
             values[at] *= totals[row]
+            least[at] = 0.5 * values[at]
     for mention in range(len(mentions)):
         for row in range(len(symbols)) if own[mention + 1] > own[mention] else range(0):
             for at in range(offsets[row], offsets[row + 1]) if symbols[row] == mentions[mention] else range(0):
                 for entry in range(own[mention], own[mention + 1]):
                     if found.topics[at] == topics[entry]:
-                        values[at] = max(values[at] - counts[entry], 0.0)
-                        left[row] -= counts[entry]
+                        taken = min(counts[entry], values[at] - least[at])
+                        values[at] -= taken
+                        left[row] -= taken
     for row in range(len(totals)):
         for at in range(offsets[row], offsets[row + 1]):
             values[at] /= max(left[row], 1e-300)

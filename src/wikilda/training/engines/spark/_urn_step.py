@@ -20,6 +20,7 @@ from wikilda.model.model import BASE, MENTIONS, NilCounts
 from wikilda.training.interpolate import add_up
 from wikilda.training.learn import (
     Blended,
+    in_contexts,
     next_mentions,
     nil_table,
     scaled,
@@ -109,7 +110,9 @@ class _Bucket:
     def _contexts(self) -> Iterator[Value]:
         topics, types = self._types()
         counts, expected = (
-            self.counts[kind]._replace(topics=np.searchsorted(topics, self.counts[kind].topics).astype(np.uint32))
+            in_contexts(
+                self.counts[kind]._replace(topics=np.searchsorted(topics, self.counts[kind].topics).astype(np.uint32))
+            )
             for kind in ("contexts", "expected")
         )
         made = counted_contexts(self._old_contexts(types), types, counts, expected)

@@ -31,6 +31,10 @@ _PATHS = (
     "/v1/link", "/v1/explain", "/v1/batch", "/", "/tag", "/annotate", "/nif", "/rel", "/spot", "/v1/topics/%ff",
     "/reconcile", "/metrics",
 )  # fmt: skip
+# Bad data may also be refused for its size.
+_CONFIGURATION = """[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
+"""
 _THROWERS = 50  # at once: most wait for the server's patience to end
 _METHODS = ("GET", "POST", "PUT", "HEAD", "X")
 _HEADERS = (
@@ -73,6 +77,7 @@ def throw(served: Served, count: int, seed: int) -> collections.Counter[str]:
 def described(served: Served, count: int) -> tuple[int, str]:
     """Let schemathesis send about this number of requests; return how many it sent, and what it found."""
     with tempfile.TemporaryDirectory(prefix="wikilda-") as place:
+        Path(place, "schemathesis.toml").write_text(_CONFIGURATION, "utf-8")
         command = [SCHEMATHESIS, "run", f"{served.url}/openapi.json", "--seed", "1", "--no-color", "--workers", "2",
                    "--phases", "examples,coverage,fuzzing", "--checks", ",".join(CHECKS),
                    "--max-examples", str(max(1, count // _operations(served)))]  # fmt: skip

@@ -1,6 +1,6 @@
 """What training on texts without labels is worth: AIDA before and after, with the held-out likelihood beside it.
 
-    python -m benchmarks.training.learning aida.kb --aida DATA/aida --news bbc.jsonl reuters.jsonl --work DIR
+    python -m benchmarks.training.learning MODEL --aida DATA/aida --news bbc.jsonl reuters.jsonl --work DIR
 
 Texts of AIDA train have the spans of their mentions, but no labels; those of test-a are not trained on.
 """
@@ -17,9 +17,7 @@ from wikilda.evaluation.datasets import read_dataset
 from wikilda.evaluation.evaluate import evaluate
 from wikilda.evaluation.methods.base import UNKNOWN, Answer, Given, Method, symbols_of
 from wikilda.evaluation.metrics import accuracy, answer_calibration, compare
-from wikilda.knowledge import Knowledge
 from wikilda.linking import Document
-from wikilda.model import create_model
 from wikilda.training.checkpoints import Metrics, read_metrics
 from wikilda.training.pipeline import train
 from wikilda.training.settings import TrainingPlan
@@ -31,7 +29,7 @@ Row = dict[str, Any]
 def main() -> None:
     """Train, measure, and write docs/figures/learning.json."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("knowledge", type=Path)
+    parser.add_argument("model", type=Path)
     parser.add_argument("--aida", type=Path, required=True, help="directory with aida-train.tsv and aida-testa.tsv")
     parser.add_argument("--news", type=Path, nargs="*", default=[], help="texts that are not of AIDA")
     parser.add_argument("--work", type=Path, required=True, help="directory for models; what is there is used")
@@ -41,9 +39,7 @@ def main() -> None:
     parser.add_argument("--splits", nargs="*", default=["train", "testa"], help="of AIDA, to measure on")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    first = given.work / "start"
-    if not first.exists():
-        create_model(Knowledge.open(given.knowledge), first)
+    first = given.model
     own = given.work / "train.jsonl"
     write_texts(given.aida / "aida-train.tsv", own)
     corpora = {"train": [own], "train + news": [own, *given.news], "news": given.news}

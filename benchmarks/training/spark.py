@@ -1,7 +1,7 @@
 """Training and linking by joins on a cluster of this machine, next to the local engine: `docs/figures/spark.json`.
 
 python -m benchmarks.training.spark MODEL TEXTS --work DIRECTORY [--documents 20000] [--shards 16] [--method urn]
-[--parts training linking] [--name spark]
+[--parts training linking] [--append]
 
 A standalone cluster has two workers of one core, the local engine two processes. Both train twice over the same shards,
 by the command. The second iteration is compared, and models must be the same. Of the cluster's processor time in it,
@@ -19,7 +19,6 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -37,7 +36,7 @@ from wikilda.training.corpus import Corpus, make_corpus
 from wikilda.training.engines.spark.cluster import Cluster
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_LEAST = 4  # tasks of a stage that has a median, and seconds of the slowest that is looked at
+_LEAST = 4  # tasks of a stage that has a median
 _SETTINGS: dict[str, dict[str, object]] = {
     "urn": {"held_out": 0.0, "evaluated": 0, "prior_shift": False},
     "lda": {"held_out": 0.0, "evaluated": 0},
@@ -67,7 +66,7 @@ class Watch:
 
     def __init__(self, cluster: Cluster, since: Path | None = None) -> None:
         """Seconds are counted from when `since` exists."""
-        self.cluster, self.since, self.worker, self.driver = cluster, since, 0.0, 0.0
+        self.cluster, self.since, self.worker, self.driver, self.began = cluster, since, 0.0, 0.0, time.time()
         self._seconds: dict[int, float] = {}
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look)
@@ -103,26 +102,22 @@ class Watch:
             if is_python_worker(process):
                 self.worker = max(self.worker, anonymous(process))
         if self.since is not None and self.since.exists():
-            self._begun, self.since = dict(self._seconds), None
+            self._begun, self.began, self.since = dict(self._seconds), time.time(), None
         mine = set(children(os.getpid())) - set(theirs)  # the driver, and its Java
         self.driver = max(self.driver, sum(map(anonymous, mine)))
 
 
-def slowest(events: Path, since: float) -> Iterator[tuple[str, float, float]]:
-    """By stage: what it is for, its slowest task and the median."""
-    jobs: dict[int, str] = {}
-    tasks = defaultdict[int, list[float]](list)
+def slowest(events: Path, since: float) -> tuple[float, float]:
+    """Of the stages with a task of more than a second, the slowest task in medians; and all MB that were shuffled."""
+    tasks, shuffled = defaultdict[int, list[float]](list), 0
     for file in (each for each in events.rglob("*") if each.is_file()):
         for event in map(json.loads, file.read_text("utf-8").splitlines()):
-            if event["Event"] == "SparkListenerJobStart":
-                name = event.get("Properties", {}).get("spark.job.description", "")
-                jobs |= dict.fromkeys(event["Stage IDs"], name)
-            elif event["Event"] == "SparkListenerTaskEnd" and event["Task Info"]["Launch Time"] / 1e3 >= since:
+            if event["Event"] == "SparkListenerTaskEnd" and event["Task Info"]["Launch Time"] / 1e3 >= since:
                 seconds = event["Task Info"]["Finish Time"] - event["Task Info"]["Launch Time"]
                 tasks[event["Stage ID"]].append(seconds / 1e3)
-    for stage, found in tasks.items():
-        if len(found) >= _LEAST and statistics.median(found) > 0:
-            yield jobs.get(stage, ""), max(found), statistics.median(found)
+                shuffled += event["Task Metrics"]["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+    long = [found for found in tasks.values() if len(found) >= _LEAST and max(found) > 1]
+    return max((max(found) / statistics.median(found) for found in long), default=1.0), shuffled / 1e6
 
 
 def conf(events: Path) -> dict[str, str]:
@@ -153,14 +148,10 @@ def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[
         spark = ["--engine=spark", f"--conf=spark.master={cluster.master}"]
         trained(given, corpora[1], place / "warm", 2, *spark)
         spark += [f"--conf={name}={value}" for name, value in conf(place / "events").items()]
-        since = time.time()
         with Watch(cluster, place / "spark.training" / "iteration-0001" / "model" / "manifest.json") as watch:
             theirs = trained(given, corpora[0], place / "spark", given.shards, *spark)
     assert Model.open(place / "local").identity == Model.open(place / "spark").identity, "models differ"
-    stages: list[dict[str, record.Cell]] = [
-        {"stage": name, "slowest, s": round(most, 2), "median, s": round(middle, 2), "ratio": round(most / middle, 1)}
-        for name, most, middle in sorted(slowest(place / "events", since), key=lambda each: -each[1])[:10]
-    ]
+    ratio, shuffled = slowest(place / "events", watch.began)
     row: dict[str, record.Cell] = {
         "method": given.method,
         "documents": Corpus.open(corpora[0]).documents,
@@ -171,10 +162,12 @@ def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[
         "joins, % of CPU": round(100 * (1 - theirs[1].sampling_seconds / watch.seconds)),
         "CPU, s": round(watch.seconds, 1),
         "… of sampling, s": round(theirs[1].sampling_seconds, 1),
+        "shuffled, MB": round(shuffled),
+        "slowest task, medians": round(ratio, 1),
         "worker, MB": round(watch.worker),
         "driver, MB": round(watch.driver),
     }
-    return {"training": [row], "training stages": stages}
+    return {"training": [row]}
 
 
 def linking(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[str, record.Rows]:
@@ -199,7 +192,7 @@ def linking(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[s
             seconds[name] = time.perf_counter() - started
     local, found = (pq.read_table(place / f"{name}.parquet").to_pylist() for name in ("local", "Spark"))
     assert [{**row, "error": None} for row in local] == found, "answers differ"
-    ratios = [most / middle for _, most, middle in slowest(place / "link-events", since) if most > 1 and middle > 0]
+    ratio, _ = slowest(place / "link-events", since)
     row: dict[str, record.Cell] = {
         "documents": len(found),
         "topics": Model.open(given.model).topics,
@@ -207,7 +200,7 @@ def linking(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[s
         "Spark, s": round(seconds["Spark"], 1),
         "ratio": round(seconds["Spark"] / seconds["local"], 2),
         "tables of the model, s": round(seconds["first"] - seconds["Spark"], 1),
-        "slowest task, medians": round(max(ratios, default=1.0), 1),
+        "slowest task, medians": round(ratio, 1),
         "worker, MB": round(watch.worker),
     }
     return {"linking": [row]}
@@ -235,7 +228,7 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=16)
     parser.add_argument("--method", default="urn", choices=sorted(_SETTINGS))
     parser.add_argument("--parts", nargs="+", default=["training", "linking"], choices=["training", "linking"])
-    parser.add_argument("--name", default="spark")
+    parser.add_argument("--append", action="store_true", help="add rows to those that are recorded")
     given = parser.parse_args()
     shutil.rmtree(given.work, ignore_errors=True)
     given.work.mkdir(parents=True)
@@ -244,7 +237,9 @@ def main() -> None:
         if part in given.parts:
             tables |= measure(given, given.work, texts)
     print(json.dumps(tables, indent=1))
-    print(record.write(given.name, tables))
+    before = record.read("spark")["tables"] if given.append else {}
+    both = {title: [*before.get(title, []), *tables.get(title, [])] for title in {**before, **tables}}
+    print(record.write("spark", both))
 
 
 if __name__ == "__main__":

@@ -159,6 +159,7 @@ def training(given: argparse.Namespace, place: Path, texts: list[Path]) -> dict[
         "local, s": round(mine[1].seconds, 1),
         "Spark, s": round(theirs[1].seconds, 1),
         "ratio": round(theirs[1].seconds / mine[1].seconds, 2),
+        "local CPU, s": round(mine[1].sampling_seconds + mine[1].joining_seconds + mine[1].merging_seconds, 1),
         "joins, % of CPU": round(100 * (1 - theirs[1].sampling_seconds / watch.seconds)),
         "CPU, s": round(watch.seconds, 1),
         "… of sampling, s": round(theirs[1].sampling_seconds, 1),

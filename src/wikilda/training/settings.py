@@ -98,7 +98,7 @@ class TrainingPlan(Settings):
     """The plan of a training: iterations, shards, and models to keep."""
 
     iterations: int = setting(1, "T: passes over the texts.", minimum=1)
-    shards: int = setting(0, "M: shards; 0: some dozens, of at most 1,000 documents.", minimum=0)
+    shards: int = setting(0, "M: shards; 0: some dozens, of at most 2,000 documents.", minimum=0)
     keep: int = setting(0, "Number of earlier iterations whose models are kept, in OUTPUT.iterations.", minimum=0)
     round: int = setting(0, "Shards of a Spark job; 0: 8 per core.", minimum=0)
 

@@ -63,15 +63,17 @@ class LocalEngine(Engine):
 
     def learn(self, job: Job, rho: float | None, target: Path) -> Model:
         """Add the counts to the model that training began with."""
-        settings, place = job.task.settings, job.checkpoint
+        settings, place, started = job.task.settings, job.checkpoint, time.process_time()
         before = job.previous.path / "learned" if job.previous else None
         counts = place.runs(learner_of(settings).kinds(job.model))
         whole = learned(place.path / "learned", before, counts, rho)
         assert job.knowledge is not None
-        return next_model(
+        made = next_model(
             job.first, Knowledge.open(job.knowledge), whole, job.texts, target, iteration=job.task.iteration,
             prior_weight=settings.prior_weight, shift=settings.shift(),
         )  # fmt: skip
+        self.merging_seconds += time.process_time() - started
+        return made
 
     def likelihoods(self, model: Model, job: Job, held_out: bool) -> tuple[float, int]:
         """Return the log likelihood of documents under a model, and their number of tokens."""

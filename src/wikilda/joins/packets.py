@@ -42,20 +42,38 @@ class ModelRows:
         self.urn, self.types, self.buckets = urn, types, buckets
         self.rows = packets.Tables(urn, types)
 
-    def for_training(self, bucket: int, strings: Flags, words: Flags) -> Iterator[Value]:
-        """Yield the rows of a bucket that training does not change: those of some strings and words."""
-        for keys in self._keys(blocks.STRINGS, bucket):
-            yield from self._values(blocks.STRINGS, self.rows.candidates_of_strings(keys[strings[keys]]))
-        yield from self.static(bucket, strings, words)
+    def for_training(self, strings: Flags, words: Flags) -> Iterator[Iterator[Value]]:
+        """Yield files of the rows that training does not change: of some strings, and then by bucket of some words.
 
-    def static(self, bucket: int, strings: Flags | None = None, words: Flags | None = None) -> Iterator[Value]:
-        """Yield the rows of a bucket that no text changes; of some strings and words, or of all."""
+        Of topics those that the strings may mean, which are known after the strings: training adds none.
+        """
+        topics = np.zeros(self.buckets.sizes[blocks.TOPICS], np.bool_)
+        for bucket in range(self.buckets.ranges):
+            yield self._strings_for_training(bucket, strings, topics)
+        for bucket in range(self.buckets.ranges):
+            yield self._words_and_topics(bucket, words, topics)
+
+    def _strings_for_training(self, bucket: int, strings: Flags, topics: Flags) -> Iterator[Value]:
         for keys in self._keys(blocks.STRINGS, bucket):
-            yield from self._values(blocks.STRINGS, self.rows.of_strings(_some(keys, strings)))
+            some = keys[strings[keys]]
+            candidates = self.rows.candidates_of_strings(some)
+            for rows in (candidates[packets.BY_WORDS], self.rows.learned_of_strings(some)[packets.BASE]):
+                topics[rows.entries["topic"]] = True
+            yield from self._values(blocks.STRINGS, candidates | self.rows.of_strings(some))
+
+    def static(self, bucket: int) -> Iterator[Value]:
+        """Yield the rows of a bucket that no text changes."""
+        for keys in self._keys(blocks.STRINGS, bucket):
+            yield from self._values(blocks.STRINGS, self.rows.of_strings(keys))
+        yield from self._words_and_topics(bucket)
+
+    def _words_and_topics(
+        self, bucket: int, words: Flags | None = None, topics: Flags | None = None
+    ) -> Iterator[Value]:
         for keys in self._keys(blocks.WORDS, bucket):
             yield from self._values(blocks.WORDS, {packets.WORD: self.rows.words(_some(keys, words))})
         for keys in self._keys(blocks.TOPICS, bucket):
-            yield from self._values(blocks.TOPICS, self.rows.of_topics(keys))
+            yield from self._values(blocks.TOPICS, self.rows.of_topics(_some(keys, topics)))
 
     def learned(self, bucket: int) -> Iterator[Value]:
         """Yield the rows of a bucket that training changes."""

@@ -54,7 +54,7 @@ _CONF = {"spark.sql.execution.arrow.maxRecordsPerBatch": "64"}  # documents that
 _FILE, _ROW, _NUMBER = "name of the file", "row of the file", "number of the document"
 _SHARD_DOCUMENTS = 500
 _SHARDS, _ROUND = 4, 16  # least shards per core, so that none waits long; shards of a round per core
-_BLOCK_ENTRIES = 1 << 22
+_BLOCK_ENTRIES = 1 << 20
 _RANGES = 16
 _MODEL = "link"
 

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,7 +59,7 @@ class Source:
             tables.write(DOCUMENT_TABLE, self._documents())
         if not tables.is_whole(STATIC):
             strings, words = self._occurring()
-            tables.write(STATIC, self._by_bucket(partial(self.rows.for_training, strings=strings, words=words)))
+            tables.write(STATIC, map(blocks.batches_of, self.rows.for_training(strings, words)))
         if not tables.is_whole(model_name(0)):
             tables.write(model_name(0), self._by_bucket(self.rows.learned))
 

@@ -49,7 +49,7 @@ from wikilda.training.settings import to_evaluate
 from wikilda.urn import packet as packets
 from wikilda.urn.packet import PARAMETER, Keyed, Shared
 
-_BLOCK_ENTRIES = 1 << 22  # of all tables, in a bucket, about
+_BLOCK_ENTRIES = 1 << 20  # of all tables, in a bucket, about
 _EVALUATED, _TOGETHER = "urn-evaluated", 10  # documents that are evaluated by a task
 _FIGURES = "urn.json"
 

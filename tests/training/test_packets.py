@@ -1,5 +1,6 @@
 """A packet is all that the urn needs of a model: drawing with it gives the bits that memory-mapped arrays give."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,14 @@ from wikilda.urn.packet import BASE, CONTEXT, NEAR, TOPIC, Keyed, Packet, Shared
 
 ALL = UrnTraining(held_out=0.0, evaluated=0)
 SHORT = UrnSettings(max_candidates=2, max_neighbours=3)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def contexts_of_texts() -> Iterator[None]:
+    """Training counts the contexts of texts, as if those of the wiki's links had not been counted."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Knowledge, "context_counts", property(lambda _: None))
+        yield
 
 
 @pytest.fixture(scope="module")

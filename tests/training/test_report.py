@@ -26,7 +26,8 @@ from wikilda.training.pipeline import train
 from wikilda.training.report import HTML_FILE, NIL, NOTHING, Flip, _folded, flips_of
 from wikilda.training.settings import TrainingPlan, UrnTraining
 
-HOW = UrnTraining(held_out=0.3, evaluated=50, particles=2)
+# Another prior, with which answers change.
+HOW = UrnTraining(held_out=0.3, evaluated=50, particles=2, prior_shift=False, naming_shift=3.0, popularity_shift=0.0)
 # In the sample wiki "Amazon" mostly means the river; in these texts it never does.
 REPORTS = [
     "Jeff Bezos said that Amazon sold {} books on the Internet, and {} more from its store.",

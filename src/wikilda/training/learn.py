@@ -5,8 +5,8 @@
     n_cd = n⁰_cd + Σ_k min(S_ck, 10) [d ∈ D_k] / |D_k|, and e_cd likewise; S_ck is 0 where n⁰ counts the wiki's links
     N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
-λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + min(S_vk, w λ̂⁰_vk) by the prior's share of it. The
-limits bound what texts that are made to move the meaning of a name can do: its odds change by at most a factor of two,
+λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + min(S_vk, w λ̂⁰_vk) by the prior's share of it, with the
+counts of a string scaled down to those of the wiki. The limits bound what texts that are made to move the meaning of a name can do: its odds change by at most a factor of two,
 and what is next to one topic only is no evidence for its type.
 
 So corpora add up: the counts of one are the prior for the next.
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from wikilda._core.arrays import EMPTY_RUN, Run, find, offsets_of
 from wikilda._core.atomic import is_whole, seal, sync_tree, write_text
 from wikilda._core.errors import ArtifactError
-from wikilda._core.jit import njit
+from wikilda._core.jit import Real, njit
 from wikilda.knowledge import Knowledge
 from wikilda.knowledge.context_counts import (
     CONTEXTS,
@@ -172,11 +172,29 @@ def _of_known(run: Run, table: Parameters) -> Run:
 
 
 def _of_base(run: Run, table: Parameters, weight: float) -> Run:
-    """The counts of pairs that the table has, each at most its value there times a weight."""
+    """The counts of pairs that the table has: of a string, and of each pair, at most the values there times a weight.
+
+    The counts of a string are scaled, so that its texts have the same shares however many they are.
+    """
     places = _places(run, table)
     known = _chosen(run, places >= 0)
-    most = weight * UNIT * table.values[places[places >= 0]].astype(np.float64)
-    return known._replace(sweeps=np.minimum(known.sweeps, most.astype(np.int64)))
+    return known._replace(sweeps=_bounded(known, places[places >= 0], table, weight * UNIT))
+
+
+@njit
+def _bounded(run: Run, places: NDArray[np.int64], table: Parameters, weight: Real) -> NDArray[np.int64]:
+    bounded = np.empty(len(run.sweeps), np.int64)
+    for row in range(len(run.symbols)):
+        most, total = 0.0, 0.0
+        for at in range(table.offsets[run.symbols[row]], table.offsets[run.symbols[row] + 1]):
+            most += weight * np.float64(table.values[at])
+        for at in range(run.offsets[row], run.offsets[row + 1]):
+            total += np.float64(run.sweeps[at])
+        scale = min(1.0, most / total) if total > 0.0 else 1.0
+        for at in range(run.offsets[row], run.offsets[row + 1]):
+            own = weight * np.float64(table.values[places[at]])
+            bounded[at] = np.int64(min(scale * np.float64(run.sweeps[at]), own))
+    return bounded
 
 
 def _chosen(run: Run, kept: NDArray[np.bool_]) -> Run:

@@ -6,8 +6,8 @@
     N_v = N⁰_v + S_v           number of texts with string v as NIL; n_v: as a mention
 
 λ̂ is counted by the posterior, the prior's parameters w λ̂⁰_vk + min(S_vk, w λ̂⁰_vk) by the prior's share of it, with the
-counts of a string scaled down to those of the wiki. The limits bound what texts that are made to move the meaning of a name can do: its odds change by at most a factor of two,
-and what is next to one topic only is no evidence for its type.
+counts of a string scaled down to those of the wiki. The limits bound what texts that are made to move the meaning of a
+name can do: its odds change by at most a factor of two, and what is next to one topic only is no evidence for its type.
 
 So corpora add up: the counts of one are the prior for the next.
 """

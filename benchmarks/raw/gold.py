@@ -20,11 +20,14 @@ class Counts:
     right: int = 0
     answered: int = 0
     wanted: int = 0
+    of_documents: list[float] = field(default_factory=list)  # F1
 
     def add(self, answers: set[object], gold: set[object]) -> None:
         self.right += len(answers & gold)
         self.answered += len(answers)
         self.wanted += len(gold)
+        if answers or gold:
+            self.of_documents.append(200 * len(answers & gold) / (len(answers) + len(gold)))
 
     def row(self) -> dict[str, float]:
         """Precision, recall and F1 in percent."""
@@ -32,6 +35,7 @@ class Counts:
             "precision": round(100 * self.right / max(self.answered, 1), 1),
             "recall": round(100 * self.right / max(self.wanted, 1), 1),
             "F1": round(200 * self.right / max(self.answered + self.wanted, 1), 1),
+            "F1, mean of documents": round(sum(self.of_documents) / max(len(self.of_documents), 1), 1),
         }
 
 
